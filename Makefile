@@ -1,0 +1,35 @@
+# Two commands on a fresh machine: make demo, make test. Uses uv where it is installed, else python3 -m venv and pip.
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test check bench clean
+
+demo: $(VENV)/.ready
+	$(BIN)/python examples/quickstart.py
+
+test: check
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(VENV)/.ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready
+	$(BIN)/python benchmarks/core.py
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+ifdef UV
+	uv venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev]'
+else
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+endif
+	touch $@

@@ -1,0 +1,139 @@
+"""How steps are compiled, cached and chosen by type.
+
+A *step* is a small pure function in the paper's letters, compiled by numba. A :class:`Family` is one step with one
+implementation for each type of state (or of row): compiled loops pick the implementation when they are typed, so a
+loop written once in a module of its own is specialised for every learner and still found in the disk cache.
+
+The disk cache of numba watches only the file of the function itself, not of the functions it calls. The cache folder
+is therefore named after a hash of every source that holds steps: a changed formula can never meet a stale loop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.extending import overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_ROOMS = ("*.py", "learners/*.py", "rules/*.py", "drift/*.py")
+_STALE_AFTER = 30 * 86400.0
+
+
+@cache
+def source_hash() -> str:
+    """The name of this version of the steps: a hash of every source that may hold one."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(f"{sys.version}{numba.__version__}".encode())
+    for room in _ROOMS:
+        for path in sorted(package.glob(room)):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _parents() -> Iterator[Path]:
+    """Folders that may hold compiled steps, the best first."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"])
+    with contextlib.suppress(RuntimeError):  # no home folder is known
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen"
+    yield Path(tempfile.gettempdir()) / f"askwhen-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+
+
+@cache
+def cache_folder() -> Path | None:
+    """The folder that holds this version's compiled steps, or None where nothing can be written."""
+    for parent in _parents():
+        folder = parent / f"steps-{source_hash()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            os.utime(folder)
+        except OSError:
+            continue
+        _forget_old(parent, folder)
+        return folder
+    return None
+
+
+def _forget_old(parent: Path, keep: Path) -> None:
+    """Remove folders of other versions that nobody has used for a month."""
+    for other in parent.glob("steps-*"):
+        with contextlib.suppress(OSError):
+            if other != keep and time.time() - other.stat().st_mtime > _STALE_AFTER:
+                shutil.rmtree(other, ignore_errors=True)
+
+
+def step(function: F) -> F:
+    """Compile a step without fastmath, so that every caller gets the same bits."""
+    folder = cache_folder()
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    try:
+        settings.CACHE_DIR = str(folder) if folder else before
+        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(function)
+    finally:
+        settings.CACHE_DIR = before
+    return cast(F, compiled)
+
+
+def entry_point(function: Any, *args: Any) -> Callable[..., Any]:
+    """The compiled function behind a step for arguments of these types.
+
+    It skips numba's look-up of types (two microseconds for a NamedTuple) and their checks: the caller must give
+    arguments of exactly these types, which the door of the sampler sees to.
+    """
+    typeof: Any = numba.typeof
+    types = tuple(typeof(arg) for arg in args)
+    function.compile(types)
+    compiled: Callable[..., Any] = function.get_overload(types)
+    return compiled
+
+
+class Family:
+    """One step with one implementation for each type of the argument at position ``on``, and perhaps a default.
+
+    Called from Python it runs the plain implementation; called from a compiled step it is compiled.
+    """
+
+    def __init__(self, name: str, on: int = 0, default: Callable[..., Any] | None = None) -> None:
+        self.__name__ = name
+        self._on = on
+        self._default = default
+        self._table: dict[Any, Callable[..., Any]] = {}
+        overload(self, strict=False, jit_options={"error_model": "numpy"})(self._choose)
+
+    def __call__(self, *args: Any) -> Any:  # noqa: D102, the class says what a call does
+        implementation = self._table.get(type(args[self._on]), self._default)
+        if implementation is None:
+            raise TypeError(f"{self.__name__} has no implementation for {type(args[self._on]).__name__}")
+        return implementation(*args)
+
+    def _choose(self, *args: Any) -> Callable[..., Any] | None:
+        kind = args[self._on]
+        key = np.ndarray if isinstance(kind, numba.types.Array) else getattr(kind, "instance_class", None)
+        return self._table.get(key, self._default)
+
+    def of(self, *kinds: type) -> Callable[[F], F]:
+        """Register the decorated plain function as the implementation for these types."""
+
+        def register(function: F) -> F:
+            for kind in kinds:
+                self._table[kind] = function
+            return function
+
+        return register

@@ -1,0 +1,5 @@
+"""When the learner restarts."""
+
+from .switch import SwitchDetector
+
+__all__ = ["SwitchDetector"]

@@ -1,0 +1,299 @@
+"""Switch detection by a windowed demo learner.
+
+Kravchik 2014, "Algorithm for detecting switch" and "No extra querying version of algorithm".
+
+==========  ==========================================================
+t           rounds since the detector was made, from 1; restarts do not set it back
+L_t         window length, L0 + floor(sqrt(t))
+K           spacing: a period is K L_t rounds, with L_t taken at its first round
+h           the demo: regularised least squares (b = 1) on a window of labels
+r, r_L      uncertainties of the learner and of the demo
+delta_t     delta / (t (t + 1))
+C_t         |p - h_p|, both margins with x in their matrix
+K_t         (Z s + 1) sqrt(r) + r + (Z s + 1) sqrt(r_L) + r_L with s = sqrt(2 ln(2 / delta_t)); Z = 1 to classify
+==========  ==========================================================
+
+C_t > K_t declares a switch. The round is asked and learnt as usual; then the learner and the clock of the rule restart,
+while the demo and its window live on. Nothing is declared before the first demo is built.
+
+With extra queries, every label of the last L_t rounds of a period is asked, and the demo built from them watches the
+next period; the learner gets those labels only where its rule asked too. Without, the demo is built from the last L_t
+labels that the rule asked anyway, and slides with every one of them.
+
+A label that is told late goes to the window it was asked for, as long as that window's demo is in use.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import second_order
+from ..compiling import Family, step
+from ..contracts import grow, quadratic, ready, restart, score
+from ..errors import InputError
+from ..linalg import SOUND
+from ..second_order import RootState, absorb
+from ..support import Store, at, empty_store, fits, put, regrow
+from ..validation import check_count, check_number, check_positive
+
+T, BUILT, DUE, PERIOD, WINDOW_FROM, PERIOD_END, HEAD, HELD, TURNED = range(9)
+"""Places in the state's counts."""
+
+_CLOSE_TO_ONE = 1e-6
+_FIRST_CAPACITY = 64
+
+
+class NoDrift(NamedTuple):
+    """The state of a sampler that watches for nothing."""
+
+    nothing: int
+
+
+class SwitchState(NamedTuple):
+    """The demo in use, the next one (extra queries) or the window's instances (no extra queries), and counts."""
+
+    demo: RootState
+    building: RootState
+    store: Store
+    labels: Any
+    counts: Any
+    window: int
+    spacing: int
+    delta: float
+    noise_bound: float
+    extra: bool
+
+
+begin = Family("begin")
+"""begin(drift) -> whether a restart is due now; starts the detector's round, in place."""
+
+window_period = Family("window_period")
+"""window_period(drift) -> the number of the period whose window this round belongs to, or 0."""
+
+watch = Family("watch")
+"""watch(drift, x, m, q) -> whether this round's margins declare a switch; the restart is then due."""
+
+absorb_label = Family("absorb_label")
+"""absorb_label(drift, x, y, by_rule, period): give a told label to the demo it belongs to, in place."""
+
+
+@begin.of(NoDrift)
+def _begin_nothing(drift: Any) -> Any:
+    return False
+
+
+@window_period.of(NoDrift)
+def _window_nothing(drift: Any) -> Any:
+    return 0
+
+
+@watch.of(NoDrift)
+def _watch_nothing(drift: Any, x: Any, m: float, q: float) -> Any:
+    return False
+
+
+@absorb_label.of(NoDrift)
+def _absorb_nothing(drift: Any, x: Any, y: float, by_rule: bool, period: int) -> None:
+    return
+
+
+@step
+def window_length(window: int, t: int) -> Any:
+    """L_t."""
+    return window + int(math.sqrt(t))
+
+
+@step
+def largest_gap(r: float, r_L: float, t: float, delta: float, Z: float) -> Any:
+    """K_t: how far apart the two margins may be while nothing has switched."""
+    s = math.sqrt(2.0 * math.log(2.0 * t * (t + 1.0) / delta))
+    return (Z * s + 1.0) * (math.sqrt(r) + math.sqrt(r_L)) + r + r_L
+
+
+@begin.of(SwitchState)
+def _begin(drift: Any) -> Any:
+    counts = drift.counts
+    due = counts[DUE] == 1
+    counts[DUE] = 0
+    counts[T] += 1
+    if drift.extra and counts[T] > counts[PERIOD_END]:
+        if counts[PERIOD] > 0:
+            copy_state(drift.building, drift.demo)
+            restart(drift.building)
+            counts[BUILT] = 1
+        length = window_length(drift.window, counts[T])
+        counts[PERIOD] += 1
+        counts[PERIOD_END] = counts[T] + drift.spacing * length - 1
+        counts[WINDOW_FROM] = counts[PERIOD_END] - length + 1
+    return due
+
+
+@step
+def copy_state(source: Any, target: Any) -> None:
+    """Copy what a root state has learnt, in place."""
+    target.w[:] = source.w
+    target.S[:] = source.S
+    target.bound[:] = source.bound
+
+
+@window_period.of(SwitchState)
+def _window_period(drift: Any) -> Any:
+    if drift.extra and drift.counts[T] >= drift.counts[WINDOW_FROM]:
+        return drift.counts[PERIOD]
+    return 0
+
+
+@watch.of(SwitchState)
+def _watch(drift: Any, x: Any, m: float, q: float) -> Any:
+    counts = drift.counts
+    if counts[BUILT] == 0:
+        return False
+    h_m, _, verdict = score(drift.demo, x)
+    if verdict != SOUND:
+        return False
+    h_q = quadratic(drift.demo, x)
+    gap = abs(m / (1.0 + q) - h_m / (1.0 + h_q))
+    t = float(counts[T])
+    if gap > largest_gap(q / (1.0 + q), h_q / (1.0 + h_q), t, drift.delta, drift.noise_bound):
+        counts[DUE] = 1
+        return True
+    return False
+
+
+@absorb_label.of(SwitchState)
+def _absorb_label(drift: Any, x: Any, y: float, by_rule: bool, period: int) -> None:
+    if drift.extra:
+        if period > 0 and period == drift.counts[PERIOD]:
+            take(drift.building, x, y, 1.0)
+        elif period > 0 and period == drift.counts[PERIOD] - 1:
+            take(drift.demo, x, y, 1.0)
+    elif by_rule:
+        slide(drift, x, y)
+
+
+@step
+def take(demo: Any, x: Any, y: float, sign: float) -> Any:
+    """Take a label into a demo (sign 1) or out of it (sign -1), in place; return whether that was sound."""
+    m, _, verdict = score(demo, x)
+    if verdict != SOUND:
+        return sign > 0.0
+    q = quadratic(demo, x)
+    if sign < 0.0 and q > 1.0 - _CLOSE_TO_ONE:
+        return False
+    absorb(demo, m, q, y, sign)
+    return True
+
+
+@step
+def slide(drift: Any, x: Any, y: float) -> None:
+    """Move the window by one label, in place. Rounding is wiped out by a rebuild once in every window length."""
+    counts, capacity = drift.counts, len(drift.labels)
+    slot = (counts[HEAD] + counts[HELD]) % capacity
+    put(drift.store, slot, x)
+    drift.labels[slot] = y
+    counts[HELD] += 1
+    take(drift.demo, x, y, 1.0)
+    length = window_length(drift.window, counts[T])
+    if counts[HELD] >= length:
+        counts[BUILT] = 1
+    sound = True
+    while counts[HELD] > length:
+        oldest = counts[HEAD]
+        sound = sound and take(drift.demo, at(drift.store, oldest), drift.labels[oldest], -1.0)
+        counts[HEAD] = (oldest + 1) % capacity
+        counts[HELD] -= 1
+        counts[TURNED] += 1
+    if not sound or counts[TURNED] >= length:
+        restart(drift.demo)
+        for i in range(counts[HELD]):
+            kept = (counts[HEAD] + i) % capacity
+            take(drift.demo, at(drift.store, kept), drift.labels[kept], 1.0)
+        counts[TURNED] = 0
+
+
+@ready.of(SwitchState)
+def _ready(drift: Any, x: Any) -> Any:
+    capacity = len(drift.labels)
+    if drift.extra:
+        return True
+    if drift.counts[HELD] >= capacity:
+        return False
+    return fits(drift.store, (drift.counts[HEAD] + drift.counts[HELD]) % capacity, x)
+
+
+@grow.of(SwitchState)
+def _grow(drift: Any, room: int, randomness: Any) -> Any:
+    capacity, held = len(drift.labels), int(drift.counts[HELD])
+    slots = (drift.counts[HEAD] + np.arange(held)) % max(capacity, 1)
+    if held >= capacity:
+        capacity = max(_FIRST_CAPACITY, 2 * capacity)
+    labels = np.zeros(capacity)
+    labels[:held] = drift.labels[slots]
+    counts = drift.counts.copy()
+    counts[HEAD] = 0
+    return drift._replace(store=regrow(drift.store, slots, capacity, room), labels=labels, counts=counts)
+
+
+@dataclass(frozen=True)
+class SwitchDetector:
+    """Restart the learner when it and a demo learner on recent labels disagree more than chance allows.
+
+    For learners that know their uncertainty (least squares and the second-order ones).
+
+    Parameters
+    ----------
+    window : int, default 400
+        L0 in the slides: the window holds window + floor(sqrt(t)) labels.
+    spacing : int, default 6
+        K in the slides: one round in ``spacing`` belongs to a window. Only with extra queries.
+    delta : float, default 0.05
+        The probability of a false detection over the whole stream is at most 2 delta.
+    extra_queries : bool, default True
+        Ask every label of a window; without, the window is the labels that the rule asked anyway.
+    noise_bound : float, optional
+        Z in the slides, for regression: the noise on a label is at most this large.
+
+    References
+    ----------
+    Kravchik: Learning drifting data using selective sampling, 2014.
+    """
+
+    window: int = 400
+    spacing: int = 6
+    delta: float = 0.05
+    extra_queries: bool = True
+    noise_bound: float | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self, "window", self.window)
+        check_count(self, "spacing", self.spacing)
+        check_number(self, "delta", self.delta, "a number between 0 and 1", 0.0, 1.0, open_high=True)
+        if not isinstance(self.extra_queries, bool):
+            raise InputError(f"SwitchDetector: extra_queries must be True or False, got {self.extra_queries!r}.")
+        if self.noise_bound is not None:
+            check_positive(self, "noise_bound", self.noise_bound)
+
+    def start(self, d: int, sparse: bool) -> SwitchState:
+        """The state before the first round."""
+        return SwitchState(
+            _new_demo(d),
+            _new_demo(d if self.extra_queries else 1),
+            empty_store(d, sparse),
+            np.zeros(0),
+            np.zeros(9, np.int64),
+            int(self.window),
+            int(self.spacing),
+            float(self.delta),
+            1.0 if self.noise_bound is None else float(self.noise_bound),
+            self.extra_queries,
+        )
+
+
+def _new_demo(d: int) -> RootState:
+    demo = second_order.start(d, 1.0, math.inf, True)
+    assert isinstance(demo, RootState)
+    return demo

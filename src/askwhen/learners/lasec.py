@@ -1,0 +1,64 @@
+"""LASEC, the last-step adaptive classifier for drifting targets.
+
+Moroshko, Crammer 2014, Figure 1. The recursion is in :mod:`askwhen.second_order`.
+
+The paper starts at D_0 = bc/(c - b) I, which is exactly Q = (D_0^-1 + I/c) = I/b before the first round.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .. import second_order
+from ..errors import InputError
+from ..validation import check_choice, check_number, check_positive
+
+
+@dataclass(frozen=True)
+class Lasec:
+    """A second-order Perceptron that forgets: every update adds I/c to what it does not know.
+
+    Parameters
+    ----------
+    b : float
+        How strongly the first target is held near zero, 0 < b < c.
+    c : float
+        How strongly targets are held together from update to update: small when the world drifts fast, infinity for
+        the second-order Perceptron.
+    update : {"mistake", "queried"}, default "mistake"
+        Learn from mistaken questions only, as in the paper, or from every label asked for.
+
+    References
+    ----------
+    Moroshko, Crammer: Selective sampling with drift, 2014.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> sampler = aw.Sampler(aw.Lasec(b=1.0, c=300.0), aw.MarginRule(0.05), seed=7)
+    >>> ask = sampler.ask([0.6, 0.8])
+    >>> ask.query
+    True
+    >>> sampler.tell(ask, +1)
+    >>> sampler.ask([0.6, 0.8]).prediction
+    1
+    """
+
+    b: float
+    c: float
+    update: str = "mistake"
+
+    regression: ClassVar[bool] = False
+    has_uncertainty: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive(self, "b", self.b)
+        check_number(self, "c", self.c, "a positive number, perhaps infinity", 0.0)
+        if not self.b < self.c:
+            raise InputError(f"Lasec: b must be smaller than c, got b={self.b!r} and c={self.c!r}.")
+        check_choice(self, "update", self.update, ("mistake", "queried"))
+
+    def start(self, d: int, sparse: bool) -> Any:
+        """The state before the first round."""
+        return second_order.start(d, self.b, self.c, self.update == "queried")

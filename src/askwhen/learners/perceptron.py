@@ -1,0 +1,118 @@
+"""The Perceptron and the Shifting Perceptron.
+
+Rosenblatt 1958; Cesa-Bianchi, Gentile, Zaniboni 2006, Figure 1; Cavallanti, Cesa-Bianchi, Gentile 2007 (Shifting).
+
+==========  ==========================================================
+w           weights; the margin is p = w.x
+k           number of updates so far
+lam         lambda of the Shifting Perceptron; 0 is the Perceptron
+==========  ==========================================================
+
+On a mistake: w = (1 - lam / (lam + k)) w + y x.
+
+The shrinking costs O(nnz), not O(d): the state keeps w = scale v and shrinks the scale.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..contracts import UPDATED, learn, restart, score, weights
+from ..linalg import add_scaled, look
+from ..validation import check_number
+
+_SMALLEST_SCALE = 1e-50
+
+
+class PerceptronState(NamedTuple):
+    """w = scale v after k updates."""
+
+    v: Any
+    scale: Any
+    k: Any
+    lam: float
+
+
+@score.of(PerceptronState)
+def _score(state: Any, x: Any) -> Any:
+    m, norm2, verdict = look(state.v, x)
+    return state.scale[0] * m, norm2, verdict
+
+
+@learn.of(PerceptronState)
+def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    v, scale, k = state.v, state.scale, state.k
+    if state.lam > 0.0 and k[0] > 0:
+        scale[0] *= k[0] / (state.lam + k[0])
+        if scale[0] < _SMALLEST_SCALE:
+            v *= scale[0]
+            scale[0] = 1.0
+    add_scaled(v, y / scale[0], x)
+    k[0] += 1
+    return UPDATED
+
+
+@restart.of(PerceptronState)
+def _restart(state: Any) -> None:
+    state.v[:] = 0.0
+    state.scale[0] = 1.0
+    state.k[0] = 0
+
+
+@weights.of(PerceptronState)
+def _weights(state: Any) -> Any:
+    return state.scale[0] * state.v
+
+
+def _start(d: int, lam: float) -> PerceptronState:
+    return PerceptronState(np.zeros(d), np.ones(1), np.zeros(1, np.int64), float(lam))
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """The classical Perceptron: on a mistake, w += y x.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> sampler = aw.Sampler(aw.Perceptron(), aw.MarginRule(1.0), seed=0)
+    >>> sampler.ask([1.0, -2.0]).prediction
+    -1
+    """
+
+    regression: ClassVar[bool] = False
+    has_uncertainty: ClassVar[bool] = False
+
+    def start(self, d: int, sparse: bool) -> PerceptronState:
+        """The state before the first round."""
+        return _start(d, 0.0)
+
+
+@dataclass(frozen=True)
+class ShiftingPerceptron:
+    """A Perceptron that shrinks its past: on a mistake, w = (1 - shift / (shift + k)) w + y x.
+
+    Parameters
+    ----------
+    shift : float
+        lambda in the paper: how fast the past fades; 0 is the Perceptron.
+
+    References
+    ----------
+    Cavallanti, Cesa-Bianchi, Gentile: Tracking the best hyperplane with a simple budget Perceptron, 2007.
+    """
+
+    shift: float
+
+    regression: ClassVar[bool] = False
+    has_uncertainty: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_number(self, "shift", self.shift, "a finite number of at least 0", 0.0, open_low=False, open_high=True)
+
+    def start(self, d: int, sparse: bool) -> PerceptronState:
+        """The state before the first round."""
+        return _start(d, self.shift)

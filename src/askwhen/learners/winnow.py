@@ -1,0 +1,103 @@
+"""Winnow, with weights on the probability simplex.
+
+Littlestone 1989; Cesa-Bianchi, Gentile, Zaniboni 2006, section 3 (its Figure 4 is Figure 1 with this update).
+
+==========  ==========================================================
+w           weights, positive with sum 1; w = 1/d before the first round
+eta         the learning rate
+theta       logarithms of the unnormalised weights
+==========  ==========================================================
+
+On a mistake: w_i *= exp(eta y x_i), then w is normalised. The state keeps theta_i, v_i = exp(theta_i - shift) and the
+sum of v, so that w = v / sum and a sparse row costs O(nnz) exponentials. The shift follows the largest theta, so
+nothing overflows but theta itself: then the label is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..contracts import REFUSED, UPDATED, learn, restart, score, weights
+from ..linalg import look, position, size, total, value
+from ..validation import check_positive
+
+_LARGEST_THETA = 1e300
+_LARGEST_SUM = 1e80
+
+
+class WinnowState(NamedTuple):
+    """numbers = (shift, sum of v)."""
+
+    theta: Any
+    v: Any
+    numbers: Any
+    eta: float
+
+
+@score.of(WinnowState)
+def _score(state: Any, x: Any) -> Any:
+    m, norm2, verdict = look(state.v, x)
+    return m / state.numbers[1], norm2, verdict
+
+
+@learn.of(WinnowState)
+def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    theta, v, numbers, eta = state.theta, state.v, state.numbers, state.eta
+    for j in range(size(x)):
+        if not abs(theta[position(x, j)] + eta * y * value(x, j)) <= _LARGEST_THETA:
+            return REFUSED
+    for j in range(size(x)):
+        i = position(x, j)
+        theta[i] += eta * y * value(x, j)
+        v[i] = math.exp(theta[i] - numbers[0])
+    numbers[1] = total(v)
+    if not 1.0 / _LARGEST_SUM < numbers[1] < _LARGEST_SUM:
+        numbers[0] = np.max(theta)
+        for i in range(len(theta)):
+            v[i] = math.exp(theta[i] - numbers[0])
+        numbers[1] = total(v)
+    return UPDATED
+
+
+@restart.of(WinnowState)
+def _restart(state: Any) -> None:
+    state.theta[:] = 0.0
+    state.v[:] = 1.0
+    state.numbers[0] = 0.0
+    state.numbers[1] = len(state.v)
+
+
+@weights.of(WinnowState)
+def _weights(state: Any) -> Any:
+    return state.v / state.numbers[1]
+
+
+@dataclass(frozen=True)
+class Winnow:
+    """Multiplicative updates: on a mistake, w_i *= exp(eta y x_i), then w is normalised to sum 1.
+
+    Parameters
+    ----------
+    eta : float
+        The learning rate, positive.
+
+    References
+    ----------
+    Littlestone: Mistake bounds and logarithmic linear-threshold learning algorithms, 1989.
+    """
+
+    eta: float
+
+    regression: ClassVar[bool] = False
+    has_uncertainty: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_positive(self, "eta", self.eta)
+
+    def start(self, d: int, sparse: bool) -> WinnowState:
+        """The state before the first round."""
+        return WinnowState(np.zeros(d), np.ones(d), np.array([0.0, float(d)]), float(self.eta))

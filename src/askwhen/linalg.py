@@ -1,0 +1,274 @@
+"""Vectors and matrices, dense and sparse, with one order of summation each.
+
+An instance inside a step is a *row*: a C-contiguous float64 vector, or a :class:`SparseRow`. Everything that differs
+between dense and sparse is in this file.
+
+Reductions keep several explicit accumulators: fast without reordering, hence the same bits wherever they are
+compiled.
+
+Symbols: w weights, x a row, c a number, M a square matrix whose rows are added up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiling import Family, step
+
+SOUND, UNSOUND, TOO_LARGE = 0, 1, 2
+"""What :data:`look` and the learners' ``score`` say of a row."""
+
+LARGEST = 1e200
+"""The largest squared norm: beyond it the sums of squares and the margins themselves could overflow."""
+
+
+class SparseRow(NamedTuple):
+    """One row of a CSR matrix: entries ``start`` to ``stop`` of its arrays. Indices are unsigned."""
+
+    data: Any
+    indices: Any
+    start: int
+    stop: int
+
+
+class DenseRows(NamedTuple):
+    """Instances as the rows of a C-contiguous float64 matrix."""
+
+    X: Any
+
+
+class SparseRows(NamedTuple):
+    """Instances as the rows of a CSR matrix with d columns. Indices are unsigned."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    d: int
+
+
+row = Family("row")
+"""row(rows, i) -> the i-th row."""
+
+look = Family("look", on=1)
+"""look(w, x) -> (w.x, |x|^2, sound): one pass over the row that also checks it, before any weight is touched."""
+
+dot = Family("dot", on=1)
+"""dot(w, x) -> w.x"""
+
+add_scaled = Family("add_scaled", on=2)
+"""add_scaled(w, c, x): w += c x, in place."""
+
+combine_rows = Family("combine_rows", on=1)
+"""combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
+
+size = Family("size")
+"""size(x) -> how many entries the row stores."""
+
+position = Family("position")
+"""position(x, j) -> the feature of the row's j-th stored entry."""
+
+value = Family("value")
+"""value(x, j) -> the row's j-th stored entry."""
+
+
+@row.of(DenseRows)
+def _row_dense(rows: Any, i: int) -> Any:
+    return rows.X[i]
+
+
+@row.of(SparseRows)
+def _row_sparse(rows: Any, i: int) -> Any:
+    return SparseRow(rows.data, rows.indices, rows.indptr[i], rows.indptr[i + 1])
+
+
+@look.of(np.ndarray)
+def _look_dense(w: Any, x: Any) -> Any:
+    s0 = s1 = s2 = s3 = 0.0
+    n0 = n1 = n2 = n3 = 0.0
+    d = len(w)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        s0 += w[i] * x[i]
+        s1 += w[i + 1] * x[i + 1]
+        s2 += w[i + 2] * x[i + 2]
+        s3 += w[i + 3] * x[i + 3]
+        n0 += x[i] * x[i]
+        n1 += x[i + 1] * x[i + 1]
+        n2 += x[i + 2] * x[i + 2]
+        n3 += x[i + 3] * x[i + 3]
+    for i in range(whole, d):
+        s0 += w[i] * x[i]
+        n0 += x[i] * x[i]
+    norm2 = (n0 + n1) + (n2 + n3)
+    # NaN fails the comparison too, so one test catches NaN, infinity and what would overflow.
+    return (s0 + s1) + (s2 + s3), norm2, SOUND if norm2 <= LARGEST else UNSOUND
+
+
+@look.of(SparseRow)
+def _look_sparse(w: Any, x: Any) -> Any:
+    s0 = s1 = s2 = s3 = 0.0
+    n0 = n1 = n2 = n3 = 0.0
+    data, indices = x.data, x.indices
+    d = len(w)
+    last: Any = -1
+    sound: Any = True
+    j = x.start
+    while j < x.stop - 3:
+        i0, i1 = np.int64(indices[j]), np.int64(indices[j + 1])
+        i2, i3 = np.int64(indices[j + 2]), np.int64(indices[j + 3])
+        sound = (i0 > last) & (i1 > i0) & (i2 > i1) & (i3 > i2) & (i3 < d)
+        if not sound:
+            break
+        v0, v1, v2, v3 = data[j], data[j + 1], data[j + 2], data[j + 3]
+        s0 += w[np.uint64(i0)] * v0
+        s1 += w[np.uint64(i1)] * v1
+        s2 += w[np.uint64(i2)] * v2
+        s3 += w[np.uint64(i3)] * v3
+        n0 += v0 * v0
+        n1 += v1 * v1
+        n2 += v2 * v2
+        n3 += v3 * v3
+        last = i3
+        j += 4
+    while sound and j < x.stop:
+        i0 = np.int64(indices[j])
+        sound = (i0 > last) & (i0 < d)
+        if sound:
+            s0 += w[np.uint64(i0)] * data[j]
+            n0 += data[j] * data[j]
+            last = i0
+            j += 1
+    norm2 = (n0 + n1) + (n2 + n3)
+    return (s0 + s1) + (s2 + s3), norm2, SOUND if sound and norm2 <= LARGEST else UNSOUND
+
+
+@dot.of(np.ndarray)
+def _dot_dense(w: Any, x: Any) -> Any:
+    return inner(w, x)
+
+
+@dot.of(SparseRow)
+def _dot_sparse(w: Any, x: Any) -> Any:
+    s0 = s1 = s2 = s3 = 0.0
+    data, indices = x.data, x.indices
+    j = x.start
+    while j < x.stop - 3:
+        s0 += w[indices[j]] * data[j]
+        s1 += w[indices[j + 1]] * data[j + 1]
+        s2 += w[indices[j + 2]] * data[j + 2]
+        s3 += w[indices[j + 3]] * data[j + 3]
+        j += 4
+    while j < x.stop:
+        s0 += w[indices[j]] * data[j]
+        j += 1
+    return (s0 + s1) + (s2 + s3)
+
+
+@step
+def inner(w: Any, v: Any) -> Any:
+    """The inner product of two dense vectors."""
+    s0 = s1 = s2 = s3 = 0.0
+    d = len(w)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        s0 += w[i] * v[i]
+        s1 += w[i + 1] * v[i + 1]
+        s2 += w[i + 2] * v[i + 2]
+        s3 += w[i + 3] * v[i + 3]
+    for i in range(whole, d):
+        s0 += w[i] * v[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@add_scaled.of(np.ndarray)
+def _add_scaled_dense(w: Any, c: float, x: Any) -> None:
+    for i in range(len(w)):
+        w[i] += c * x[i]
+
+
+@add_scaled.of(SparseRow)
+def _add_scaled_sparse(w: Any, c: float, x: Any) -> None:
+    for j in range(x.start, x.stop):
+        w[x.indices[j]] += c * x.data[j]
+
+
+@step
+def add_four_rows(out: Any, M: Any, i: int, x0: float, x1: float, x2: float, x3: float) -> None:
+    """Out += x0 M[i] + x1 M[i + 1] + x2 M[i + 2] + x3 M[i + 3], in place: one pass over out for four rows."""
+    r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+    for j in range(len(out)):
+        out[j] += (x0 * r0[j] + x1 * r1[j]) + (x2 * r2[j] + x3 * r3[j])
+
+
+@step
+def add_row(out: Any, M: Any, i: int, c: float) -> None:
+    """Out += c M[i], in place."""
+    row = M[i]
+    for j in range(len(out)):
+        out[j] += c * row[j]
+
+
+@combine_rows.of(np.ndarray)
+def _combine_rows_dense(M: Any, x: Any, out: Any) -> None:
+    out[:] = 0.0
+    d = len(x)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        add_four_rows(out, M, i, x[i], x[i + 1], x[i + 2], x[i + 3])
+    for i in range(whole, d):
+        add_row(out, M, i, x[i])
+
+
+@combine_rows.of(SparseRow)
+def _combine_rows_sparse(M: Any, x: Any, out: Any) -> None:
+    out[:] = 0.0
+    for j in range(x.start, x.stop):
+        add_row(out, M, x.indices[j], x.data[j])
+
+
+@size.of(np.ndarray)
+def _size_dense(x: Any) -> Any:
+    return len(x)
+
+
+@size.of(SparseRow)
+def _size_sparse(x: Any) -> Any:
+    return x.stop - x.start
+
+
+@position.of(np.ndarray)
+def _position_dense(x: Any, j: int) -> Any:
+    return j
+
+
+@position.of(SparseRow)
+def _position_sparse(x: Any, j: int) -> Any:
+    return np.int64(x.indices[x.start + j])
+
+
+@value.of(np.ndarray)
+def _value_dense(x: Any, j: int) -> Any:
+    return x[j]
+
+
+@value.of(SparseRow)
+def _value_sparse(x: Any, j: int) -> Any:
+    return x.data[x.start + j]
+
+
+@step
+def total(v: Any) -> Any:
+    """The sum of a dense vector."""
+    s0 = s1 = s2 = s3 = 0.0
+    d = len(v)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        s0 += v[i]
+        s1 += v[i + 1]
+        s2 += v[i + 2]
+        s3 += v[i + 3]
+    for i in range(whole, d):
+        s0 += v[i]
+    return (s0 + s1) + (s2 + s3)

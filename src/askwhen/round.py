@@ -1,0 +1,191 @@
+"""The round, compiled: score, probability, coin, learn, drift. ``ask``, ``tell`` and ``run`` all go through here.
+
+==========  ==========================================================
+m, q        p = m / (1 + q) is the margin, r = q / (1 + q) the uncertainty
+u           the round's coin, uniform on [0, 1)
+by_rule     whether the rule asked (a window of the switch detector may ask too)
+period      the window the question belongs to, or 0
+==========  ==========================================================
+
+A restart that a switch made due is applied when the next round begins, so that a label told at once still meets the
+learner that asked for it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiling import Family, step
+from .contracts import REFUSED, UNCHANGED, UPDATED, learn, learns, quadratic, quadratic_bound, ready, restart, score
+from .drift.switch import NoDrift, SwitchState, absorb_label, begin, watch, window_period
+from .linalg import SOUND, row
+from .rules.deciding import begin_round, decide, note_update, probability, restart_rule
+from .rules.state import ASK, UNDECIDED
+
+NOT_READY = 3
+"""A verdict beside SOUND, UNSOUND and TOO_LARGE: a state must grow in Python before this row can be taken."""
+
+LABEL_REFUSED = 4
+"""A verdict: the learner cannot learn this label without overflow."""
+
+
+class Record(NamedTuple):
+    """Where ``run_rounds`` writes what happened, one entry for each round."""
+
+    margin: Any
+    probability: Any
+    prediction: Any
+    queried: Any
+    updated: Any
+    mistaken: Any
+    switched: Any
+
+
+def new_record(n: int) -> Record:
+    """Room for n rounds."""
+    flags = (np.zeros(n, np.bool_) for _ in range(4))
+    return Record(np.zeros(n), np.zeros(n), np.zeros(n, np.int8), *flags)
+
+
+watches = Family("watches")
+"""watches(drift) -> whether the drift guard needs the margin of every round."""
+
+
+@watches.of(NoDrift)
+def _watches_nothing(drift: Any) -> Any:
+    return False
+
+
+@watches.of(SwitchState)
+def _watches_switch(drift: Any) -> Any:
+    return True
+
+
+@step
+def open_round(learner: Any, rule: Any, drift: Any, x: Any, u: float, every_margin: bool) -> Any:
+    """Begin a round, in place: (verdict, m, q, |x|^2, by_rule, period, switched), with q = NaN where not needed.
+
+    Any verdict but SOUND means that nothing was changed.
+    """
+    if not (ready(learner, x) and ready(drift, x)):
+        return NOT_READY, 0.0, 0.0, 0.0, False, 0, False
+    m, norm2, verdict = score(learner, x)
+    if verdict != SOUND:
+        return verdict, 0.0, 0.0, 0.0, False, 0, False
+    if begin(drift):
+        restart(learner)
+        restart_rule(rule)
+        m, norm2, verdict = score(learner, x)
+    begin_round(rule)
+    q = math.nan
+    q_high = quadratic_bound(learner, norm2)
+    decision = UNDECIDED
+    if q_high > 0.0 and not (every_margin or watches(drift)):
+        decision = decide(rule, m, 0.0, q_high, norm2, u)
+    if decision == UNDECIDED:
+        q = quadratic(learner, x)
+        decision = decide(rule, m, q, q, norm2, u)
+    switched = watch(drift, x, m, q)
+    return SOUND, m, q, norm2, decision == ASK, window_period(drift), switched
+
+
+@step
+def settle(
+    learner: Any,
+    rule: Any,
+    drift: Any,
+    x: Any,
+    norm2: float,
+    m: float,
+    q: float,
+    y: float,
+    mistaken: bool,
+    by_rule: bool,
+    period: int,
+) -> Any:
+    """Learn an asked label, in place, right after m and q of x were computed; return what ``learn`` returned."""
+    outcome = UNCHANGED
+    if by_rule and learns(learner, mistaken):
+        outcome = learn(learner, x, norm2, m, q, y)
+        if outcome == UPDATED:
+            note_update(rule, norm2)
+        if outcome == REFUSED:
+            return outcome
+    absorb_label(drift, x, y, by_rule, period)
+    return outcome
+
+
+@step
+def ask_round(learner: Any, rule: Any, drift: Any, x: Any, u: float) -> Any:
+    """One live round, in place: (verdict, p, r, probability, by_rule, period, switched)."""
+    verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u, True)
+    chance = 1.0 if period > 0 else probability(rule, m, q, norm2)
+    return verdict, m / (1.0 + q), q / (1.0 + q), chance, by_rule, period, switched
+
+
+@step
+def tell_round(
+    learner: Any, rule: Any, drift: Any, x: Any, y: float, mistaken: bool, by_rule: bool, period: int
+) -> Any:
+    """Settle a question, in place: the verdict, and whether the learner moved."""
+    if not (ready(learner, x) and ready(drift, x)):
+        return NOT_READY, False
+    m, norm2, _ = score(learner, x)
+    q = quadratic(learner, x)
+    outcome = settle(learner, rule, drift, x, norm2, m, q, y, mistaken, by_rule, period)
+    return (LABEL_REFUSED if outcome == REFUSED else SOUND), outcome == UPDATED
+
+
+@step
+def run_rounds(
+    learner: Any,
+    rule: Any,
+    drift: Any,
+    rows: Any,
+    y: Any,
+    u: Any,
+    first: int,
+    every_margin: bool,
+    regression: bool,
+    record: Any,
+) -> Any:
+    """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict)."""
+    n = len(y)
+    for i in range(first, n):
+        x = row(rows, i)
+        verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u[i], every_margin)
+        if verdict != SOUND:
+            return i, verdict
+        prediction = 1.0 if m > 0.0 else -1.0
+        mistaken = not regression and prediction != y[i]
+        asked = by_rule or period > 0
+        if asked and math.isnan(q) and learns(learner, mistaken):
+            q = quadratic(learner, x)
+        record.margin[i] = m / (1.0 + q)
+        record.probability[i] = 1.0 if period > 0 else probability(rule, m, q, norm2)
+        record.prediction[i] = prediction
+        record.queried[i] = asked
+        record.mistaken[i] = mistaken
+        record.switched[i] = switched
+        outcome = UNCHANGED
+        if asked:
+            outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, period)
+            if outcome == REFUSED:
+                return i, LABEL_REFUSED
+        record.updated[i] = outcome == UPDATED
+    return n, SOUND
+
+
+@step
+def score_rows(learner: Any, rows: Any, n: int, p: Any) -> Any:
+    """Write the margins of n rows to p; stop at the first that cannot be scored: (its number, the verdict)."""
+    for i in range(n):
+        x = row(rows, i)
+        m, _, verdict = score(learner, x)
+        if verdict != SOUND:
+            return i, verdict
+        p[i] = m / (1.0 + quadratic(learner, x))
+    return n, SOUND

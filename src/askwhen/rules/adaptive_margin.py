@@ -1,0 +1,49 @@
+"""Margin-based asking with a scale that tunes itself.
+
+Cesa-Bianchi, Gentile, Zaniboni 2006, Figure 2.
+
+==========  ==========================================================
+K           number of updates so far
+X'          max(largest norm among the updated instances, |x|)
+b           beta X'^2 sqrt(1 + K), the scale of this round
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..compiling import step
+from ..validation import check_positive
+from .state import ADAPTIVE, RuleState, new_state
+
+
+@step
+def adaptive_scale(beta: float, K: float, X2: float, norm2: float) -> Any:
+    """B of this round, from the squared norms."""
+    return beta * max(X2, norm2) * math.sqrt(1.0 + K)
+
+
+@dataclass(frozen=True)
+class AdaptiveMarginRule:
+    """Ask with probability b / (b + |p|), where b grows with the updates made so far.
+
+    Parameters
+    ----------
+    beta : float
+        Positive; any constant keeps the guarantee, larger ones ask more.
+    """
+
+    beta: float
+
+    needs_uncertainty: ClassVar[bool] = False
+    needs_margin: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive(self, "beta", self.beta)
+
+    def start(self) -> RuleState:
+        """The state before the first round."""
+        return new_state(ADAPTIVE, self.beta)

@@ -1,0 +1,53 @@
+"""The BBQ rule: ask while the learner is uncertain.
+
+Cesa-Bianchi, Gentile, Orabona 2009, as in Kravchik 2014.
+
+==========  ==========================================================
+r           uncertainty, r = q / (1 + q)
+t           rounds since the last restart, from 1
+kappa       asks iff r > t^-kappa
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..compiling import step
+from ..validation import check_number
+from .state import ASK, BBQ, PASS, UNDECIDED, RuleState, new_state
+
+
+@step
+def ask_by_uncertainty(kappa: float, t: int, q_low: float, q_high: float) -> Any:
+    """ASK, PASS or UNDECIDED for every q between the bounds; never UNDECIDED where they agree."""
+    theta = t**-kappa
+    if q_low / (1.0 + q_low) > theta:
+        return ASK
+    if q_high / (1.0 + q_high) <= theta:
+        return PASS
+    return UNDECIDED
+
+
+@dataclass(frozen=True)
+class BBQRule:
+    """Ask iff the uncertainty r exceeds t^-kappa: no coin, and fewer questions as rounds go by.
+
+    Parameters
+    ----------
+    kappa : float
+        Between 0 and 1, both excluded; larger asks more.
+    """
+
+    kappa: float
+
+    needs_uncertainty: ClassVar[bool] = True
+    needs_margin: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_number(self, "kappa", self.kappa, "a number between 0 and 1", 0.0, 1.0, open_high=True)
+
+    def start(self) -> RuleState:
+        """The state before the first round."""
+        return new_state(BBQ, self.kappa)

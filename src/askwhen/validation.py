@@ -1,0 +1,207 @@
+"""The checks at the door: parameters when they are given, instances and labels before a round.
+
+Steps trust their arguments. Everything here either returns what the steps need or raises one sentence that names the
+parameter, what was expected and what came.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .errors import InputError
+from .linalg import DenseRows, SparseRow, SparseRows
+
+
+def name_of(owner: Any) -> str:
+    """How an error message calls this object."""
+    return owner if isinstance(owner, str) else type(owner).__name__
+
+
+def check_number(
+    owner: Any,
+    name: str,
+    value: Any,
+    expected: str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    *,
+    open_low: bool = True,
+    open_high: bool = False,
+) -> None:
+    """Refuse a parameter that is no number between low and high (``open_`` ends excluded)."""
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float(value)
+        above = number > low if open_low else number >= low
+        below = number < high if open_high else number <= high
+        if above and below:
+            return
+    raise InputError(f"{name_of(owner)}: {name} must be {expected}, got {value!r}.")
+
+
+def check_positive(owner: Any, name: str, value: Any) -> None:
+    """Refuse a parameter that is no positive finite number."""
+    check_number(owner, name, value, "a positive finite number", 0.0, open_high=True)
+
+
+def check_count(owner: Any, name: str, value: Any) -> None:
+    """Refuse a parameter that is no whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise InputError(f"{name_of(owner)}: {name} must be a whole number of at least 1, got {value!r}.")
+
+
+def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a parameter that is none of the choices."""
+    if value not in choices:
+        listed = " or ".join(repr(choice) for choice in choices)
+        raise InputError(f"{name_of(owner)}: {name} must be {listed}, got {value!r}.")
+
+
+Row = np.ndarray | SparseRow
+Rows = DenseRows | SparseRows
+
+
+def shape_of(rows: Rows) -> tuple[int, int]:
+    """How many instances, of which dimension."""
+    return rows.X.shape if isinstance(rows, DenseRows) else (len(rows.indptr) - 1, rows.d)
+
+
+def part_of(rows: Rows, first: int, last: int) -> Rows:
+    """A view of the instances from first to last, the last excluded."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.X[first:last])
+    return rows._replace(indptr=rows.indptr[first : last + 1])
+
+
+def values_of(row: Row) -> np.ndarray:
+    """The stored entries of a row."""
+    return row.data[row.start : row.stop] if isinstance(row, SparseRow) else row
+
+
+def copy_of(row: Row) -> Row:
+    """The same row in arrays of its own."""
+    if isinstance(row, SparseRow):
+        indices = row.indices[row.start : row.stop].copy()
+        return SparseRow(values_of(row).copy(), indices, 0, len(indices))
+    return row.copy()
+
+
+def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
+    """Instances in the form that ``sparse`` asks for. Values are checked inside the steps."""
+    if not sp.issparse(X):
+        X = _as_numbers(owner, "X", X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(f"{owner}: X must be a matrix with at least one row and one column, got shape {X.shape}.")
+    _check_kind(owner, "X", X.dtype)
+    if sparse or (sparse is None and sp.issparse(X)):
+        return _csr_rows(owner, X.tocsr() if sp.issparse(X) else sp.csr_matrix(X))
+    return DenseRows(np.require(X.toarray() if sp.issparse(X) else X, np.float64, ["C", "A"]))
+
+
+def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row, int]:
+    """One instance as a row with its dimension, in the form that ``sparse`` asks for."""
+    if not sp.issparse(x):
+        x = _as_numbers(owner, "x", x)
+    _check_kind(owner, "x", x.dtype)
+    one = x.ndim == 1 or (sp.issparse(x) and x.shape[0] == 1)
+    if not one or 0 in x.shape:
+        raise InputError(f"{owner}: x must be one instance with at least one feature, got shape {x.shape}.")
+    if sparse or (sparse is None and sp.issparse(x)):
+        rows = canonical(owner, _csr_rows(owner, sp.csr_matrix(x.reshape(1, -1))))
+        return SparseRow(rows.data, rows.indices, 0, int(rows.indptr[1])), rows.d
+    dense = np.require(x.toarray().reshape(-1) if sp.issparse(x) else x, np.float64, ["C", "A"])
+    return dense, len(dense)
+
+
+def is_canonical(row: Row, d: int) -> bool:
+    """Whether the indices of a row increase and stay below d; a dense row has none."""
+    if not isinstance(row, SparseRow):
+        return True
+    indices = row.indices[row.start : row.stop].astype(np.int64)
+    return bool((np.diff(indices) > 0).all() and (indices < d).all())
+
+
+def canonical(owner: str, rows: Any) -> SparseRows:
+    """The same rows with indices sorted and duplicates summed, in arrays of their own."""
+    used = rows.indices[: rows.indptr[-1]]
+    if len(used) and used.max() >= rows.d:
+        raise InputError(f"{owner}: column indices must be below {rows.d}, the number of columns, got others.")
+    shape = (len(rows.indptr) - 1, rows.d)
+    matrix = sp.csr_matrix((rows.data, rows.indices.view(np.int32), rows.indptr), shape, copy=True)
+    matrix.has_sorted_indices = False
+    matrix.has_canonical_format = False
+    matrix.sum_duplicates()
+    return _csr_rows(owner, matrix)
+
+
+def describe_unsound(owner: str, row: Row, where: str) -> InputError:
+    """The error for an instance that no learner can take."""
+    values = values_of(row)
+    bad = values[~np.isfinite(values)]
+    if len(bad):
+        return InputError(f"{owner}: {where} must hold finite numbers only, got {bad[0]}.")
+    return InputError(
+        f"{owner}: {where} must have a norm of at most 1e100, got a value of {np.abs(values).max():.3g}; "
+        "scale the instances first."
+    )
+
+
+def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
+    """Labels as float64: -1 and +1, or finite numbers for a regressor."""
+    labels = _as_numbers(owner, "y", y)
+    if labels.shape != (n,):
+        raise InputError(f"{owner}: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
+    labels = np.ascontiguousarray(labels, np.float64)
+    wrong = ~np.isfinite(labels) if regression else np.abs(labels) != 1.0
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        expected = "finite numbers" if regression else "-1 and +1 only"
+        raise InputError(f"{owner}: y must hold {expected}, got {labels[first]:g} in row {first}.")
+    return labels
+
+
+def check_label(owner: str, y: Any, regression: bool) -> float:
+    """One label as a float: -1 or +1, or a finite number for a regressor."""
+    if (type(y) is int or type(y) is float) and (y == 1 or y == -1):
+        return float(y)
+    if isinstance(y, numbers.Real) and not isinstance(y, bool):
+        label = float(y)
+        if label == 1.0 or label == -1.0 or (regression and math.isfinite(label)):
+            return label
+    raise InputError(f"{owner}: y must be {'a finite number' if regression else '-1 or +1'}, got {y!r}.")
+
+
+def _as_numbers(owner: str, name: str, values: Any) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError(f"{owner}: {name} must be an array of numbers, got rows of different lengths.") from None
+    _check_kind(owner, name, array.dtype)
+    return array
+
+
+def _check_kind(owner: str, name: str, dtype: np.dtype) -> None:
+    if dtype.kind not in "fiub":
+        raise InputError(f"{owner}: {name} must hold real numbers, got an array of type {dtype}.")
+
+
+def _csr_rows(owner: str, matrix: Any) -> SparseRows:
+    """The arrays of a CSR matrix, with bounds that are safe to follow; indices are left for the steps to check."""
+    n, d = matrix.shape
+    if d > np.iinfo(np.int32).max:
+        raise InputError(f"{owner}: X must have fewer than 2^31 columns, got {d}.")
+    indptr = np.ascontiguousarray(matrix.indptr, np.int64)
+    data = np.ascontiguousarray(matrix.data, np.float64)
+    indices = matrix.indices
+    stored = min(len(data), len(indices))
+    if len(indptr) != n + 1 or indptr[0] != 0 or indptr[-1] > stored or (np.diff(indptr) < 0).any():
+        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that leave its arrays.")
+    if indices.dtype != np.int32:
+        # Out of range stays out of range: -1 and everything too large become the largest index there is.
+        inside = (indices >= 0) & (indices < d)
+        indices = np.where(inside, indices, np.iinfo(np.uint32).max).astype(np.uint32)
+    return SparseRows(data, np.ascontiguousarray(indices).view(np.uint32), indptr, int(d))

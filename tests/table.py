@@ -1,0 +1,62 @@
+"""One table of everything that can be sampled with, so that a new algorithm is tested the day it is named."""
+
+import askwhen as aw
+
+LETTERS = {
+    "lam": 0.1,
+    "B": 5,
+    "b": 0.8,
+    "c": 30.0,
+    "eta": 0.3,
+    "C": 0.5,
+    "rate": 0.3,
+    "beta": 0.3,
+    "a": 0.3,
+    "kappa": 0.6,
+    "L0": 12,
+    "K": 3,
+    "delta": 0.5,
+}
+
+
+def letters_of(name):
+    return {letter: LETTERS[letter] for letter in aw.paper_letters(name) if letter in LETTERS}
+
+
+def _paper(name):
+    return lambda seed: aw.paper(name, seed=seed, **letters_of(name))
+
+
+def _sampler(*parts):
+    return lambda seed: aw.Sampler(*parts, seed=seed)
+
+
+BUILDERS = {name: _paper(name) for name in aw.paper_names()} | {
+    "p-norm": _sampler(aw.PNormPerceptron(3.5), aw.MarginRule(0.5)),
+    "p-norm of 2": _sampler(aw.PNormPerceptron(2), aw.MarginRule(0.5)),
+    "shifting, selective": _sampler(aw.ShiftingPerceptron(2.0), aw.AdaptiveMarginRule(0.2)),
+    "budget, selective": _sampler(aw.BudgetPerceptron(4), aw.MarginRule(1.0)),
+    "modified, selective": _sampler(aw.ModifiedPerceptron(), aw.FixedRate(0.5)),
+    "lasec, queried": _sampler(aw.Lasec(0.5, 20.0, update="queried"), aw.MarginRule(0.3)),
+    "lasec, bbq": _sampler(aw.Lasec(0.5, 20.0), aw.BBQRule(0.6)),
+    "lasec, switch": _sampler(aw.Lasec(0.5, 20.0, update="queried"), aw.BBQRule(0.6), aw.SwitchDetector(12, 3, 0.5)),
+    "second order, queried, adaptive": _sampler(
+        aw.SecondOrderPerceptron(0.5, update="queried"), aw.AdaptiveMarginRule(0.2)
+    ),
+    "least squares, margin, switch": _sampler(
+        aw.LeastSquares(), aw.MarginRule(0.2), aw.SwitchDetector(12, 3, 0.5, extra_queries=False)
+    ),
+}
+"""Classifiers by name; each takes a seed and gives a sampler."""
+
+REGRESSORS = {
+    "regression": _sampler(aw.LeastSquares(regression=True), aw.FixedRate(0.4)),
+    "regression, bbq": lambda seed: aw.paper("BBQ", kappa=0.6, regression=True, seed=seed),
+    "regression, switch": lambda seed: aw.paper(
+        "BBQ-SWITCH", kappa=0.6, L0=12, K=3, delta=0.5, regression=True, Z=0.8, seed=seed
+    ),
+    "regression, switch, free": lambda seed: aw.paper(
+        "BBQ-SWITCH-FREE", kappa=0.6, L0=12, delta=0.5, regression=True, Z=0.8, seed=seed
+    ),
+}
+"""Regressors by name."""
