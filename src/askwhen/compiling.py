@@ -24,7 +24,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -85,10 +85,39 @@ def step(function: F) -> F:
     before = settings.CACHE_DIR
     try:
         settings.CACHE_DIR = str(folder) if folder else before
-        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(function)
+        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", forceinline=True)(
+            function
+        )
     finally:
         settings.CACHE_DIR = before
     return cast(F, compiled)
+
+
+def _borrow(_: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _without_counts(context, builder, signature.args[0], args[0])
+
+    return value(value), generate
+
+
+borrow: Callable[[Any], Any] = cast(Any, intrinsic)(_borrow)
+"""The same arrays without their reference counts, for the length of a compiled call.
+
+Counting references at every access of a state costs more than a sparse round itself. The caller holds the arrays.
+"""
+
+
+def _without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, numba.types.Array):
+        array = context.make_array(kind)(context, builder, value=value)
+        array.meminfo = array.meminfo.type(None)
+        array.parent = array.parent.type(None)
+        return array._getvalue()
+    if isinstance(kind, numba.types.BaseTuple):
+        for place, part in enumerate(cast(Any, kind)):
+            inner = _without_counts(context, builder, part, builder.extract_value(value, place))
+            value = builder.insert_value(value, inner, place)
+    return value
 
 
 def entry_point(function: Any, *args: Any) -> Callable[..., Any]:
@@ -115,7 +144,7 @@ class Family:
         self._on = on
         self._default = default
         self._table: dict[Any, Callable[..., Any]] = {}
-        overload(self, strict=False, jit_options={"error_model": "numpy"})(self._choose)
+        overload(self, strict=False, jit_options={"error_model": "numpy", "forceinline": True})(self._choose)
 
     def __call__(self, *args: Any) -> Any:  # noqa: D102, the class says what a call does
         implementation = self._table.get(type(args[self._on]), self._default)

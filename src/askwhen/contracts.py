@@ -13,7 +13,7 @@ A round scores the instance, asks or not, and learns::
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from .compiling import Family
 
@@ -70,11 +70,13 @@ UNCHANGED, UPDATED, REFUSED = 0, 1, 2
 class Learner(Protocol):
     """How the weights move."""
 
-    regression: bool
-    """Whether labels are numbers and the prediction is the margin itself."""
+    @property
+    def regression(self) -> bool:
+        """Whether labels are numbers and the prediction is the margin itself."""
 
-    has_uncertainty: ClassVar[bool]
-    """Whether the learner knows its uncertainty r, which BBQ and the switch detector need."""
+    @property
+    def has_uncertainty(self) -> bool:
+        """Whether the learner knows its uncertainty r, which BBQ and the switch detector need."""
 
     def start(self, d: int, sparse: bool) -> State:
         """The state before the first round, for instances of dimension d."""
@@ -83,11 +85,13 @@ class Learner(Protocol):
 class Rule(Protocol):
     """How likely we ask."""
 
-    needs_uncertainty: ClassVar[bool]
-    """Whether the rule reads r."""
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether the rule reads r."""
 
-    needs_margin: ClassVar[bool]
-    """Whether the rule reads p as a distance from a decision boundary."""
+    @property
+    def needs_margin(self) -> bool:
+        """Whether the rule reads p as a distance from a decision boundary."""
 
     def start(self) -> State:
         """The state before the first round."""

@@ -24,6 +24,10 @@ LARGEST = 1e200
 """The largest squared norm: beyond it the sums of squares and the margins themselves could overflow."""
 
 
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+"""Offsets that keep an index unsigned: a signed one costs a test for negative values at every access."""
+
+
 class SparseRow(NamedTuple):
     """One row of a CSR matrix: entries ``start`` to ``stop`` of its arrays. Indices are unsigned."""
 
@@ -40,7 +44,7 @@ class DenseRows(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Instances as the rows of a CSR matrix with d columns. Indices are unsigned."""
+    """Instances as the rows of a CSR matrix with d columns. Indices are unsigned, row pointers int64 inside steps."""
 
     data: Any
     indices: Any
@@ -108,40 +112,44 @@ def _look_dense(w: Any, x: Any) -> Any:
 
 @look.of(SparseRow)
 def _look_sparse(w: Any, x: Any) -> Any:
+    """Checks as it goes that the row stays within its arrays, and that its indices increase and stay below d."""
+    data, indices = x.data, x.indices
+    n, d = x.stop - x.start, len(w)
+    if x.start < 0 or n < 0 or x.stop > min(len(indices), len(data)):
+        return 0.0, 0.0, UNSOUND
+    start, top = np.uint64(x.start), np.int64(d - 1)
     s0 = s1 = s2 = s3 = 0.0
     n0 = n1 = n2 = n3 = 0.0
-    data, indices = x.data, x.indices
-    d = len(w)
-    last: Any = -1
-    sound: Any = True
-    j = x.start
-    while j < x.stop - 3:
-        i0, i1 = np.int64(indices[j]), np.int64(indices[j + 1])
-        i2, i3 = np.int64(indices[j + 2]), np.int64(indices[j + 3])
-        sound = (i0 > last) & (i1 > i0) & (i2 > i1) & (i3 > i2) & (i3 < d)
-        if not sound:
-            break
-        v0, v1, v2, v3 = data[j], data[j + 1], data[j + 2], data[j + 3]
-        s0 += w[np.uint64(i0)] * v0
-        s1 += w[np.uint64(i1)] * v1
-        s2 += w[np.uint64(i2)] * v2
+    last = np.int64(-1)
+    messy: Any = False
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        k = start + np.uint64(j)
+        i0, i1 = np.int64(indices[k]), np.int64(indices[k + ONE])
+        i2, i3 = np.int64(indices[k + TWO]), np.int64(indices[k + THREE])
+        messy |= (i0 <= last) | (i1 <= i0) | (i2 <= i1) | (i3 <= i2)
+        if i3 > top:
+            return 0.0, 0.0, UNSOUND
+        v0, v1, v2, v3 = data[k], data[k + ONE], data[k + TWO], data[k + THREE]
+        # min costs nothing and keeps a messy row inside w until the end of the loop reports it.
+        s0 += w[np.uint64(min(i0, top))] * v0
+        s1 += w[np.uint64(min(i1, top))] * v1
+        s2 += w[np.uint64(min(i2, top))] * v2
         s3 += w[np.uint64(i3)] * v3
         n0 += v0 * v0
         n1 += v1 * v1
         n2 += v2 * v2
         n3 += v3 * v3
         last = i3
-        j += 4
-    while sound and j < x.stop:
-        i0 = np.int64(indices[j])
-        sound = (i0 > last) & (i0 < d)
-        if sound:
-            s0 += w[np.uint64(i0)] * data[j]
-            n0 += data[j] * data[j]
-            last = i0
-            j += 1
+    for j in range(whole, n):
+        k = start + np.uint64(j)
+        i0 = np.int64(indices[k])
+        messy |= (i0 <= last) | (i0 > top)
+        s0 += w[np.uint64(min(i0, top))] * data[k]
+        n0 += data[k] * data[k]
+        last = i0
     norm2 = (n0 + n1) + (n2 + n3)
-    return (s0 + s1) + (s2 + s3), norm2, SOUND if sound and norm2 <= LARGEST else UNSOUND
+    return (s0 + s1) + (s2 + s3), norm2, UNSOUND if messy or not norm2 <= LARGEST else SOUND
 
 
 @dot.of(np.ndarray)
@@ -152,17 +160,18 @@ def _dot_dense(w: Any, x: Any) -> Any:
 @dot.of(SparseRow)
 def _dot_sparse(w: Any, x: Any) -> Any:
     s0 = s1 = s2 = s3 = 0.0
-    data, indices = x.data, x.indices
-    j = x.start
-    while j < x.stop - 3:
-        s0 += w[indices[j]] * data[j]
-        s1 += w[indices[j + 1]] * data[j + 1]
-        s2 += w[indices[j + 2]] * data[j + 2]
-        s3 += w[indices[j + 3]] * data[j + 3]
-        j += 4
-    while j < x.stop:
-        s0 += w[indices[j]] * data[j]
-        j += 1
+    data, indices, start = x.data, x.indices, np.uint64(x.start)
+    n = x.stop - x.start
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        k = start + np.uint64(j)
+        s0 += w[indices[k]] * data[k]
+        s1 += w[indices[k + ONE]] * data[k + ONE]
+        s2 += w[indices[k + TWO]] * data[k + TWO]
+        s3 += w[indices[k + THREE]] * data[k + THREE]
+    for j in range(whole, n):
+        k = start + np.uint64(j)
+        s0 += w[indices[k]] * data[k]
     return (s0 + s1) + (s2 + s3)
 
 
@@ -190,8 +199,10 @@ def _add_scaled_dense(w: Any, c: float, x: Any) -> None:
 
 @add_scaled.of(SparseRow)
 def _add_scaled_sparse(w: Any, c: float, x: Any) -> None:
-    for j in range(x.start, x.stop):
-        w[x.indices[j]] += c * x.data[j]
+    data, indices, start = x.data, x.indices, np.uint64(x.start)
+    for j in range(x.stop - x.start):
+        k = start + np.uint64(j)
+        w[indices[k]] += c * data[k]
 
 
 @step

@@ -81,7 +81,8 @@ def with_arrays(state: State, path: str, arrays: dict[str, np.ndarray]) -> State
 
     def take(name: str, old: np.ndarray) -> np.ndarray:
         new = arrays.get(name)
-        if new is None or new.dtype != old.dtype or new.ndim != old.ndim:
+        may_grow = old.ndim > 0 and old.shape[0] == 0  # what grows starts empty
+        if new is None or new.dtype != old.dtype or new.shape[may_grow:] != old.shape[may_grow:]:
             raise SnapshotError(f"load: the snapshot's array {name!r} is missing or of another kind.")
         return new
 

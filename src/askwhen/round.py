@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiling import Family, step
+from .compiling import Family, borrow, step
 from .contracts import REFUSED, UNCHANGED, UPDATED, learn, learns, quadratic, quadratic_bound, ready, restart, score
 from .drift.switch import NoDrift, SwitchState, absorb_label, begin, watch, window_period
 from .linalg import SOUND, row
@@ -33,8 +33,9 @@ LABEL_REFUSED = 4
 
 
 class Record(NamedTuple):
-    """Where ``run_rounds`` writes what happened, one entry for each round."""
+    """The coins of ``run_rounds``, and where it writes what happened: one entry for each round."""
 
+    coin: Any
     margin: Any
     probability: Any
     prediction: Any
@@ -45,9 +46,12 @@ class Record(NamedTuple):
 
 
 def new_record(n: int) -> Record:
-    """Room for n rounds."""
-    flags = (np.zeros(n, np.bool_) for _ in range(4))
-    return Record(np.zeros(n), np.zeros(n), np.zeros(n, np.int8), *flags)
+    """Room for n rounds, in one block: many small ones cost more page faults than the rounds themselves."""
+    block = np.zeros(29 * n, np.uint8)
+    numbers = block[: 24 * n].view(np.float64).reshape(3, n)
+    flags = block[24 * n :].reshape(5, n)
+    coin, margin, chance = numbers
+    return Record(coin, margin, chance, flags[0].view(np.int8), *(flags[i].view(np.bool_) for i in range(1, 5)))
 
 
 watches = Family("watches")
@@ -70,9 +74,9 @@ def open_round(learner: Any, rule: Any, drift: Any, x: Any, u: float, every_marg
 
     Any verdict but SOUND means that nothing was changed.
     """
-    if not (ready(learner, x) and ready(drift, x)):
-        return NOT_READY, 0.0, 0.0, 0.0, False, 0, False
     m, norm2, verdict = score(learner, x)
+    if verdict == SOUND and not (ready(learner, x) and ready(drift, x)):
+        verdict = NOT_READY
     if verdict != SOUND:
         return verdict, 0.0, 0.0, 0.0, False, 0, False
     if begin(drift):
@@ -121,6 +125,7 @@ def settle(
 @step
 def ask_round(learner: Any, rule: Any, drift: Any, x: Any, u: float) -> Any:
     """One live round, in place: (verdict, p, r, probability, by_rule, period, switched)."""
+    learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
     verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u, True)
     chance = 1.0 if period > 0 else probability(rule, m, q, norm2)
     return verdict, m / (1.0 + q), q / (1.0 + q), chance, by_rule, period, switched
@@ -131,6 +136,7 @@ def tell_round(
     learner: Any, rule: Any, drift: Any, x: Any, y: float, mistaken: bool, by_rule: bool, period: int
 ) -> Any:
     """Settle a question, in place: the verdict, and whether the learner moved."""
+    learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
     if not (ready(learner, x) and ready(drift, x)):
         return NOT_READY, False
     m, norm2, _ = score(learner, x)
@@ -146,13 +152,14 @@ def run_rounds(
     drift: Any,
     rows: Any,
     y: Any,
-    u: Any,
     first: int,
     every_margin: bool,
     regression: bool,
     record: Any,
 ) -> Any:
     """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict)."""
+    learner, rule, drift, rows = borrow(learner), borrow(rule), borrow(drift), borrow(rows)
+    y, u, record = borrow(y), borrow(record.coin), borrow(record)
     n = len(y)
     for i in range(first, n):
         x = row(rows, i)
@@ -182,6 +189,7 @@ def run_rounds(
 @step
 def score_rows(learner: Any, rows: Any, n: int, p: Any) -> Any:
     """Write the margins of n rows to p; stop at the first that cannot be scored: (its number, the verdict)."""
+    learner, rows, p = borrow(learner), borrow(rows), borrow(p)
     for i in range(n):
         x = row(rows, i)
         m, _, verdict = score(learner, x)

@@ -49,6 +49,17 @@ class Question(NamedTuple):
     period: int
 
 
+class Shape(NamedTuple):
+    """The dimension and the form of the instances; ``plain`` is the shape of one that needs no conversion."""
+
+    d: int
+    sparse: bool
+    plain: tuple[int, ...]
+
+
+_UNKNOWN = Shape(-1, False, ())
+
+
 class Sampler:
     """Predicts every instance of a stream and asks for the few labels worth paying for.
 
@@ -91,9 +102,7 @@ class Sampler:
         self._rule: State = rule.start()
         self._learner: State = None
         self._drift: State = NoDrift(0)
-        self._d = -1
-        self._sparse = False
-        self._plain_shape: tuple[int, ...] = ()
+        self._shape = _UNKNOWN
         self._round = 0
         self._questions = 0
         self._updates = 0
@@ -150,29 +159,10 @@ class Sampler:
             If ``ask.query``, answer with ``tell(ask, y)`` now, later, in any order, or drop it with ``forget(ask)``.
         """
         # The checks of an instance that is right already, in the cheapest order; everything else goes to the door.
-        plain = type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == self._plain_shape
+        plain = type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == self._shape.plain
         if not plain or not x.flags.carray:
             x = self._door(x)
         return self._play(x)
-
-    def _play(self, x: Row) -> Ask:
-        """Play one round on a row that has passed the door."""
-        verdict, p, r, probability, by_rule, period, switched = self._ask_entry(
-            self._learner, self._rule, self._drift, x, self._coins.random()
-        )
-        if verdict != SOUND:
-            return self._ask_again(verdict, x)
-        number = self._round
-        self._round = number + 1
-        if switched:
-            self._switches.append(number)
-        prediction = p if self._regression else (1 if p > 0.0 else -1)
-        query = by_rule or period > 0
-        ask = _new(Ask, (number, prediction, p, r if self._has_uncertainty else None, probability, query))
-        if query:
-            self._questions += 1
-            self._pending[number] = _new(Question, (ask, copy_of(x), by_rule, period))
-        return ask
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
@@ -242,15 +232,15 @@ class Sampler:
         """The margins of many instances, without asking and without playing a round."""
         rows = check_instances("margins", X, self._form)
         n, d = shape_of(rows)
-        if self._learner is not None and d != self._d:
-            raise InputError(f"margins: X must have {self._d} columns as before, got {d}.")
+        if self._learner is not None and d != self._shape.d:
+            raise InputError(f"margins: X must have {self._shape.d} columns as before, got {d}.")
         learner = self._learner or self.learner.start(d, isinstance(rows, SparseRows))
         p = np.empty(n)
         score = entry_point(score_rows, learner, _example_rows(isinstance(rows, SparseRows)), 1, p)
-        stopped, verdict = score(learner, rows, n, p)
+        stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
         if verdict == UNSOUND and not is_canonical(row(rows, stopped), d):
             rows = canonical("margins", rows)
-            stopped, verdict = score(learner, rows, n, p)
+            stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
         if verdict != SOUND:
             raise self._refusal(verdict, row(rows, stopped), "margins", f"row {stopped} of X")
         return p
@@ -264,8 +254,8 @@ class Sampler:
         """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole."""
         header = {
             "parts": [describe(self.learner), describe(self.rule), describe(self.drift)],
-            "d": self._d,
-            "sparse": self._sparse,
+            "d": self._shape.d,
+            "sparse": self._shape.sparse,
             "round": self._round,
             "questions": self._questions,
             "updates": self._updates,
@@ -311,13 +301,17 @@ class Sampler:
             x: Row = arrays[f"pending.{ask[0]}"]
             if header["sparse"]:
                 x = SparseRow(x, arrays[f"pending.{ask[0]}.indices"], 0, len(x))
+            if values_of(x).dtype != _FLOAT64 or not (
+                is_canonical(x, header["d"]) and (header["sparse"] or len(x) == header["d"])
+            ):
+                raise SnapshotError(f"load: the instance of the open question of round {ask[0]} cannot be used.")
             sampler._pending[ask[0]] = Question(Ask(*ask), x, by_rule, period)
         return sampler
 
     @property
     def _form(self) -> bool | None:
         """Whether instances are sparse, or None before the first."""
-        return None if self._learner is None else self._sparse
+        return None if self._learner is None else self._shape.sparse
 
     def _door(self, x: Any) -> Row:
         """One instance as a row of the sampler's form, with the state ready for its dimension."""
@@ -328,11 +322,10 @@ class Sampler:
     def _begin(self, owner: str, name: str, d: int, sparse: bool) -> None:
         """Make the state for the dimension and the form of the first instance; later ones must agree."""
         if self._learner is not None:
-            if d != self._d:
-                raise InputError(f"{owner}: {name} must have {self._d} features as before, got {d}.")
+            if d != self._shape.d:
+                raise InputError(f"{owner}: {name} must have {self._shape.d} features as before, got {d}.")
             return
-        self._d, self._sparse = d, sparse
-        self._plain_shape = () if sparse else (d,)
+        self._shape = Shape(d, sparse, () if sparse else (d,))
         self._learner = self.learner.start(d, sparse)
         if self.drift is not None:
             self._drift = self.drift.start(d, sparse)
@@ -341,6 +334,25 @@ class Sampler:
         self._ask_entry = entry_point(ask_round, *state, x, 0.5)
         self._tell_entry = entry_point(tell_round, *state, x, 1.0, True, True, 0)
 
+    def _play(self, x: Row) -> Ask:
+        """Play one round on a row that has passed the door."""
+        verdict, p, r, probability, by_rule, period, switched = self._ask_entry(
+            self._learner, self._rule, self._drift, x, self._coins.random()
+        )
+        if verdict != SOUND:
+            return self._ask_again(verdict, x)
+        number = self._round
+        self._round = number + 1
+        if switched:
+            self._switches.append(number)
+        prediction = p if self._regression else (1 if p > 0.0 else -1)
+        query = by_rule or period > 0
+        ask = _new(Ask, (number, prediction, p, r if self._has_uncertainty else None, probability, query))
+        if query:
+            self._questions += 1
+            self._pending[number] = _new(Question, (ask, copy_of(x), by_rule, period))
+        return ask
+
     def _ask_again(self, verdict: int, x: Row) -> Ask:
         """Take back the coin of a round that could not be played; grow and play it, or raise why it cannot be."""
         self._coins.bit_generator.advance(-1)  # type: ignore[attr-defined]
@@ -348,7 +360,7 @@ class Sampler:
             self._make_ready(verdict, x, "ask", "x")
         except InputError:
             if self._round == 0:  # the first instance of all: let the next one decide the dimension
-                self._learner, self._drift, self._d, self._plain_shape = None, NoDrift(0), -1, ()
+                self._learner, self._drift, self._shape = None, NoDrift(0), _UNKNOWN
             raise
         return self._play(x)
 
@@ -387,51 +399,63 @@ class Sampler:
     def _run(self, rows: Rows, labels: np.ndarray, every_margin: bool, keep: bool) -> Trace:
         n, d = shape_of(rows)
         start, room = self._round, n if keep else min(n, _CHUNK)
-        kept, coin = new_record(room), np.empty(room)
+        kept = new_record(room)
         counts = np.zeros(3, np.int64)
         switches: list[int] = []
-        example = (_example_rows(self._sparse), labels, coin, 0, True, True, kept)
+        example = (_example_rows(self._shape.sparse), labels, 0, True, True, kept)
         play = entry_point(run_rounds, self._learner, self._rule, self._drift, *example)
         for first in range(0, n, _CHUNK):
             last = min(n, first + _CHUNK)
             here = slice(first, last) if keep else slice(0, last - first)
             record = Record(*(array[here] for array in kept))
-            u, y = coin[here], labels[first:last]
-            self._coins.random(out=u)
+            self._coins.random(out=record.coin)
             done = 0
             while done < last - first:
                 state = (self._learner, self._rule, self._drift)
                 part = part_of(rows, first, last)
-                done, verdict = play(*state, part, y, u, done, every_margin, self._regression, record)
+                done, verdict = play(*state, part, labels[first:last], done, every_margin, self._regression, record)
                 if verdict == UNSOUND and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
                 elif verdict != SOUND:
                     self._make_ready(verdict, row(part, done), "run", f"row {first + done} of X")
-            counts += record.queried.sum(), record.updated.sum(), record.mistaken.sum()
+            counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
-        questions, updates, mistakes = counts.tolist()
-        self._round += n
-        self._questions += questions
-        self._updates += updates
-        self._switches.extend(switches)
         if not keep:
-            kept, coin = new_record(0), np.empty(0)
-        prediction = kept.margin if self._regression else kept.prediction
-        arrays = (kept.margin, prediction, kept.probability, coin, kept.queried, kept.updated, kept.mistaken)
-        return Trace(start, n, questions, updates, mistakes, *arrays, np.array(switches, np.int64))
+            kept = new_record(0)
+        questions, updates, mistakes = counts.tolist()
+        trace = Trace(
+            start=start,
+            rounds=n,
+            questions=questions,
+            updates=updates,
+            mistakes=mistakes,
+            margin=kept.margin,
+            prediction=kept.margin if self._regression else kept.prediction,
+            probability=kept.probability,
+            coin=kept.coin,
+            queried=kept.queried,
+            updated=kept.updated,
+            mistaken=kept.mistaken,
+            switches=np.array(switches, np.int64),
+        )
+        self._round += n
+        self._questions += trace.questions
+        self._updates += trace.updates
+        self._switches.extend(switches)
+        return trace
 
     def _checkpoint(self) -> Any:
         """Everything that a run may change, copied."""
         states = [copy_state(state) for state in (self._learner, self._rule, self._drift)]
         return (
             states,
-            (self._d, self._plain_shape),
+            self._shape,
             self._coins.bit_generator.state,
             self._randomness.bit_generator.state,
         )
 
     def _restore(self, before: Any) -> None:
-        (self._learner, self._rule, self._drift), (self._d, self._plain_shape), coins, randomness = before
+        (self._learner, self._rule, self._drift), self._shape, coins, randomness = before
         self._coins.bit_generator.state = coins
         self._randomness.bit_generator.state = randomness
 

@@ -64,10 +64,11 @@ class FullState(NamedTuple):
 
 def start(d: int, b: float, c: float, queried: bool) -> RootState | FullState:
     """The state before the first round: w = 0, Q = I/b."""
+    b, c = float(b), float(c)  # a numpy number of another size would change the type of the state
     w, g, bound = np.zeros(d), np.zeros(d), np.array([1.0 / b])
     if math.isinf(c):
-        return RootState(w, np.eye(d) / math.sqrt(b), np.zeros(d), g, bound, float(b), queried)
-    return FullState(w, np.eye(d) / b, g, bound, float(b), float(c), queried)
+        return RootState(w, np.eye(d) / math.sqrt(b), np.zeros(d), g, bound, b, queried)
+    return FullState(w, np.eye(d) / b, g, bound, b, c, queried)
 
 
 @score.of(RootState)

@@ -74,7 +74,7 @@ def part_of(rows: Rows, first: int, last: int) -> Rows:
     """A view of the instances from first to last, the last excluded."""
     if isinstance(rows, DenseRows):
         return DenseRows(rows.X[first:last])
-    return rows._replace(indptr=rows.indptr[first : last + 1])
+    return rows._replace(indptr=np.ascontiguousarray(rows.indptr[first : last + 1], np.int64))
 
 
 def values_of(row: Row) -> np.ndarray:
@@ -98,7 +98,7 @@ def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
         raise InputError(f"{owner}: X must be a matrix with at least one row and one column, got shape {X.shape}.")
     _check_kind(owner, "X", X.dtype)
     if sparse or (sparse is None and sp.issparse(X)):
-        return _csr_rows(owner, X.tocsr() if sp.issparse(X) else sp.csr_matrix(X))
+        return _csr_rows(owner, X.tocsr() if sp.issparse(X) else sp.csr_matrix(X.astype(np.float64)))
     return DenseRows(np.require(X.toarray() if sp.issparse(X) else X, np.float64, ["C", "A"]))
 
 
@@ -111,6 +111,7 @@ def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row,
     if not one or 0 in x.shape:
         raise InputError(f"{owner}: x must be one instance with at least one feature, got shape {x.shape}.")
     if sparse or (sparse is None and sp.issparse(x)):
+        x = x if sp.issparse(x) else x.astype(np.float64)
         rows = canonical(owner, _csr_rows(owner, sp.csr_matrix(x.reshape(1, -1))))
         return SparseRow(rows.data, rows.indices, 0, int(rows.indptr[1])), rows.d
     dense = np.require(x.toarray().reshape(-1) if sp.issparse(x) else x, np.float64, ["C", "A"])
@@ -121,13 +122,19 @@ def is_canonical(row: Row, d: int) -> bool:
     """Whether the indices of a row increase and stay below d; a dense row has none."""
     if not isinstance(row, SparseRow):
         return True
+    if not 0 <= row.start <= row.stop <= len(row.data):
+        return False
     indices = row.indices[row.start : row.stop].astype(np.int64)
     return bool((np.diff(indices) > 0).all() and (indices < d).all())
 
 
 def canonical(owner: str, rows: Any) -> SparseRows:
     """The same rows with indices sorted and duplicates summed, in arrays of their own."""
-    used = rows.indices[: rows.indptr[-1]]
+    indptr = rows.indptr
+    stored = min(len(rows.data), len(rows.indices))
+    if indptr[0] != 0 or indptr[-1] > stored or (np.diff(indptr) < 0).any():
+        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that leave its arrays.")
+    used = rows.indices[: indptr[-1]]
     if len(used) and used.max() >= rows.d:
         raise InputError(f"{owner}: column indices must be below {rows.d}, the number of columns, got others.")
     shape = (len(rows.indptr) - 1, rows.d)
@@ -190,18 +197,16 @@ def _check_kind(owner: str, name: str, dtype: np.dtype) -> None:
 
 
 def _csr_rows(owner: str, matrix: Any) -> SparseRows:
-    """The arrays of a CSR matrix, with bounds that are safe to follow; indices are left for the steps to check."""
+    """The arrays of a CSR matrix; whether they are safe to follow is left for the steps to check."""
     n, d = matrix.shape
     if d > np.iinfo(np.int32).max:
         raise InputError(f"{owner}: X must have fewer than 2^31 columns, got {d}.")
-    indptr = np.ascontiguousarray(matrix.indptr, np.int64)
-    data = np.ascontiguousarray(matrix.data, np.float64)
-    indices = matrix.indices
-    stored = min(len(data), len(indices))
-    if len(indptr) != n + 1 or indptr[0] != 0 or indptr[-1] > stored or (np.diff(indptr) < 0).any():
-        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that leave its arrays.")
+    data = np.require(matrix.data, np.float64, ["C", "A"])
+    indices, indptr = matrix.indices, matrix.indptr
+    if len(indptr) != n + 1 or indptr[0] != 0:
+        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that do not start at 0.")
     if indices.dtype != np.int32:
         # Out of range stays out of range: -1 and everything too large become the largest index there is.
         inside = (indices >= 0) & (indices < d)
         indices = np.where(inside, indices, np.iinfo(np.uint32).max).astype(np.uint32)
-    return SparseRows(data, np.ascontiguousarray(indices).view(np.uint32), indptr, int(d))
+    return SparseRows(data, np.require(indices, None, ["C", "A"]).view(np.uint32), indptr, int(d))

@@ -1,0 +1,132 @@
+"""What the package shows: names, defaults, layers of plain and compiled steps."""
+
+import dataclasses
+import inspect
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import askwhen as aw
+from askwhen import compiling
+from askwhen import round as rounds
+from askwhen.linalg import DenseRows, SparseRow, SparseRows
+from askwhen.persistence import PARTS, copy_state
+from askwhen.validation import check_instances
+from tests.streams import STREAMS, switching_sphere
+from tests.table import BUILDERS, REGRESSORS
+
+
+def test_the_public_names_are_the_listed_ones():
+    shown = {name for name, value in vars(aw).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert shown == set(aw.__all__)
+    assert aw.__all__ == sorted(aw.__all__)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_documented_parameters_and_defaults_are_the_real_ones(name):
+    doc = inspect.getdoc(PARTS[name])
+    documented = dict(re.findall(r"^(\w+) : (.*)$", doc, flags=re.MULTILINE))
+    fields = {field.name: field.default for field in dataclasses.fields(PARTS[name])}
+    assert list(documented) == list(fields)
+    for parameter, default in fields.items():
+        found = re.search(r"default (\S+)$", documented[parameter])
+        if default is dataclasses.MISSING or default is None:
+            assert found is None
+        else:
+            assert found.group(1).strip('"') == str(default)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("name", BUILDERS | REGRESSORS)
+def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
+    """The plain Python round against the compiled one: the same decisions, and margins but for the last bits."""
+    X, y = switching_sphere(4, n=70, noise=0.5 if name in REGRESSORS else None)
+    compiled = (BUILDERS | REGRESSORS)[name](3)
+    trace = compiled.run(form(X), y)
+    sampler = (BUILDERS | REGRESSORS)[name](3)
+    rows = check_instances("test", form(X))
+    sampler._begin("test", "X", X.shape[1], isinstance(rows, SparseRows))
+    record = rounds.new_record(len(y))
+    record.coin[:] = trace.coin
+    monkeypatch.setattr(rounds, "borrow", lambda value: value)
+    for step in ("open_round", "settle", "probability"):
+        monkeypatch.setattr(rounds, step, getattr(rounds, step).py_func)
+    done = 0
+    while done < len(y):
+        state = (sampler._learner, sampler._rule, sampler._drift)
+        done, verdict = rounds.run_rounds.py_func(*state, rows, y, done, True, sampler._regression, record)
+        if verdict == rounds.NOT_READY:
+            sampler._make_ready(verdict, rounds.row(rows, done), "test", "x")
+    np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(trace.queried, record.queried)
+    np.testing.assert_array_equal(trace.updated, record.updated)
+
+
+def test_compiled_rounds_write_only_where_they_should():
+    """Borrowed arrays are not counted; the state a run was given must still be alive and unshared afterwards."""
+    X, y = STREAMS["noisy"](0)
+    sampler = BUILDERS["LASEC-SS"](1)
+    sampler.run(X, y)
+    before = copy_state(sampler._learner)
+    sampler.margins(X)
+    for name, array in before._asdict().items():
+        if isinstance(array, np.ndarray) and name != "g":
+            np.testing.assert_array_equal(array, getattr(sampler._learner, name))
+
+
+def test_a_family_without_an_implementation_says_so():
+    with pytest.raises(TypeError, match="has no implementation for int"):
+        compiling.Family("nothing")(3)
+
+
+def test_rows_are_plain_tuples_of_arrays():
+    assert DenseRows._fields == ("X",)
+    assert SparseRow._fields == ("data", "indices", "start", "stop")
+
+
+def in_a_process(code, **environment):
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_a_second_process_finds_everything_in_the_cache(tmp_path):
+    code = (
+        "import numpy as np, askwhen as aw\n"
+        "from askwhen.round import ask_round, run_rounds, tell_round\n"
+        "s = aw.paper('PA', seed=1); s.tell(s.ask(np.ones(3)), 1); s.run(np.eye(3), [1, 1, 1])\n"
+        "print([sum(f.stats.cache_misses.values()) for f in (ask_round, tell_round, run_rounds)])\n"
+    )
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert in_a_process(code, **environment) == "[1, 1, 1]"
+    assert in_a_process(code, **environment) == "[0, 0, 0]"
+    assert [folder.name for folder in tmp_path.iterdir()] == [f"steps-{compiling.source_hash()}"]
+
+
+def test_where_no_cache_can_be_written_everything_still_works(tmp_path):
+    (tmp_path / "file").touch()
+    nowhere = str(tmp_path / "file" / "below")
+    code = "from askwhen.compiling import cache_folder; print(cache_folder())"
+    environment = {"NUMBA_CACHE_DIR": nowhere, "XDG_CACHE_HOME": nowhere}
+    assert "askwhen" in in_a_process(code, **environment, TMPDIR=str(tmp_path))
+    code += "; import askwhen as aw; print(aw.Perceptron())"
+    blocked = f"import tempfile; tempfile.gettempdir = lambda: {nowhere!r}; "
+    assert in_a_process(blocked + code, **environment).splitlines() == ["None", "Perceptron()"]
+
+
+def test_cache_folders_that_nobody_used_for_a_month_are_removed(tmp_path):
+    import os
+    import time
+
+    for name, age in (("steps-old", 40), ("steps-young", 3)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (time.time() - 86400 * age,) * 2)
+    in_a_process("import askwhen", NUMBA_CACHE_DIR=str(tmp_path))
+    assert not (tmp_path / "steps-old").exists()
+    assert (tmp_path / "steps-young").exists()

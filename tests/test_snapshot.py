@@ -1,0 +1,207 @@
+"""Files that hold a sampler: whole, truncated, altered, foreign, and crashes in the middle of writing one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from askwhen import snapshot
+from tests.streams import STREAMS
+from tests.table import BUILDERS, REGRESSORS
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture
+def saved(tmp_path):
+    sampler = aw.paper("LASEC-SS", b=1.0, c=30.0, a=0.2, seed=1)
+    X, y = STREAMS["noisy"](0)
+    sampler.run(X, y)
+    sampler.ask(np.zeros(6))
+    sampler.save(tmp_path / "model.askwhen")
+    return tmp_path / "model.askwhen"
+
+
+def test_arrays_and_header_come_back_as_they_were():
+    header = {"a": [1, None, 2.5, float("inf")], "big": 2**127}
+    arrays = {"x": np.arange(6.0).reshape(2, 3), "empty": np.zeros((0, 4)), "flag": np.array([True]), "n": np.array(7)}
+    found_header, found = snapshot.unpack(snapshot.pack(header, arrays))
+    assert header == found_header
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, found[name], strict=True)
+        assert found[name].flags.writeable
+        assert found[name].base is None or found[name].base.flags.writeable
+
+
+def test_every_truncation_is_refused(saved, tmp_path):
+    content = saved.read_bytes()
+    for length in [*range(0, len(content), 97), len(content) - 1]:
+        (tmp_path / "cut").write_bytes(content[:length])
+        with pytest.raises(aw.SnapshotError, match=r"load: .*cut (is not an askwhen snapshot|is truncated)"):
+            aw.Sampler.load(tmp_path / "cut")
+
+
+def test_every_altered_byte_is_refused(saved, tmp_path):
+    content = saved.read_bytes()
+    rng = np.random.default_rng(0)
+    for place in [0, 8, 9, 12, 20, len(content) - 1, *rng.integers(len(content), size=200)]:
+        altered = bytearray(content)
+        altered[place] ^= 1 << rng.integers(8)
+        (tmp_path / "altered").write_bytes(altered)
+        with pytest.raises(aw.SnapshotError):
+            aw.Sampler.load(tmp_path / "altered")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 a zip file", b"\x80\x04\x95 a pickle", b"ASKWHEN\0", b"{}" * 99])
+def test_foreign_files_are_refused(content, tmp_path):
+    (tmp_path / "foreign").write_bytes(content)
+    with pytest.raises(aw.SnapshotError, match="foreign"):
+        aw.Sampler.load(tmp_path / "foreign")
+
+
+def test_a_newer_format_is_refused_by_its_number(saved, tmp_path, monkeypatch):
+    header, arrays = snapshot.read(saved)
+    monkeypatch.setattr(snapshot, "FORMAT", 2)
+    snapshot.write(saved, header, arrays)
+    monkeypatch.undo()
+    with pytest.raises(aw.SnapshotError, match="has format 2, and this version of askwhen reads format 1"):
+        aw.Sampler.load(saved)
+
+
+def test_well_packed_nonsense_is_refused(saved, tmp_path):
+    header, arrays = snapshot.read(saved)
+    without = {name: array for name, array in arrays.items() if name != "learner.Q"}
+    wrong = [
+        ({}, arrays),
+        (header | {"parts": [["Pickle", {}], None, None]}, arrays),
+        (header | {"parts": [["Lasec", {"b": 3, "c": 1}], *header["parts"][1:]]}, arrays),
+        (header | {"parts": [["Lasec", {"z": 3}], *header["parts"][1:]]}, arrays),
+        (header | {"parts": ["os.system", *header["parts"][1:]]}, arrays),
+        (header | {"coins": {"bit_generator": "MT19937"}}, arrays),
+        (header, without),
+        (header, without | {"learner.Q": np.zeros(3)}),
+        (header, without | {"learner.Q": np.zeros((2, 2))}),
+        (header, without | {"learner.Q": np.zeros((6, 6), np.int64)}),
+    ]
+    for content in wrong:
+        snapshot.write(saved, *content)
+        with pytest.raises(aw.SnapshotError):
+            aw.Sampler.load(saved)
+
+
+def test_object_arrays_are_never_written_nor_read():
+    with pytest.raises(aw.SnapshotError):
+        snapshot.unpack(snapshot.pack({}, {"x": np.array(["text"])}))
+
+
+def test_missing_and_unwritable_places_are_named(tmp_path):
+    with pytest.raises(aw.SnapshotError, match="nowhere"):
+        aw.Sampler.load(tmp_path / "nowhere")
+    with pytest.raises(aw.SnapshotError, match="cannot write"):
+        aw.paper("PA").save(tmp_path / "no" / "folder" / "x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(aw.SnapshotError, match="cannot write"):
+        aw.paper("PA").save(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_other(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(aw.SnapshotError, match="No space left"):
+        aw.Sampler.load(saved).save(saved)
+    assert before == saved.read_bytes()
+    assert [saved] == list(saved.parent.iterdir())
+
+
+def test_killed_while_saving_over_and_over_leaves_a_whole_file(tmp_path):
+    """A real process, really killed, at a hundred different moments."""
+    path = tmp_path / "model.askwhen"
+    script = (
+        "import sys, numpy as np, askwhen as aw\n"
+        "sampler = aw.paper('SOP', b=1.0, seed=1)\n"
+        "sampler.ask(np.zeros(200))\n"
+        "sampler.save(sys.argv[1]); print('ready', flush=True)\n"
+        "while True: sampler.ask(np.ones(200)); sampler.save(sys.argv[1])\n"
+    )
+    for moment in range(12):
+        process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        try:
+            process.wait(timeout=0.002 * moment)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        sampler = aw.Sampler.load(path)
+        assert sampler.round >= 1
+        assert len(sampler.pending) == sampler.round
+
+
+def test_the_file_has_the_permissions_of_any_new_file_and_keeps_them(tmp_path):
+    (tmp_path / "plain").touch()
+    sampler = aw.paper("PA", seed=1)
+    sampler.save(tmp_path / "model")
+    assert (tmp_path / "plain").stat().st_mode == (tmp_path / "model").stat().st_mode
+    (tmp_path / "model").chmod(0o640)
+    sampler.save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_sampler_that_has_seen_nothing_can_be_saved(tmp_path):
+    aw.paper("SEL-P", b=1.0, seed=4).save(tmp_path / "model")
+    X, y = STREAMS["noisy"](0)
+    expected, trace = aw.paper("SEL-P", b=1.0, seed=4).run(X, y), aw.Sampler.load(tmp_path / "model").run(X, y)
+    np.testing.assert_array_equal(expected.coin, trace.coin)
+
+
+def golden_sampler(name):
+    """The sampler whose snapshot of format 1 is kept for ever."""
+    X, y = STREAMS["noisy"](0, n=40, d=3)
+    sampler = (BUILDERS | REGRESSORS)[name](7)
+    sampler.run(X[:30], y[:30])
+    for x in X[30:]:
+        sampler.ask(x)
+    return sampler
+
+
+def test_old_snapshots_stay_readable():
+    """The files were written by ``python -m tests.test_snapshot`` when format 1 was new, and must never change."""
+    found = json.loads((GOLDEN / "format-1.json").read_text())
+    assert set(found) <= set(BUILDERS | REGRESSORS)
+    assert len(found) >= 30
+    for name, expected in found.items():
+        sampler = aw.Sampler.load(GOLDEN / expected["file"])
+        assert sampler.round == 40
+        assert expected["pending"] == [ask.round for ask in sampler.pending]
+        np.testing.assert_allclose(sampler.weights, expected["weights"], rtol=1e-12, err_msg=name)
+        np.testing.assert_allclose(sampler.ask([0.5, -1.0, 2.0]).margin, expected["next"], rtol=1e-12, err_msg=name)
+
+
+def write_golden():
+    described = {}
+    for number, name in enumerate(BUILDERS | REGRESSORS):
+        sampler = golden_sampler(name)
+        file = f"format-1-{number:02}.askwhen"
+        sampler.save(GOLDEN / file)
+        described[name] = {
+            "file": file,
+            "pending": [ask.round for ask in sampler.pending],
+            "weights": sampler.weights.tolist(),
+            "next": sampler.ask([0.5, -1.0, 2.0]).margin,
+        }
+    (GOLDEN / "format-1.json").write_text(json.dumps(described, indent=1))
+
+
+if __name__ == "__main__":
+    write_golden()
