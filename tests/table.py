@@ -46,10 +46,35 @@ BUILDERS = {name: _paper(name) for name in aw.paper_names()} | {
     "least squares, margin, switch": _sampler(
         aw.LeastSquares(), aw.MarginRule(0.2), aw.SwitchDetector(12, 3, 0.5, extra_queries=False)
     ),
+    "budget of one": _sampler(aw.BudgetPerceptron(1), aw.MarginRule(1.0)),
+    "perceptron, linear kernel": _sampler(aw.Perceptron(kernel=aw.Linear()), aw.AdaptiveMarginRule(0.2)),
+    "perceptron, gaussian": _sampler(aw.Perceptron(kernel=aw.Gaussian(0.5)), aw.MarginRule(0.5)),
+    "shifting, polynomial": _sampler(aw.ShiftingPerceptron(2.0, kernel=aw.Polynomial(2)), aw.MarginRule(0.5)),
+    "modified, gaussian, oldest": _sampler(
+        aw.ModifiedPerceptron(kernel=aw.Gaussian(0.5), budget=6, evict="oldest"), aw.FixedRate(0.7)
+    ),
+    "budget, gaussian": _sampler(aw.BudgetPerceptron(5, kernel=aw.Gaussian(0.5)), aw.Always()),
+    "pa-1, gaussian": _sampler(aw.PassiveAggressive1(0.5, kernel=aw.Gaussian(0.5)), aw.MarginRule(0.5)),
+    "pa-2, gaussian, budget": _sampler(
+        aw.PassiveAggressive2(0.5, kernel=aw.Gaussian(0.5), budget=7), aw.MarginRule(0.5)
+    ),
+    "second order, gaussian": _sampler(aw.SecondOrderPerceptron(0.5, kernel=aw.Gaussian(0.5)), aw.MarginRule(0.3)),
+    "second order, dual": _sampler(aw.SecondOrderPerceptron(0.5, form="dual"), aw.MarginRule(0.3)),
+    "lasec, dual": _sampler(aw.Lasec(0.5, 20.0, form="dual"), aw.MarginRule(0.3)),
+    "lasec, gaussian, budget, oldest": _sampler(
+        aw.Lasec(0.5, 20.0, "queried", kernel=aw.Gaussian(0.5), budget=8, evict="oldest"), aw.MarginRule(0.3)
+    ),
+    "least squares, linear kernel, budget": _sampler(
+        aw.LeastSquares(0.5, kernel=aw.Linear(), budget=8), aw.BBQRule(0.8)
+    ),
+    "least squares, gaussian, switch": _sampler(
+        aw.LeastSquares(0.5, kernel=aw.Gaussian(0.5)), aw.BBQRule(0.6), aw.SwitchDetector(12, 3, 0.5)
+    ),
 }
 """Classifiers by name; each takes a seed and gives a sampler."""
 
 REGRESSORS = {
+    "regression, gaussian": _sampler(aw.LeastSquares(regression=True, kernel=aw.Gaussian(0.5)), aw.BBQRule(0.6)),
     "regression": _sampler(aw.LeastSquares(regression=True), aw.FixedRate(0.4)),
     "regression, bbq": lambda seed: aw.paper("BBQ", kappa=0.6, regression=True, seed=seed),
     "regression, switch": lambda seed: aw.paper(

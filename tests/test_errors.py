@@ -12,15 +12,21 @@ nan, inf = math.nan, math.inf
 
 BAD_PARTS = {
     "Lasec: b must be smaller than c": [(aw.Lasec, (2.0, 1.0)), (aw.Lasec, (1.0, 1.0))],
-    "Lasec: b must be a positive finite number": [(aw.Lasec, (0.0, 1.0)), (aw.Lasec, (nan, 1)), (aw.Lasec, (inf, inf))],
+    "Lasec: b must be a number from 1e-100 to 1e100": [
+        (aw.Lasec, (0.0, 1.0)),
+        (aw.Lasec, (nan, 1)),
+        (aw.Lasec, (inf, inf)),
+    ],
     "Lasec: c must be a positive number": [(aw.Lasec, (1.0, nan)), (aw.Lasec, (1.0, -1.0)), (aw.Lasec, (1.0, None))],
     "Lasec: update must be 'mistake' or 'queried'": [(aw.Lasec, (1.0, 2.0, "always")), (aw.Lasec, (1.0, 2.0, None))],
-    "SecondOrderPerceptron: b": [(aw.SecondOrderPerceptron, (b,)) for b in (0, -1, nan, inf, "1", None, True)],
+    "SecondOrderPerceptron: b": [
+        (aw.SecondOrderPerceptron, (b,)) for b in (0, -1, nan, inf, "1", None, True, 1e-310, 10**400)
+    ],
     "LeastSquares: b": [(aw.LeastSquares, (b,)) for b in (0, -1, nan, inf)],
     "LeastSquares: update": [(aw.LeastSquares, (1.0, "x")), (aw.LeastSquares, (1.0, "mistake", True))],
     "LeastSquares: regression": [(aw.LeastSquares, (1.0, "queried", 1))],
     "ShiftingPerceptron: shift": [(aw.ShiftingPerceptron, (v,)) for v in (-0.1, nan, inf)],
-    "BudgetPerceptron: budget": [(aw.BudgetPerceptron, (v,)) for v in (0, -3, 2.5, True, "5", None)],
+    "BudgetPerceptron: budget": [(aw.BudgetPerceptron, (v,)) for v in (0, -3, 2.5, True, "5", None, 10**20)],
     "PNormPerceptron: p": [(aw.PNormPerceptron, (v,)) for v in (1.9, nan, inf)],
     "Winnow: eta": [(aw.Winnow, (v,)) for v in (0, -1, nan, inf)],
     "PassiveAggressive1: C": [(aw.PassiveAggressive1, (v,)) for v in (0, -1, nan, inf)],
@@ -28,7 +34,7 @@ BAD_PARTS = {
     "FixedRate: rate must be a number from 0 to 1": [(aw.FixedRate, (v,)) for v in (-0.01, 1.01, nan, "0.5")],
     "MarginRule: scale must be a positive number": [(aw.MarginRule, (v,)) for v in (-1, 0, nan, None, [1])],
     "AdaptiveMarginRule: beta": [(aw.AdaptiveMarginRule, (v,)) for v in (-1, 0, nan, inf)],
-    "BBQRule: kappa must be a number between 0 and 1": [(aw.BBQRule, (v,)) for v in (0, 1, -0.5, 1.5, nan)],
+    "BBQRule: kappa must be a number strictly between 0 and 1": [(aw.BBQRule, (v,)) for v in (0, 1, -0.5, 1.5, nan)],
     "SwitchDetector: window": [(aw.SwitchDetector, (v,)) for v in (0, -1, 2.5)],
     "SwitchDetector: spacing": [(aw.SwitchDetector, (400, v)) for v in (0, -1, 2.5)],
     "SwitchDetector: delta": [(aw.SwitchDetector, (400, 6, v)) for v in (0, 1, nan)],
@@ -89,10 +95,10 @@ def test_a_seed_is_a_whole_number(seed):
         (np.zeros(3), [1], "matrix with at least one row"),
         ([[1, 2], [3]], [1, 1], "rows of different lengths"),
         (np.ones((2, 2)), [1], "y must hold 2 labels"),
-        (np.ones((2, 2)), [[1], [1]], "y must hold 2 labels"),
+        (np.ones((2, 2)), [[[1]], [[1]]], "y must hold 2 labels"),
         (np.ones((2, 2)), [1, 0], "y must hold -1 and .1 only, got 0 in row 1"),
         (np.ones((2, 2)), [1, np.nan], "y must hold -1 and .1 only, got nan in row 1"),
-        (np.ones((2, 2)), [True, False], "got 0 in row 1"),
+        (np.ones((2, 2)), [True, False], "y must hold numbers, got True and False"),
         (np.ones((2, 2)), ["a", "b"], "y must hold real numbers"),
         (np.ones((2, 2)), None, "y must hold real numbers"),
         ([[1, 2], [3, np.nan]], [1, 1], "row 1 of X must hold finite numbers only, got nan"),
@@ -168,7 +174,7 @@ def test_an_interrupted_run_leaves_the_sampler_as_it_was(monkeypatch):
     def interrupt(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("askwhen.sampler.Trace", interrupt)
+    monkeypatch.setattr("askwhen.engine.Trace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.run(X, -np.ones(50))
     monkeypatch.undo()

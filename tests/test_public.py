@@ -14,7 +14,8 @@ import askwhen as aw
 from askwhen import compiling
 from askwhen import round as rounds
 from askwhen.linalg import DenseRows, SparseRow, SparseRows
-from askwhen.persistence import PARTS, copy_state
+from askwhen.parts import PARTS
+from askwhen.states import copy_state
 from askwhen.validation import check_instances
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS, REGRESSORS
@@ -49,7 +50,7 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
     trace = compiled.run(form(X), y)
     sampler = (BUILDERS | REGRESSORS)[name](3)
     rows = check_instances("test", form(X))
-    sampler._begin("test", "X", X.shape[1], isinstance(rows, SparseRows))
+    sampler._engine.begin("test", "X", X.shape[1], isinstance(rows, SparseRows))
     record = rounds.new_record(len(y))
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
@@ -57,10 +58,10 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
         monkeypatch.setattr(rounds, step, getattr(rounds, step).py_func)
     done = 0
     while done < len(y):
-        state = (sampler._learner, sampler._rule, sampler._drift)
-        done, verdict = rounds.run_rounds.py_func(*state, rows, y, done, True, sampler._regression, record)
+        state = (sampler._engine.learner, sampler._engine.rule, sampler._engine.drift)
+        done, verdict = rounds.run_rounds.py_func(*state, rows, y, done, True, sampler._engine.regression, record)
         if verdict == rounds.NOT_READY:
-            sampler._make_ready(verdict, rounds.row(rows, done), "test", "x")
+            sampler._engine._make_ready(verdict, rounds.row(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trace.queried, record.queried)
     np.testing.assert_array_equal(trace.updated, record.updated)
@@ -71,11 +72,11 @@ def test_compiled_rounds_write_only_where_they_should():
     X, y = STREAMS["noisy"](0)
     sampler = BUILDERS["LASEC-SS"](1)
     sampler.run(X, y)
-    before = copy_state(sampler._learner)
+    before = copy_state(sampler._engine.learner)
     sampler.margins(X)
     for name, array in before._asdict().items():
         if isinstance(array, np.ndarray) and name != "g":
-            np.testing.assert_array_equal(array, getattr(sampler._learner, name))
+            np.testing.assert_array_equal(array, getattr(sampler._engine.learner, name))
 
 
 def test_a_family_without_an_implementation_says_so():
@@ -106,7 +107,7 @@ def test_a_second_process_finds_everything_in_the_cache(tmp_path):
     environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert in_a_process(code, **environment) == "[1, 1, 1]"
     assert in_a_process(code, **environment) == "[0, 0, 0]"
-    assert [folder.name for folder in tmp_path.iterdir()] == [f"steps-{compiling.source_hash()}"]
+    assert [folder.name for folder in (tmp_path / "askwhen").iterdir()] == [f"steps-{compiling.source_hash()}"]
 
 
 def test_where_no_cache_can_be_written_everything_still_works(tmp_path):
@@ -115,18 +116,21 @@ def test_where_no_cache_can_be_written_everything_still_works(tmp_path):
     code = "from askwhen.compiling import cache_folder; print(cache_folder())"
     environment = {"NUMBA_CACHE_DIR": nowhere, "XDG_CACHE_HOME": nowhere}
     assert "askwhen" in in_a_process(code, **environment, TMPDIR=str(tmp_path))
-    code += "; import askwhen as aw; print(aw.Perceptron())"
+    code += "; import askwhen as aw; print(aw.FixedRate(0.5))"
     blocked = f"import tempfile; tempfile.gettempdir = lambda: {nowhere!r}; "
-    assert in_a_process(blocked + code, **environment).splitlines() == ["None", "Perceptron()"]
+    assert in_a_process(blocked + code, **environment).splitlines() == ["None", "FixedRate(rate=0.5)"]
 
 
 def test_cache_folders_that_nobody_used_for_a_month_are_removed(tmp_path):
     import os
     import time
 
-    for name, age in (("steps-old", 40), ("steps-young", 3)):
-        (tmp_path / name).mkdir()
-        os.utime(tmp_path / name, (time.time() - 86400 * age,) * 2)
+    old, young, foreign = (f"steps-{'0' * 16}", f"steps-{'1' * 16}", "steps-of-an-experiment")
+    folder = tmp_path / "askwhen"
+    for name, age in ((old, 40), (young, 3), (foreign, 40)):
+        (folder / name).mkdir(parents=True)
+        os.utime(folder / name, (time.time() - 86400 * age,) * 2)
     in_a_process("import askwhen", NUMBA_CACHE_DIR=str(tmp_path))
-    assert not (tmp_path / "steps-old").exists()
-    assert (tmp_path / "steps-young").exists()
+    assert not (folder / old).exists()
+    assert (folder / young).exists()
+    assert (folder / foreign).exists()

@@ -2,6 +2,7 @@
 
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
+from .kernels import Gaussian, Kernel, Linear, Polynomial
 from .learners import (
     BudgetPerceptron,
     Lasec,
@@ -31,9 +32,12 @@ __all__ = [
     "BBQRule",
     "BudgetPerceptron",
     "FixedRate",
+    "Gaussian",
     "InputError",
+    "Kernel",
     "Lasec",
     "LeastSquares",
+    "Linear",
     "MarginRule",
     "ModifiedPerceptron",
     "PNormPerceptron",
@@ -41,6 +45,7 @@ __all__ = [
     "PassiveAggressive1",
     "PassiveAggressive2",
     "Perceptron",
+    "Polynomial",
     "QuestionError",
     "Sampler",
     "SecondOrderPerceptron",

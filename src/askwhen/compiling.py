@@ -47,7 +47,7 @@ def source_hash() -> str:
 def _parents() -> Iterator[Path]:
     """Folders that may hold compiled steps, the best first."""
     if os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(os.environ["NUMBA_CACHE_DIR"])
+        yield Path(os.environ["NUMBA_CACHE_DIR"]) / "askwhen"
     with contextlib.suppress(RuntimeError):  # no home folder is known
         yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen"
     yield Path(tempfile.gettempdir()) / f"askwhen-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
@@ -59,7 +59,9 @@ def cache_folder() -> Path | None:
     for parent in _parents():
         folder = parent / f"steps-{source_hash()}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if hasattr(os, "getuid") and parent.stat().st_uid != os.getuid():
+                continue  # compiled steps are code: never from a folder that is somebody else's
             with tempfile.TemporaryFile(dir=folder):
                 pass
             os.utime(folder)
@@ -72,25 +74,32 @@ def cache_folder() -> Path | None:
 
 def _forget_old(parent: Path, keep: Path) -> None:
     """Remove folders of other versions that nobody has used for a month."""
-    for other in parent.glob("steps-*"):
+    for other in parent.glob("steps-" + 16 * "[0-9a-f]"):
         with contextlib.suppress(OSError):
             if other != keep and time.time() - other.stat().st_mtime > _STALE_AFTER:
                 shutil.rmtree(other, ignore_errors=True)
 
 
 def step(function: F) -> F:
-    """Compile a step without fastmath, so that every caller gets the same bits."""
+    """Compile a step into its callers, without fastmath, so that every caller gets the same bits."""
+    return _compile(function, forceinline=True)
+
+
+def apart(function: F) -> F:
+    """Compile a step that is too large, or too seldom called, to be compiled into its callers again and again."""
+    return _compile(function, forceinline=False)
+
+
+def _compile(function: F, forceinline: bool) -> F:
     folder = cache_folder()
     settings: Any = numba.config
     before = settings.CACHE_DIR
+    options = {"cache": folder is not None, "nogil": True, "error_model": "numpy", "forceinline": forceinline}
     try:
         settings.CACHE_DIR = str(folder) if folder else before
-        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", forceinline=True)(
-            function
-        )
+        return cast(F, cast(Any, numba.njit)(**options)(function))
     finally:
         settings.CACHE_DIR = before
-    return cast(F, compiled)
 
 
 def _borrow(_: Any, value: Any) -> Any:
@@ -134,35 +143,39 @@ def entry_point(function: Any, *args: Any) -> Callable[..., Any]:
 
 
 class Family:
-    """One step with one implementation for each type of the argument at position ``on``, and perhaps a default.
+    """One step with one implementation for each type of its first argument (or of those ``on`` counts), or a default.
 
     Called from Python it runs the plain implementation; called from a compiled step it is compiled.
     """
 
-    def __init__(self, name: str, on: int = 0, default: Callable[..., Any] | None = None) -> None:
+    def __init__(self, name: str, on: tuple[int, ...] = (0,), default: Callable[..., Any] | None = None) -> None:
         self.__name__ = name
         self._on = on
         self._default = default
-        self._table: dict[Any, Callable[..., Any]] = {}
+        self._table: dict[tuple[Any, ...], Callable[..., Any]] = {}
         overload(self, strict=False, jit_options={"error_model": "numpy", "forceinline": True})(self._choose)
 
     def __call__(self, *args: Any) -> Any:  # noqa: D102, the class says what a call does
-        implementation = self._table.get(type(args[self._on]), self._default)
+        kinds = tuple(type(args[place]) for place in self._on)
+        implementation = self._table.get(kinds, self._default)
         if implementation is None:
-            raise TypeError(f"{self.__name__} has no implementation for {type(args[self._on]).__name__}")
+            raise TypeError(f"{self.__name__} has no implementation for {', '.join(kind.__name__ for kind in kinds)}")
         return implementation(*args)
 
     def _choose(self, *args: Any) -> Callable[..., Any] | None:
-        kind = args[self._on]
-        key = np.ndarray if isinstance(kind, numba.types.Array) else getattr(kind, "instance_class", None)
-        return self._table.get(key, self._default)
+        return self._table.get(tuple(_python_type(args[place]) for place in self._on), self._default)
 
     def of(self, *kinds: type) -> Callable[[F], F]:
-        """Register the decorated plain function as the implementation for these types."""
+        """Register the decorated plain function as the implementation for these types, one for each place."""
+        assert len(kinds) == len(self._on)
 
         def register(function: F) -> F:
-            for kind in kinds:
-                self._table[kind] = function
+            self._table[kinds] = function
             return function
 
         return register
+
+
+def _python_type(kind: Any) -> Any:
+    """The Python type behind a numba type."""
+    return np.ndarray if isinstance(kind, numba.types.Array) else getattr(kind, "instance_class", None)

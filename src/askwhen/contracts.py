@@ -3,6 +3,9 @@
 Learners, rules and drift guards are plain parameters. The state they make lives in the sampler, as a NamedTuple of
 arrays that steps change in place; its type selects the implementation of every family below.
 
+Every learner's state has a field ``w``: a vector, or an expansion over kept instances. What differs between the two
+is in the families of :mod:`askwhen.linalg`, so that most learners need only ``score``, ``learn`` and ``restart``.
+
 A round scores the instance, asks or not, and learns::
 
     m, norm2, verdict = score(state, x)      # p = m / (1 + q), and q = 0 for first-order learners
@@ -15,7 +18,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from .compiling import Family
+from .linalg import as_vector, has_room, set_row
 
 State = Any
 """A NamedTuple of arrays and numbers."""
@@ -25,16 +31,28 @@ def _zero(state: Any, _: Any) -> Any:
     return 0.0
 
 
-def _true(state: Any, _: Any) -> Any:
-    return True
-
-
 def _mistaken(state: Any, mistaken: bool) -> Any:
     return mistaken
 
 
-def _copy_w(state: Any) -> Any:
-    return state.w.copy()
+def _w_is_sound(state: Any) -> Any:
+    return not hasattr(state, "w") or isinstance(state.w, np.ndarray) or is_sound(state.w)
+
+
+def _set_row(state: Any, i: int) -> None:
+    set_row(state.w, i)
+
+
+def _has_room(state: Any, x: Any) -> Any:
+    return has_room(state.w, x)
+
+
+def _grow_w(state: Any, room: int, randomness: Any) -> Any:
+    return state._replace(w=grow(state.w, room, randomness))
+
+
+def _vector(state: Any) -> Any:
+    return as_vector(state.w)
 
 
 score = Family("score")
@@ -55,13 +73,19 @@ learn = Family("learn")
 restart = Family("restart")
 """restart(state): forget everything that was learnt, in place."""
 
-ready = Family("ready", default=_true)
+arrive = Family("arrive", default=_set_row)
+"""arrive(state, i): note that the i-th row of the rounds being played is now, in place."""
+
+ready = Family("ready", default=_has_room)
 """ready(state, x) -> whether learning x now needs no memory and no randomness that is not there yet."""
 
-grow = Family("grow")
+grow = Family("grow", default=_grow_w)
 """grow(state, room, randomness) -> the same state, ready for one more instance of ``room`` entries (Python only)."""
 
-weights = Family("weights", default=_copy_w)
+is_sound = Family("is_sound", default=_w_is_sound)
+"""is_sound(state) -> whether a state that came from a file can be followed safely (Python only)."""
+
+weights = Family("weights", default=_vector)
 """weights(state) -> the weight vector w, a copy (Python only)."""
 
 UNCHANGED, UPDATED, REFUSED = 0, 1, 2

@@ -28,6 +28,10 @@ ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 """Offsets that keep an index unsigned: a signed one costs a test for negative values at every access."""
 
 
+NO_DIRECTION = 1e-280
+"""Below this squared norm, an instance has no direction that floating point could tell: it counts as zero."""
+
+
 class SparseRow(NamedTuple):
     """One row of a CSR matrix: entries ``start`` to ``stop`` of its arrays. Indices are unsigned."""
 
@@ -55,16 +59,46 @@ class SparseRows(NamedTuple):
 row = Family("row")
 """row(rows, i) -> the i-th row."""
 
-look = Family("look", on=1)
+look = Family("look", on=(0, 1))
 """look(w, x) -> (w.x, |x|^2, sound): one pass over the row that also checks it, before any weight is touched."""
 
-dot = Family("dot", on=1)
+dot = Family("dot", on=(1,))
 """dot(w, x) -> w.x"""
 
-add_scaled = Family("add_scaled", on=2)
+add_scaled = Family("add_scaled", on=(0, 2))
 """add_scaled(w, c, x): w += c x, in place."""
 
-combine_rows = Family("combine_rows", on=1)
+shrink = Family("shrink")
+"""shrink(w, c): w *= c, in place."""
+
+clear = Family("clear")
+"""clear(w): w = 0, in place."""
+
+
+def _true(w: Any, x: Any) -> Any:
+    return True
+
+
+as_vector = Family("as_vector")
+"""as_vector(w) -> the weight vector, a copy (Python only)."""
+
+
+@as_vector.of(np.ndarray)
+def _copy_vector(w: Any) -> Any:
+    return w.copy()
+
+
+def _nothing(w: Any, i: int) -> None:
+    return
+
+
+set_row = Family("set_row", default=_nothing)
+"""set_row(w, i): note that the i-th row of the rounds being played is now, where w is a sum of such rows; in place."""
+
+has_room = Family("has_room", default=_true)
+"""has_room(w, x) -> whether x can be added to w without memory or randomness that is not there yet."""
+
+combine_rows = Family("combine_rows", on=(1,))
 """combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
 
 size = Family("size")
@@ -75,6 +109,12 @@ position = Family("position")
 
 value = Family("value")
 """value(x, j) -> the row's j-th stored entry."""
+
+spread = Family("spread")
+"""spread(x, scratch) -> the row as a dense vector: itself, or written into a scratch vector of zeros."""
+
+unspread = Family("unspread")
+"""unspread(x, scratch): set the scratch vector back to zeros, in place."""
 
 
 @row.of(DenseRows)
@@ -87,7 +127,7 @@ def _row_sparse(rows: Any, i: int) -> Any:
     return SparseRow(rows.data, rows.indices, rows.indptr[i], rows.indptr[i + 1])
 
 
-@look.of(np.ndarray)
+@look.of(np.ndarray, np.ndarray)
 def _look_dense(w: Any, x: Any) -> Any:
     s0 = s1 = s2 = s3 = 0.0
     n0 = n1 = n2 = n3 = 0.0
@@ -110,7 +150,7 @@ def _look_dense(w: Any, x: Any) -> Any:
     return (s0 + s1) + (s2 + s3), norm2, SOUND if norm2 <= LARGEST else UNSOUND
 
 
-@look.of(SparseRow)
+@look.of(np.ndarray, SparseRow)
 def _look_sparse(w: Any, x: Any) -> Any:
     """Checks as it goes that the row stays within its arrays, and that its indices increase and stay below d."""
     data, indices = x.data, x.indices
@@ -191,18 +231,28 @@ def inner(w: Any, v: Any) -> Any:
     return (s0 + s1) + (s2 + s3)
 
 
-@add_scaled.of(np.ndarray)
+@add_scaled.of(np.ndarray, np.ndarray)
 def _add_scaled_dense(w: Any, c: float, x: Any) -> None:
     for i in range(len(w)):
         w[i] += c * x[i]
 
 
-@add_scaled.of(SparseRow)
+@add_scaled.of(np.ndarray, SparseRow)
 def _add_scaled_sparse(w: Any, c: float, x: Any) -> None:
     data, indices, start = x.data, x.indices, np.uint64(x.start)
     for j in range(x.stop - x.start):
         k = start + np.uint64(j)
         w[indices[k]] += c * data[k]
+
+
+@shrink.of(np.ndarray)
+def _shrink_vector(w: Any, c: float) -> None:
+    w *= c
+
+
+@clear.of(np.ndarray)
+def _clear_vector(w: Any) -> None:
+    w[:] = 0.0
 
 
 @step
@@ -283,3 +333,25 @@ def total(v: Any) -> Any:
     for i in range(whole, d):
         s0 += v[i]
     return (s0 + s1) + (s2 + s3)
+
+
+@spread.of(np.ndarray)
+def _spread_dense(x: Any, scratch: Any) -> Any:
+    return x
+
+
+@spread.of(SparseRow)
+def _spread_sparse(x: Any, scratch: Any) -> Any:
+    add_scaled(scratch, 1.0, x)
+    return scratch
+
+
+@unspread.of(np.ndarray)
+def _unspread_dense(x: Any, scratch: Any) -> None:
+    return
+
+
+@unspread.of(SparseRow)
+def _unspread_sparse(x: Any, scratch: Any) -> None:
+    for j in range(size(x)):
+        scratch[position(x, j)] = 0.0

@@ -7,6 +7,7 @@ learner and a is the scale.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -92,7 +93,7 @@ def paper_letters(name: str) -> dict[str, bool]:
     return {parameter.name: parameter.default is parameter.empty for parameter in parameters}
 
 
-def paper(name: str, *, seed: int | None = None, **letters: Any) -> Sampler:
+def paper(name: str, *, seed: int | None = None, kernel: Any = None, **letters: Any) -> Sampler:
     """A sampler for an algorithm of the papers, by its own name and letters.
 
     Parameters
@@ -101,6 +102,8 @@ def paper(name: str, *, seed: int | None = None, **letters: Any) -> Sampler:
         One of :func:`paper_names`, in any case.
     seed : int, optional
         Seeds the coins.
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
     **letters
         The algorithm's parameters as its paper writes them.
 
@@ -108,7 +111,7 @@ def paper(name: str, *, seed: int | None = None, **letters: Any) -> Sampler:
     --------
     >>> import askwhen as aw
     >>> aw.paper("LASEC-SS", b=1.0, c=300.0, a=0.05, seed=7)
-    <Sampler(Lasec(b=1.0, c=300.0, update='mistake'), MarginRule(scale=0.05)) in round 0 with 0 questions open>
+    <Sampler(Lasec(b=1.0, c=300.0), MarginRule(scale=0.05)) in round 0 with 0 questions open>
     """
     expected = paper_letters(name)
     wanted = ", ".join(expected) or "no letters"
@@ -118,7 +121,13 @@ def paper(name: str, *, seed: int | None = None, **letters: Any) -> Sampler:
     for letter, required in expected.items():
         if required and letter not in letters:
             raise InputError(f"paper: {name.upper()} takes {wanted}, and {letter!r} is missing.")
-    return Sampler(*_builder(name)(**letters), seed=seed)
+    try:
+        learner, *others = _builder(name)(**letters)
+        if kernel is not None:
+            learner = dataclasses.replace(learner, kernel=kernel)
+        return Sampler(learner, *others, seed=seed)
+    except InputError as error:
+        raise InputError(f"paper: {name.upper()}: {error}") from None
 
 
 def _builder(name: str) -> Callable[..., Parts]:

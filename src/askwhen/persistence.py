@@ -1,89 +1,100 @@
-"""States and parameters as what a snapshot can hold, and back.
+"""An engine as what a snapshot can hold, and back.
 
-Parameters become a class name with its arguments; states become named arrays. A state is rebuilt from the parameters
-that made it, and only its arrays come from the snapshot: numbers that follow from parameters are never stored twice.
+A state is rebuilt from the parameters that made it, and only its arrays come from the snapshot: numbers that follow
+from parameters are never stored twice. What comes from a file is checked before any step follows it.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import numpy as np
 
-from . import drift, learners, rules
-from .contracts import State
-from .errors import InputError, SnapshotError
+from .contracts import is_sound
+from .engine import Engine, Question
+from .errors import SnapshotError
+from .kernels import Kernel
+from .linalg import SparseRow
+from .parts import build, check_parts, describe
+from .states import arrays_of, with_arrays
+from .trace import Ask
+from .validation import Row, is_instance, values_of
 
-PARTS: dict[str, Callable[..., Any]] = {
-    name: getattr(room, name) for room in (learners, rules, drift) for name in room.__all__
-}
-"""Every learner, rule and drift guard by name."""
-
-
-def describe(part: Any) -> list[Any] | None:
-    """A learner, rule or drift guard as its name and parameters."""
-    if part is None:
-        return None
-    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
-    return [type(part).__name__, {name: _plain(value) for name, value in values.items()}]
+Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
-def build(described: list[Any] | None) -> Any:
-    """The learner, rule or drift guard of this description."""
-    if described is None:
-        return None
-    name, values = described
-    if name not in PARTS:
-        raise SnapshotError(f"load: this version of askwhen has no {name!r}.")
+def dump(engine: Engine, tasks: list[Engine]) -> Content:
+    """Everything, as a header and arrays."""
+    header, arrays = _dump(engine)
+    header["tasks"] = []
+    for j, task in enumerate(tasks):
+        task_header, task_arrays = _dump(task)
+        header["tasks"].append(task_header)
+        arrays |= {f"task.{j}.{name}": array for name, array in task_arrays.items()}
+    return header, arrays
+
+
+def _dump(engine: Engine) -> Content:
+    header = {
+        "parts": [describe(part) for part in engine.parts],
+        "seed": engine.seed,
+        "d": engine.shape.d,
+        "sparse": engine.shape.sparse,
+        "round": engine.round,
+        "questions": engine.questions,
+        "updates": engine.updates,
+        "switches": list(engine.switches),
+        "coins": engine.coins.bit_generator.state,
+        "randomness": engine.randomness.bit_generator.state,
+        "pending": [[*question.ask, *question[2:]] for question in engine.pending.values()],
+    }
+    arrays = arrays_of(engine.rule, "rule") | arrays_of(engine.drift, "drift")
+    if engine.learner is not None:
+        arrays |= arrays_of(engine.learner, "learner")
+    for number, question in engine.pending.items():
+        arrays[f"pending.{number}"] = values_of(question.x)
+        if isinstance(question.x, SparseRow):
+            arrays[f"pending.{number}.indices"] = question.x.indices
+    return header, arrays
+
+
+def restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> list[Engine]:
+    """The engine that was dumped and those of its tasks, with the user's own kernel where they had one."""
     try:
-        return PARTS[name](**values)
-    except (TypeError, InputError) as error:
-        raise SnapshotError(f"load: the parameters of {name} cannot be used ({error}).") from error
+        engines = [_restore(header, arrays, kernel)]
+        for j, task in enumerate(header["tasks"]):
+            prefix = f"task.{j}."
+            own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            engines.append(_restore(task, own, kernel))
+        return engines
+    except SnapshotError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, MemoryError) as error:
+        raise SnapshotError("load: the file holds no sampler that this version can read.") from error
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def map_arrays(state: State, change: Callable[[str, np.ndarray], np.ndarray], path: str = "") -> State:
-    """The same state with every array replaced by what ``change(its path, it)`` gives."""
-    fields = {}
-    for name, value in state._asdict().items():
-        here = f"{path}.{name}" if path else name
-        if isinstance(value, np.ndarray):
-            fields[name] = change(here, value)
-        elif hasattr(value, "_asdict"):
-            fields[name] = map_arrays(value, change, here)
-    return state._replace(**fields)
-
-
-def copy_state(state: State) -> State:
-    """The same state in arrays of its own."""
-    return None if state is None else map_arrays(state, lambda _, array: array.copy())
-
-
-def arrays_of(state: State, path: str) -> dict[str, np.ndarray]:
-    """Every array of a state by its path."""
-    found: dict[str, np.ndarray] = {}
-
-    def note(name: str, array: np.ndarray) -> np.ndarray:
-        found[name] = array
-        return array
-
-    map_arrays(state, note, path)
-    return found
-
-
-def with_arrays(state: State, path: str, arrays: dict[str, np.ndarray]) -> State:
-    """The same state with its arrays taken from a snapshot, which may have grown since."""
-
-    def take(name: str, old: np.ndarray) -> np.ndarray:
-        new = arrays.get(name)
-        may_grow = old.ndim > 0 and old.shape[0] == 0  # what grows starts empty
-        if new is None or new.dtype != old.dtype or new.shape[may_grow:] != old.shape[may_grow:]:
-            raise SnapshotError(f"load: the snapshot's array {name!r} is missing or of another kind.")
-        return new
-
-    return map_arrays(state, take, path)
+def _restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Engine:
+    learner, rule, drift = (build(part, kernel) for part in header["parts"])
+    check_parts(learner, rule, drift)
+    engine = Engine((learner, rule, drift), None if header["seed"] is None else index(header["seed"]))
+    if header["d"] >= 0:
+        engine.begin("load", "X", header["d"], header["sparse"])
+        engine.learner = with_arrays(engine.learner, "learner", arrays)
+    engine.rule = with_arrays(engine.rule, "rule", arrays)
+    engine.drift = with_arrays(engine.drift, "drift", arrays)
+    if not (is_sound(engine.learner) and is_sound(engine.drift)):
+        raise SnapshotError("load: the snapshot's arrays contradict each other.")
+    for name in ("round", "questions", "updates"):
+        setattr(engine, name, index(header[name]))
+    engine.switches = [index(number) for number in header["switches"]]
+    engine.coins.bit_generator.state = header["coins"]
+    engine.randomness.bit_generator.state = header["randomness"]
+    for *ask, by_rule, period, switched in header["pending"]:
+        x: Row = arrays[f"pending.{ask[0]}"]
+        if header["sparse"]:
+            x = SparseRow(x, arrays[f"pending.{ask[0]}.indices"], 0, len(x))
+        if not (is_instance(x, header["d"]) and index(ask[0]) < engine.round):
+            raise SnapshotError(f"load: the open question of round {ask[0]} cannot be used.")
+        engine.pending[ask[0]] = Question(Ask(*ask), x, bool(by_rule), index(period), bool(switched))
+    return engine

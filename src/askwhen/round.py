@@ -7,8 +7,8 @@ by_rule     whether the rule asked (a window of the switch detector may ask too)
 period      the window the question belongs to, or 0
 ==========  ==========================================================
 
-A restart that a switch made due is applied when the next round begins, so that a label told at once still meets the
-learner that asked for it.
+A restart that a switch made due is applied at the end of its round: after the label, where one was asked for and comes
+in time, and when the next round begins at the latest.
 """
 
 from __future__ import annotations
@@ -19,8 +19,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import Family, borrow, step
-from .contracts import REFUSED, UNCHANGED, UPDATED, learn, learns, quadratic, quadratic_bound, ready, restart, score
-from .drift.switch import NoDrift, SwitchState, absorb_label, begin, watch, window_period
+from .contracts import (
+    REFUSED,
+    UNCHANGED,
+    UPDATED,
+    arrive,
+    learn,
+    learns,
+    quadratic,
+    quadratic_bound,
+    ready,
+    restart,
+    score,
+)
+from .drift.switch import NoDrift, SwitchState, absorb_label, begin, take_due, watch, window_period
 from .linalg import SOUND, row
 from .rules.deciding import begin_round, decide, note_update, probability, restart_rule
 from .rules.state import ASK, UNDECIDED
@@ -69,6 +81,23 @@ def _watches_switch(drift: Any) -> Any:
 
 
 @step
+def restart_if_due(learner: Any, rule: Any, drift: Any) -> Any:
+    """Start afresh, in place, where a switch has been declared; return whether it was."""
+    if not take_due(drift):
+        return False
+    restart(learner)
+    restart_rule(rule)
+    return True
+
+
+@step
+def margin(m: float, q: float) -> Any:
+    """P = m / (1 + q), which has the sign of m even where it would underflow."""
+    p = m / (1.0 + q)
+    return p if p != 0.0 else math.copysign(5e-324, m) if m != 0.0 else 0.0
+
+
+@step
 def open_round(learner: Any, rule: Any, drift: Any, x: Any, u: float, every_margin: bool) -> Any:
     """Begin a round, in place: (verdict, m, q, |x|^2, by_rule, period, switched), with q = NaN where not needed.
 
@@ -79,10 +108,11 @@ def open_round(learner: Any, rule: Any, drift: Any, x: Any, u: float, every_marg
         verdict = NOT_READY
     if verdict != SOUND:
         return verdict, 0.0, 0.0, 0.0, False, 0, False
-    if begin(drift):
-        restart(learner)
-        restart_rule(rule)
+    if restart_if_due(learner, rule, drift):
         m, norm2, verdict = score(learner, x)
+        if verdict != SOUND:
+            return verdict, 0.0, 0.0, 0.0, False, 0, False
+    begin(drift)
     begin_round(rule)
     q = math.nan
     q_high = quadratic_bound(learner, norm2)
@@ -128,12 +158,22 @@ def ask_round(learner: Any, rule: Any, drift: Any, x: Any, u: float) -> Any:
     learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
     verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u, True)
     chance = 1.0 if period > 0 else probability(rule, m, q, norm2)
-    return verdict, m / (1.0 + q), q / (1.0 + q), chance, by_rule, period, switched
+    if switched and not by_rule and period == 0:
+        restart_if_due(learner, rule, drift)
+    return verdict, margin(m, q), q / (1.0 + q), chance, by_rule, period, switched
 
 
 @step
 def tell_round(
-    learner: Any, rule: Any, drift: Any, x: Any, y: float, mistaken: bool, by_rule: bool, period: int
+    learner: Any,
+    rule: Any,
+    drift: Any,
+    x: Any,
+    y: float,
+    mistaken: bool,
+    by_rule: bool,
+    period: int,
+    switched: bool,
 ) -> Any:
     """Settle a question, in place: the verdict, and whether the learner moved."""
     learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
@@ -142,7 +182,11 @@ def tell_round(
     m, norm2, _ = score(learner, x)
     q = quadratic(learner, x)
     outcome = settle(learner, rule, drift, x, norm2, m, q, y, mistaken, by_rule, period)
-    return (LABEL_REFUSED if outcome == REFUSED else SOUND), outcome == UPDATED
+    if outcome == REFUSED:
+        return LABEL_REFUSED, False
+    if switched:
+        restart_if_due(learner, rule, drift)
+    return SOUND, outcome == UPDATED
 
 
 @step
@@ -163,6 +207,7 @@ def run_rounds(
     n = len(y)
     for i in range(first, n):
         x = row(rows, i)
+        arrive(learner, i)
         verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u[i], every_margin)
         if verdict != SOUND:
             return i, verdict
@@ -171,7 +216,7 @@ def run_rounds(
         asked = by_rule or period > 0
         if asked and math.isnan(q) and learns(learner, mistaken):
             q = quadratic(learner, x)
-        record.margin[i] = m / (1.0 + q)
+        record.margin[i] = margin(m, q)
         record.probability[i] = 1.0 if period > 0 else probability(rule, m, q, norm2)
         record.prediction[i] = prediction
         record.queried[i] = asked
@@ -183,6 +228,8 @@ def run_rounds(
             if outcome == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
+        if switched:
+            restart_if_due(learner, rule, drift)
     return n, SOUND
 
 
@@ -195,5 +242,5 @@ def score_rows(learner: Any, rows: Any, n: int, p: Any) -> Any:
         m, _, verdict = score(learner, x)
         if verdict != SOUND:
             return i, verdict
-        p[i] = m / (1.0 + quadratic(learner, x))
+        p[i] = margin(m, quadratic(learner, x))
     return n, SOUND

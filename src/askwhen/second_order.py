@@ -15,8 +15,7 @@ Two forms keep q >= 0 in floating point, whatever finite x comes:
   q is clamped at 0. Adding I/c to a root would cost O(d^3).
 
 bound holds a number that no eigenvalue of Q exceeds, from 1/b + k/c or the Frobenius norm of what is stored,
-whichever is smaller. Instances so large that rounding would decide the sign of Q are refused: |x|^2 bound > 1e12 for
-Q, and the square of that for its root, which carries half the digits.
+whichever is smaller. An instance with |x|^2 bound > 1e12 is refused: its margins would lose their digits.
 
 References: Cesa-Bianchi, Gentile, Zaniboni 2006, Figure 3; Moroshko, Crammer 2014, Figure 1.
 """
@@ -28,11 +27,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiling import step
+from .compiling import apart
 from .contracts import UPDATED, learn, learns, quadratic, quadratic_bound, restart, score
 from .linalg import SOUND, TOO_LARGE, combine_rows, dot, inner, look
 
-FULL_LIMIT, ROOT_LIMIT = 1e12, 1e24
+LIMIT = 1e12
+"""The largest |x|^2 bound: beyond it, margins would lose more digits than the promised 1e-9."""
 
 SLACK = 1.0 + 1e-9
 """Inflates the bound on q, so that no rounding in q can ever contradict it (up to dimensions of 10^6)."""
@@ -74,7 +74,7 @@ def start(d: int, b: float, c: float, queried: bool) -> RootState | FullState:
 @score.of(RootState)
 def _score_root(state: Any, x: Any) -> Any:
     m, norm2, verdict = look(state.w, x)
-    if verdict == SOUND and norm2 * state.bound[0] > ROOT_LIMIT:
+    if verdict == SOUND and norm2 * state.bound[0] > LIMIT:
         verdict = TOO_LARGE
     return m, norm2, verdict
 
@@ -82,7 +82,7 @@ def _score_root(state: Any, x: Any) -> Any:
 @score.of(FullState)
 def _score_full(state: Any, x: Any) -> Any:
     m, norm2, verdict = look(state.w, x)
-    if verdict == SOUND and norm2 * state.bound[0] > FULL_LIMIT:
+    if verdict == SOUND and norm2 * state.bound[0] > LIMIT:
         verdict = TOO_LARGE
     return m, norm2, verdict
 
@@ -99,12 +99,14 @@ def _quadratic_full(state: Any, x: Any) -> Any:
     return max(dot(state.g, x), 0.0)
 
 
-@quadratic_bound.of(RootState, FullState)
+@quadratic_bound.of(RootState)
+@quadratic_bound.of(FullState)
 def _quadratic_bound(state: Any, norm2: float) -> Any:
     return SLACK * state.bound[0] * norm2
 
 
-@learns.of(RootState, FullState)
+@learns.of(RootState)
+@learns.of(FullState)
 def _learns(state: Any, mistaken: bool) -> Any:
     return mistaken or state.queried
 
@@ -115,7 +117,7 @@ def _learn_root(state: Any, x: Any, norm2: float, m: float, q: float, y: float) 
     return UPDATED
 
 
-@step
+@apart
 def absorb(state: Any, m: float, q: float, y: float, sign: float) -> None:
     """Take the instance whose f is in the state in (sign 1) or out (sign -1), in place.
 

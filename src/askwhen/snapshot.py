@@ -20,8 +20,8 @@ import hashlib
 import json
 import math
 import os
+import secrets
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -37,19 +37,19 @@ _KINDS = "fiub"
 
 def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write a snapshot so that a crash leaves the old file whole."""
-    path = Path(path)
+    try:
+        path = Path(os.path.realpath(path))  # through a link, so that the link stays one
+    except TypeError as error:
+        raise SnapshotError(f"save: path must be the name of a file, got {path!r}.") from error
     content = pack(header, arrays)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise SnapshotError(f"save: cannot write into {path.parent}: {error.strerror}.") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         with contextlib.suppress(OSError):
-            os.chmod(temporary, os.stat(path).st_mode if path.exists() else 0o666 & ~_umask())
+            os.chmod(temporary, os.stat(path).st_mode)
         os.replace(temporary, path)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -62,6 +62,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     """Read a snapshot: its header, and its arrays as copies of their own."""
     try:
         content = Path(path).read_bytes()
+    except TypeError as error:
+        raise SnapshotError(f"load: path must be the name of a file, got {path!r}.") from error
     except OSError as error:
         raise SnapshotError(f"load: cannot read {path}: {error.strerror}.") from error
     return unpack(content, os.fspath(path))
@@ -109,12 +111,6 @@ def _arrays(body: bytes, offset: int, listed: list[Any]) -> dict[str, np.ndarray
     if offset != len(body):
         raise ValueError("more or fewer bytes than its arrays need")
     return arrays
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _flush_folder(folder: Path) -> None:

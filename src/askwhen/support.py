@@ -86,25 +86,49 @@ def empty_store(d: int, sparse: bool, capacity: int = 0) -> Store:
     return SparseStore(np.zeros(0), np.zeros(0, np.uint32), np.zeros((capacity, 2), np.int64), np.zeros(1, np.int64))
 
 
+def rooms(store: Store) -> int:
+    """How many slots a store has."""
+    return len(store.rows) if isinstance(store, DenseStore) else len(store.bounds)
+
+
+def is_whole(store: Store) -> bool:
+    """Whether a store that came from a file stays within its arrays."""
+    if isinstance(store, DenseStore):
+        return True
+    pool = min(len(store.data), len(store.indices))
+    first, last = store.bounds.T
+    return bool((first >= 0).all() and (first <= last).all() and (last <= pool).all() and 0 <= store.end[0] <= pool)
+
+
 def regrow(store: Store, slots: Any, capacity: int, room: int) -> Store:
     """A copy with ``capacity`` slots that holds the old ``slots`` in order from slot 0, and ``room`` free entries."""
-    if isinstance(store, DenseStore):
-        rows = np.zeros((capacity, store.rows.shape[1]))
-        rows[: len(slots)] = store.rows[slots]
+    taken = 0 if isinstance(store, DenseStore) else int((store.bounds[slots, 1] - store.bounds[slots, 0]).sum())
+    return gather([(store, slots)], capacity, taken + room)
+
+
+def gather(parts: list[tuple[Any, Any]], capacity: int, room: int) -> Store:
+    """A store of its own that holds the given slots of each store in order from slot 0, and ``room`` free entries."""
+    if isinstance(parts[0][0], DenseStore):
+        rows = np.zeros((capacity, parts[0][0].rows.shape[1]))
+        np.concatenate([store.rows[slots] for store, slots in parts], out=rows[: sum(len(slots) for _, slots in parts)])
         return DenseStore(rows)
-    lengths = store.bounds[slots, 1] - store.bounds[slots, 0]
-    taken = int(lengths.sum())
+    lengths = np.concatenate([store.bounds[slots, 1] - store.bounds[slots, 0] for store, slots in parts])
+    ends = np.cumsum(lengths)
+    taken = int(ends[-1]) if len(ends) else 0
     grown = SparseStore(
-        np.zeros(2 * taken + room),
-        np.zeros(2 * taken + room, np.uint32),
+        np.zeros(taken + room),
+        np.zeros(taken + room, np.uint32),
         np.zeros((capacity, 2), np.int64),
         np.array([taken], np.int64),
     )
-    end = 0
-    for new, old in enumerate(slots):
-        start, stop = store.bounds[old]
-        grown.data[end : end + stop - start] = store.data[start:stop]
-        grown.indices[end : end + stop - start] = store.indices[start:stop]
-        grown.bounds[new] = end, end + stop - start
-        end += stop - start
+    grown.bounds[: len(ends)] = np.column_stack([ends - lengths, ends])
+    at_entry = 0
+    for store, slots in parts:
+        starts, stops = store.bounds[slots].T
+        count = int((stops - starts).sum())
+        shift = starts - (np.cumsum(stops - starts) - (stops - starts))
+        entries = np.repeat(shift, stops - starts) + np.arange(count)
+        grown.data[at_entry : at_entry + count] = store.data[entries]
+        grown.indices[at_entry : at_entry + count] = store.indices[entries]
+        at_entry += count
     return grown

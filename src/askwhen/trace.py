@@ -68,3 +68,19 @@ class Trace:
             f"Trace({self.rounds} rounds from {self.start}: {self.questions} questions, {self.updates} updates, "
             f"{self.mistakes} mistakes, {len(self.switches)} switches)"
         )
+
+
+def join(traces: list[Trace]) -> Trace:
+    """One trace of rounds that followed each other."""
+    if len(traces) == 1:
+        return traces[0]
+    names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken", "switches")
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    return Trace(
+        start=traces[0].start,
+        rounds=sum(trace.rounds for trace in traces),
+        questions=sum(trace.questions for trace in traces),
+        updates=sum(trace.updates for trace in traces),
+        mistakes=sum(trace.mistakes for trace in traces),
+        **arrays,
+    )

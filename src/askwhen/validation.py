@@ -6,6 +6,7 @@ parameter, what was expected and what came.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
 from typing import Any
@@ -22,6 +23,16 @@ def name_of(owner: Any) -> str:
     return owner if isinstance(owner, str) else type(owner).__name__
 
 
+def short(part: Any) -> str:
+    """A learner, rule or drift guard as one would write it: without what is left at its default."""
+    given = [
+        f"{field.name}={getattr(part, field.name)!r}"
+        for field in dataclasses.fields(part)
+        if getattr(part, field.name) != field.default
+    ]
+    return f"{type(part).__name__}({', '.join(given)})"
+
+
 def check_number(
     owner: Any,
     name: str,
@@ -35,7 +46,7 @@ def check_number(
 ) -> None:
     """Refuse a parameter that is no number between low and high (``open_`` ends excluded)."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
+        number = _as_float(value)
         above = number > low if open_low else number >= low
         below = number < high if open_high else number <= high
         if above and below:
@@ -49,9 +60,22 @@ def check_positive(owner: Any, name: str, value: Any) -> None:
 
 
 def check_count(owner: Any, name: str, value: Any) -> None:
-    """Refuse a parameter that is no whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise InputError(f"{name_of(owner)}: {name} must be a whole number of at least 1, got {value!r}.")
+    """Refuse a parameter that is no whole number of at least 1, or too large to count rounds with."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) < 2**31:
+        raise InputError(f"{name_of(owner)}: {name} must be a whole number from 1 to 2^31 - 1, got {value!r}.")
+
+
+def check_flag(owner: Any, name: str, value: Any) -> None:
+    """Refuse a parameter that is neither True nor False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name_of(owner)}: {name} must be True or False, got {value!r}.")
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -60,6 +84,9 @@ def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) ->
         listed = " or ".join(repr(choice) for choice in choices)
         raise InputError(f"{name_of(owner)}: {name} must be {listed}, got {value!r}.")
 
+
+LARGEST_LABEL = 1e100
+_NUMBER = f"a number between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}"
 
 Row = np.ndarray | SparseRow
 Rows = DenseRows | SparseRows
@@ -94,9 +121,13 @@ def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
     """Instances in the form that ``sparse`` asks for. Values are checked inside the steps."""
     if not sp.issparse(X):
         X = _as_numbers(owner, "X", X)
+    else:
+        _check_sparse(owner, "X", X)
     if X.ndim != 2 or 0 in X.shape:
         raise InputError(f"{owner}: X must be a matrix with at least one row and one column, got shape {X.shape}.")
     _check_kind(owner, "X", X.dtype)
+    if sparse is False and sp.issparse(X) and X.format == "csr":
+        _check_sparse(owner, "X", X, tiny=True)
     if sparse or (sparse is None and sp.issparse(X)):
         return _csr_rows(owner, X.tocsr() if sp.issparse(X) else sp.csr_matrix(X.astype(np.float64)))
     return DenseRows(np.require(X.toarray() if sp.issparse(X) else X, np.float64, ["C", "A"]))
@@ -104,7 +135,9 @@ def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
 
 def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row, int]:
     """One instance as a row with its dimension, in the form that ``sparse`` asks for."""
-    if not sp.issparse(x):
+    if sp.issparse(x):
+        _check_sparse(owner, "x", x, tiny=True)
+    else:
         x = _as_numbers(owner, "x", x)
     _check_kind(owner, "x", x.dtype)
     one = x.ndim == 1 or (sp.issparse(x) and x.shape[0] == 1)
@@ -128,6 +161,16 @@ def is_canonical(row: Row, d: int) -> bool:
     return bool((np.diff(indices) > 0).all() and (indices < d).all())
 
 
+def is_instance(row: Row, d: int) -> bool:
+    """Whether a row that came from a file is one."""
+    values = values_of(row)
+    if values.dtype != np.float64 or values.ndim != 1 or not np.isfinite(values).all():
+        return False
+    if not isinstance(row, SparseRow):
+        return len(values) == d
+    return row.indices.dtype == np.uint32 and row.indices.shape == values.shape and is_canonical(row, d)
+
+
 def canonical(owner: str, rows: Any) -> SparseRows:
     """The same rows with indices sorted and duplicates summed, in arrays of their own."""
     indptr = rows.indptr
@@ -136,7 +179,7 @@ def canonical(owner: str, rows: Any) -> SparseRows:
         raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that leave its arrays.")
     used = rows.indices[: indptr[-1]]
     if len(used) and used.max() >= rows.d:
-        raise InputError(f"{owner}: column indices must be below {rows.d}, the number of columns, got others.")
+        raise InputError(f"{owner}: X must have column indices below {rows.d}, got {used.max()}.")
     shape = (len(rows.indptr) - 1, rows.d)
     matrix = sp.csr_matrix((rows.data, rows.indices.view(np.int32), rows.indptr), shape, copy=True)
     matrix.has_sorted_indices = False
@@ -160,13 +203,15 @@ def describe_unsound(owner: str, row: Row, where: str) -> InputError:
 def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
     """Labels as float64: -1 and +1, or finite numbers for a regressor."""
     labels = _as_numbers(owner, "y", y)
+    if labels.dtype == np.bool_:
+        raise InputError(f"{owner}: y must hold numbers, got True and False; use np.where(y, 1, -1).")
     if labels.shape != (n,):
         raise InputError(f"{owner}: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
     labels = np.ascontiguousarray(labels, np.float64)
-    wrong = ~np.isfinite(labels) if regression else np.abs(labels) != 1.0
+    wrong = ~(np.abs(labels) <= LARGEST_LABEL) if regression else np.abs(labels) != 1.0
     if wrong.any():
         first = int(np.argmax(wrong))
-        expected = "finite numbers" if regression else "-1 and +1 only"
+        expected = f"numbers between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}" if regression else "-1 and +1 only"
         raise InputError(f"{owner}: y must hold {expected}, got {labels[first]:g} in row {first}.")
     return labels
 
@@ -176,13 +221,33 @@ def check_label(owner: str, y: Any, regression: bool) -> float:
     if (type(y) is int or type(y) is float) and (y == 1 or y == -1):
         return float(y)
     if isinstance(y, numbers.Real) and not isinstance(y, bool):
-        label = float(y)
-        if label == 1.0 or label == -1.0 or (regression and math.isfinite(label)):
+        label = _as_float(y)
+        if label == 1.0 or label == -1.0 or (regression and abs(label) <= LARGEST_LABEL):
             return label
-    raise InputError(f"{owner}: y must be {'a finite number' if regression else '-1 or +1'}, got {y!r}.")
+    raise InputError(f"{owner}: y must be {_NUMBER if regression else '-1 or +1'}, got {y!r}.")
+
+
+def _check_sparse(owner: str, name: str, X: Any, tiny: bool = False) -> None:
+    """Refuse a sparse matrix whose arrays contradict its shape, before scipy follows them.
+
+    CSR rows are checked inside the steps, so only a matrix that must be converted is checked here.
+    """
+    if X.format == "csr" and not tiny:
+        return
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            sound = all(((at >= 0) & (at < n)).all() for at, n in zip(X.coords, X.shape, strict=True))
+            if not sound:
+                raise ValueError("indices outside the shape")
+    except ValueError as error:
+        raise InputError(f"{owner}: {name} must be a sound sparse matrix, got one with {error}.") from None
 
 
 def _as_numbers(owner: str, name: str, values: Any) -> np.ndarray:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{owner}: {name} must be a plain array, got a masked one; fill it first.")
     try:
         array = np.asarray(values)
     except ValueError:
@@ -204,7 +269,7 @@ def _csr_rows(owner: str, matrix: Any) -> SparseRows:
     data = np.require(matrix.data, np.float64, ["C", "A"])
     indices, indptr = matrix.indices, matrix.indptr
     if len(indptr) != n + 1 or indptr[0] != 0:
-        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that do not start at 0.")
+        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers of another length or start.")
     if indices.dtype != np.int32:
         # Out of range stays out of range: -1 and everything too large become the largest index there is.
         inside = (indices >= 0) & (indices < d)

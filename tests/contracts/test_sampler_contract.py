@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import askwhen as aw
-from askwhen.persistence import PARTS
+from askwhen.parts import PARTS
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS, REGRESSORS
 
@@ -19,12 +19,12 @@ few = settings(max_examples=12, deadline=None, suppress_health_check=list(Health
 
 
 @st.composite
-def streams(draw, regression=False):
+def streams(draw, regression=False, sizes=True):
     """Short streams: ordinary, tiny, huge and zero rows, repeated rows, any labels."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, d = draw(st.integers(1, 60)), draw(st.integers(1, 6))
     X = rng.standard_normal((n, d)) * (rng.random((n, d)) < draw(st.sampled_from([0.3, 0.8, 1.0])))
-    X *= 10.0 ** rng.integers(-3, 4, size=(n, 1)) if draw(st.booleans()) else 1.0
+    X *= 10.0 ** rng.integers(-3, 4, size=(n, 1)) if sizes and draw(st.booleans()) else 1.0
     if draw(st.booleans()):
         X = X[rng.integers(n, size=n)]
     if regression:
@@ -32,13 +32,20 @@ def streams(draw, regression=False):
     return X, np.where(X @ rng.standard_normal(d) + rng.standard_normal(n) > 0, 1, -1)
 
 
-def some_stream(draw, name):
-    return draw(streams(regression=name in REGRESSORS))
+def some_stream(draw, name, sizes=True):
+    return draw(streams(regression=name in REGRESSORS, sizes=sizes))
 
 
 def assert_same_bits(expected, actual):
     for array in ARRAYS:
         np.testing.assert_array_equal(getattr(expected, array), getattr(actual, array), err_msg=array, strict=True)
+
+
+def learnt(sampler):
+    """Everything the learner has learnt, as numbers."""
+    instances, coefficients = sampler.support
+    w = [] if sampler.form == "dual" and sampler._engine.learner[0].primal.size == 0 else [sampler.weights]
+    return np.concatenate([*w, coefficients, np.ravel(instances.toarray() if sp.issparse(instances) else instances)])
 
 
 def play(sampler, X, y):
@@ -106,7 +113,8 @@ def test_a_run_split_anywhere_by_save_and_load_gives_the_same_bits(name, data, t
 @few
 @given(data=st.data())
 def test_dense_and_csr_decide_alike_but_for_ties(name, data):
-    X, y = some_stream(data.draw, name)
+    # The dual form loses digits where norms differ by orders of magnitude, and dense and CSR lose others.
+    X, y = some_stream(data.draw, name, sizes="budget" not in name)
     dense, csr = ALL[name](5).run(X, y), ALL[name](5).run(sp.csr_matrix(X), y)
     close = np.abs(dense.coin - dense.probability) < TIE
     if name not in REGRESSORS:
@@ -157,8 +165,8 @@ def test_labels_may_come_late_out_of_order_or_never_and_survive_a_snapshot(name,
             twin.save(path)
             twin = aw.Sampler.load(path)
         assert sampler.pending == twin.pending
-    np.testing.assert_array_equal(sampler.weights, twin.weights)
-    assert np.isfinite(sampler.weights).all()
+    np.testing.assert_array_equal(learnt(sampler), learnt(twin))
+    assert np.isfinite(learnt(sampler)).all()
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -180,10 +188,10 @@ def test_wrong_tells_are_refused_and_change_nothing(name, tmp_path):
             twin.tell(same, label)
         with pytest.raises(aw.QuestionError, match="no open question"):
             sampler.tell(ask, label)
-        for never in (10_000, -1, "x", None, 0.5):
-            with pytest.raises(aw.QuestionError, match="no open question"):
+        for never in (10_000, -1, "x", None, 0.5, True, tuple(ask)):
+            with pytest.raises(aw.QuestionError, match="no open question|must be an Ask or the number"):
                 sampler.tell(never, label)
-            with pytest.raises(aw.QuestionError, match="no open question"):
+            with pytest.raises(aw.QuestionError, match="no open question|must be an Ask or the number"):
                 sampler.forget(never)
     sampler.save(tmp_path / "a")
     twin.save(tmp_path / "b")
@@ -198,6 +206,7 @@ BAD_INSTANCES = {
     "objects": np.array([[1.0, None, "x"]], dtype=object),
     "strings": np.array([["a", "b", "c"]]),
     "complex": np.ones((1, 3)) * 1j,
+    "a mask": np.ma.array(np.ones((1, 3)), mask=[[False, True, False]]),
     "no columns": np.ones((1, 0)),
 }
 
@@ -210,7 +219,7 @@ def test_bad_instances_are_refused_in_one_sentence_and_change_nothing(name, form
     wrong = BAD_INSTANCES[bad]
     if form == "csr":
         X = sp.csr_matrix(X)
-        if wrong.dtype.kind not in "fc":
+        if wrong.dtype.kind not in "fc" or bad == "a mask":
             pytest.skip("a CSR matrix cannot hold these")
         wrong = sp.csr_matrix(wrong)
     sampler, twin = ALL[name](5), ALL[name](5)
@@ -225,7 +234,9 @@ def test_bad_instances_are_refused_in_one_sentence_and_change_nothing(name, form
                 call()
             assert str(error.value).count("\n") == 0
             assert str(error.value).endswith(".")
-        mixed = (sp.vstack if form == "csr" else np.vstack)([X, wrong]) if wrong.shape[1] == 3 else None
+        mixed = (
+            (sp.vstack if form == "csr" else np.vstack)([X, wrong]) if wrong.shape[1] == 3 and bad != "a mask" else None
+        )
         if mixed is not None:
             with pytest.raises(aw.InputError):
                 sampler.run(mixed, np.ones(mixed.shape[0]))
@@ -241,6 +252,8 @@ def test_zero_instances_are_harmless(name):
     trace = ALL[name](5).run(X, y)
     assert np.isfinite(trace.margin).all()
     assert ((trace.probability >= 0) & (trace.probability <= 1)).all()
+    if "gaussian" in name or "polynomial" in name:
+        return  # zero is an instance like any other there
     assert (trace.margin[::3] == 0).all()
     if name not in REGRESSORS:
         assert (trace.prediction[::3] == -1).all()
@@ -277,7 +290,7 @@ def test_csr_with_unsorted_and_duplicate_indices_is_not_miscomputed(name):
     np.testing.assert_allclose(trace.margin, expected.margin, atol=1e-9)
     np.testing.assert_array_equal(expected.queried, trace.queried)
     play(live, [messy[i] for i in range(60)], y)
-    np.testing.assert_array_equal(sampler.weights, live.weights)
+    np.testing.assert_array_equal(learnt(sampler), learnt(live))
     np.testing.assert_allclose(sampler.margins(messy), sampler.margins(tidy), atol=1e-9)
     np.testing.assert_array_equal(copy, messy.indices)
 

@@ -32,16 +32,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import second_order
-from ..compiling import Family, step
-from ..contracts import grow, quadratic, ready, restart, score
+from ..compiling import Family, apart, step
+from ..contracts import grow, is_sound, quadratic, ready, restart, score
 from ..errors import InputError
 from ..linalg import SOUND
 from ..second_order import RootState, absorb
-from ..support import Store, at, empty_store, fits, put, regrow
+from ..support import Store, at, empty_store, fits, is_whole, put, regrow, rooms
 from ..validation import check_count, check_number, check_positive
 
 T, BUILT, DUE, PERIOD, WINDOW_FROM, PERIOD_END, HEAD, HELD, TURNED = range(9)
 """Places in the state's counts."""
+
+LARGEST_DIMENSION = 8192
 
 _CLOSE_TO_ONE = 1e-6
 _FIRST_CAPACITY = 64
@@ -69,7 +71,10 @@ class SwitchState(NamedTuple):
 
 
 begin = Family("begin")
-"""begin(drift) -> whether a restart is due now; starts the detector's round, in place."""
+"""begin(drift): start the detector's round, in place."""
+
+take_due = Family("take_due")
+"""take_due(drift) -> whether a restart is due, which it is no longer afterwards."""
 
 window_period = Family("window_period")
 """window_period(drift) -> the number of the period whose window this round belongs to, or 0."""
@@ -82,8 +87,25 @@ absorb_label = Family("absorb_label")
 
 
 @begin.of(NoDrift)
-def _begin_nothing(drift: Any) -> Any:
+def _begin_nothing(drift: Any) -> None:
+    return
+
+
+@ready.of(NoDrift)
+def _always_ready(drift: Any, x: Any) -> Any:
+    return True
+
+
+@take_due.of(NoDrift)
+def _nothing_due(drift: Any) -> Any:
     return False
+
+
+@take_due.of(SwitchState)
+def _take_due(drift: Any) -> Any:
+    due = drift.counts[DUE] == 1
+    drift.counts[DUE] = 0
+    return due
 
 
 @window_period.of(NoDrift)
@@ -115,10 +137,8 @@ def largest_gap(r: float, r_L: float, t: float, delta: float, Z: float) -> Any:
 
 
 @begin.of(SwitchState)
-def _begin(drift: Any) -> Any:
+def _begin(drift: Any) -> None:
     counts = drift.counts
-    due = counts[DUE] == 1
-    counts[DUE] = 0
     counts[T] += 1
     if drift.extra and counts[T] > counts[PERIOD_END]:
         if counts[PERIOD] > 0:
@@ -129,10 +149,9 @@ def _begin(drift: Any) -> Any:
         counts[PERIOD] += 1
         counts[PERIOD_END] = counts[T] + drift.spacing * length - 1
         counts[WINDOW_FROM] = counts[PERIOD_END] - length + 1
-    return due
 
 
-@step
+@apart
 def copy_state(source: Any, target: Any) -> None:
     """Copy what a root state has learnt, in place."""
     target.w[:] = source.w
@@ -175,7 +194,7 @@ def _absorb_label(drift: Any, x: Any, y: float, by_rule: bool, period: int) -> N
         slide(drift, x, y)
 
 
-@step
+@apart
 def take(demo: Any, x: Any, y: float, sign: float) -> Any:
     """Take a label into a demo (sign 1) or out of it (sign -1), in place; return whether that was sound."""
     m, _, verdict = score(demo, x)
@@ -188,7 +207,7 @@ def take(demo: Any, x: Any, y: float, sign: float) -> Any:
     return True
 
 
-@step
+@apart
 def slide(drift: Any, x: Any, y: float) -> None:
     """Move the window by one label, in place. Rounding is wiped out by a rebuild once in every window length."""
     counts, capacity = drift.counts, len(drift.labels)
@@ -238,6 +257,13 @@ def _grow(drift: Any, room: int, randomness: Any) -> Any:
     return drift._replace(store=regrow(drift.store, slots, capacity, room), labels=labels, counts=counts)
 
 
+@is_sound.of(SwitchState)
+def _is_sound(drift: SwitchState) -> Any:
+    counts, capacity = drift.counts, len(drift.labels)
+    inside = capacity == rooms(drift.store) and 0 <= counts[HELD] <= capacity and 0 <= counts[HEAD] < max(capacity, 1)
+    return bool(inside) and is_whole(drift.store) and bool((counts >= 0).all())
+
+
 @dataclass(frozen=True)
 class SwitchDetector:
     """Restart the learner when it and a demo learner on recent labels disagree more than chance allows.
@@ -271,7 +297,7 @@ class SwitchDetector:
     def __post_init__(self) -> None:
         check_count(self, "window", self.window)
         check_count(self, "spacing", self.spacing)
-        check_number(self, "delta", self.delta, "a number between 0 and 1", 0.0, 1.0, open_high=True)
+        check_number(self, "delta", self.delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
         if not isinstance(self.extra_queries, bool):
             raise InputError(f"SwitchDetector: extra_queries must be True or False, got {self.extra_queries!r}.")
         if self.noise_bound is not None:
@@ -279,6 +305,11 @@ class SwitchDetector:
 
     def start(self, d: int, sparse: bool) -> SwitchState:
         """The state before the first round."""
+        if d > LARGEST_DIMENSION:
+            raise InputError(
+                f"SwitchDetector: instances must have at most {LARGEST_DIMENSION} features, since the demo keeps a "
+                f"matrix of their square, got {d}."
+            )
         return SwitchState(
             _new_demo(d),
             _new_demo(d if self.extra_queries else 1),

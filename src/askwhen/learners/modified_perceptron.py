@@ -8,7 +8,7 @@ k           number of updates so far
 ==========  ==========================================================
 
 The first update sets w = y x/|x|; later ones reflect: w -= 2 (w.x) x/|x|^2. A label that is told late moves w only
-if y w.x <= 0 still. An instance without direction (|x|^2 = 0) moves nothing.
+if y w.x <= 0 still. An instance without direction (|x| = 0, or so small that |x|^2 loses its digits) moves nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..contracts import UNCHANGED, UPDATED, learn, restart, score
-from ..linalg import add_scaled, look
+from ..expansion import check_kernel, new_weights
+from ..linalg import NO_DIRECTION, add_scaled, clear, look
 
 
 class ModifiedPerceptronState(NamedTuple):
@@ -37,7 +38,7 @@ def _score(state: Any, x: Any) -> Any:
 
 @learn.of(ModifiedPerceptronState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    if norm2 == 0.0 or y * m > 0.0:
+    if norm2 < NO_DIRECTION or y * m > 0.0:
         return UNCHANGED
     if state.k[0] == 0:
         add_scaled(state.w, y / math.sqrt(norm2), x)
@@ -49,7 +50,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @restart.of(ModifiedPerceptronState)
 def _restart(state: Any) -> None:
-    state.w[:] = 0.0
+    clear(state.w)
     state.k[0] = 0
 
 
@@ -57,14 +58,31 @@ def _restart(state: Any) -> None:
 class ModifiedPerceptron:
     """A Perceptron of constant norm: on a mistake it reflects w, w -= 2 (w.x) x/|x|^2.
 
+    Parameters
+    ----------
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
+
     References
     ----------
     Blum, Frieze, Kannan, Vempala: A polynomial-time algorithm for learning noisy linear threshold functions, 1998.
     """
 
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
+
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        check_kernel(self, self.kernel, self.budget, self.evict)
+
     def start(self, d: int, sparse: bool) -> ModifiedPerceptronState:
         """The state before the first round."""
-        return ModifiedPerceptronState(np.zeros(d), np.zeros(1, np.int64))
+        w = new_weights(d, sparse, self.kernel, self.budget, self.evict)
+        return ModifiedPerceptronState(w, np.zeros(1, np.int64))

@@ -9,8 +9,9 @@ tau         step length: l/|x|^2, min(C, l/|x|^2), l/(|x|^2 + 1/(2C))
 C           aggressiveness of PA-I and PA-II
 ==========  ==========================================================
 
-Whenever an asked label has l > 0, mistaken or not: w += tau y x. An instance without direction (|x|^2 = 0) moves
-nothing. The three step lengths are one formula, tau = min(limit, l / (|x|^2 + slack)).
+Whenever an asked label has l > 0, mistaken or not: w += tau y x. An instance without direction (|x| = 0, or so small
+that |x|^2 loses its digits) moves nothing. The three step lengths are one formula:
+tau = min(limit, l / (|x|^2 + slack)).
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
-from ..contracts import UNCHANGED, UPDATED, learn, learns, restart, score
-from ..linalg import add_scaled, look
+from ..contracts import REFUSED, UNCHANGED, UPDATED, learn, learns, restart, score
+from ..expansion import check_kernel, new_weights
+from ..linalg import NO_DIRECTION, add_scaled, clear, look
 from ..validation import check_positive
+
+_LONGEST_STEP = 1e290  # |tau x|^2: a longer one would bring the weights near overflow
 
 
 class PassiveAggressiveState(NamedTuple):
@@ -47,28 +49,47 @@ def _learns(state: Any, mistaken: bool) -> Any:
 @learn.of(PassiveAggressiveState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     loss = 1.0 - y * m
-    if loss <= 0.0 or norm2 == 0.0:
+    if loss <= 0.0 or norm2 < NO_DIRECTION:
         return UNCHANGED
     tau = min(state.limit, loss / (norm2 + state.slack))
+    if not tau * (tau * norm2) <= _LONGEST_STEP:
+        return REFUSED
     add_scaled(state.w, tau * y, x)
     return UPDATED
 
 
 @restart.of(PassiveAggressiveState)
 def _restart(state: Any) -> None:
-    state.w[:] = 0.0
+    clear(state.w)
 
 
 @dataclass(frozen=True)
 class PassiveAggressive:
-    """PA: move w just far enough that the asked label is predicted with margin 1."""
+    """PA: move w just far enough that the asked label is predicted with margin 1.
+
+    Parameters
+    ----------
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
+    """
+
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        check_kernel(self, self.kernel, self.budget, self.evict)
+
     def start(self, d: int, sparse: bool) -> PassiveAggressiveState:
         """The state before the first round."""
-        return PassiveAggressiveState(np.zeros(d), math.inf, 0.0)
+        return PassiveAggressiveState(new_weights(d, sparse, self.kernel, self.budget, self.evict), math.inf, 0.0)
 
 
 @dataclass(frozen=True)
@@ -79,19 +100,29 @@ class PassiveAggressive1:
     ----------
     C : float
         Aggressiveness, positive.
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
     """
 
     C: float
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_positive(self, "C", self.C)
+        check_kernel(self, self.kernel, self.budget, self.evict)
 
     def start(self, d: int, sparse: bool) -> PassiveAggressiveState:
         """The state before the first round."""
-        return PassiveAggressiveState(np.zeros(d), float(self.C), 0.0)
+        return PassiveAggressiveState(new_weights(d, sparse, self.kernel, self.budget, self.evict), float(self.C), 0.0)
 
 
 @dataclass(frozen=True)
@@ -102,16 +133,28 @@ class PassiveAggressive2:
     ----------
     C : float
         Aggressiveness, positive.
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
     """
 
     C: float
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_positive(self, "C", self.C)
+        check_kernel(self, self.kernel, self.budget, self.evict)
 
     def start(self, d: int, sparse: bool) -> PassiveAggressiveState:
         """The state before the first round."""
-        return PassiveAggressiveState(np.zeros(d), math.inf, 0.5 / float(self.C))
+        return PassiveAggressiveState(
+            new_weights(d, sparse, self.kernel, self.budget, self.evict), math.inf, 0.5 / float(self.C)
+        )

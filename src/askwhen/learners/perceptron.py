@@ -10,7 +10,7 @@ lam         lambda of the Shifting Perceptron; 0 is the Perceptron
 
 On a mistake: w = (1 - lam / (lam + k)) w + y x.
 
-The shrinking costs O(nnz), not O(d): the state keeps w = scale v and shrinks the scale.
+The shrinking costs O(nnz), not O(d): the state keeps the weights up to a scale, and shrinks the scale.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..contracts import UPDATED, learn, restart, score, weights
-from ..linalg import add_scaled, look
+from ..expansion import check_kernel, new_weights
+from ..linalg import add_scaled, as_vector, clear, look, shrink
 from ..validation import check_number
 
 _SMALLEST_SCALE = 1e-50
 
 
 class PerceptronState(NamedTuple):
-    """w = scale v after k updates."""
+    """The weights are scale w after k updates."""
 
-    v: Any
+    w: Any
     scale: Any
     k: Any
     lam: float
@@ -38,42 +39,52 @@ class PerceptronState(NamedTuple):
 
 @score.of(PerceptronState)
 def _score(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.v, x)
+    m, norm2, verdict = look(state.w, x)
     return state.scale[0] * m, norm2, verdict
 
 
 @learn.of(PerceptronState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    v, scale, k = state.v, state.scale, state.k
+    w, scale, k = state.w, state.scale, state.k
     if state.lam > 0.0 and k[0] > 0:
         scale[0] *= k[0] / (state.lam + k[0])
         if scale[0] < _SMALLEST_SCALE:
-            v *= scale[0]
+            shrink(w, scale[0])
             scale[0] = 1.0
-    add_scaled(v, y / scale[0], x)
+    add_scaled(w, y / scale[0], x)
     k[0] += 1
     return UPDATED
 
 
 @restart.of(PerceptronState)
 def _restart(state: Any) -> None:
-    state.v[:] = 0.0
+    clear(state.w)
     state.scale[0] = 1.0
     state.k[0] = 0
 
 
 @weights.of(PerceptronState)
 def _weights(state: Any) -> Any:
-    return state.scale[0] * state.v
+    return state.scale[0] * as_vector(state.w)
 
 
-def _start(d: int, lam: float) -> PerceptronState:
-    return PerceptronState(np.zeros(d), np.ones(1), np.zeros(1, np.int64), float(lam))
+def start(w: Any, lam: float) -> PerceptronState:
+    """The state before the first round, with these weights."""
+    return PerceptronState(w, np.ones(1), np.zeros(1, np.int64), float(lam))
 
 
 @dataclass(frozen=True)
 class Perceptron:
     """The classical Perceptron: on a mistake, w += y x.
+
+    Parameters
+    ----------
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
 
     Examples
     --------
@@ -83,12 +94,19 @@ class Perceptron:
     -1
     """
 
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
+
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        check_kernel(self, self.kernel, self.budget, self.evict)
+
     def start(self, d: int, sparse: bool) -> PerceptronState:
         """The state before the first round."""
-        return _start(d, 0.0)
+        return start(new_weights(d, sparse, self.kernel, self.budget, self.evict), 0.0)
 
 
 @dataclass(frozen=True)
@@ -99,6 +117,12 @@ class ShiftingPerceptron:
     ----------
     shift : float
         lambda in the paper: how fast the past fades; 0 is the Perceptron.
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
 
     References
     ----------
@@ -106,13 +130,17 @@ class ShiftingPerceptron:
     """
 
     shift: float
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "shift", self.shift, "a finite number of at least 0", 0.0, open_low=False, open_high=True)
+        check_kernel(self, self.kernel, self.budget, self.evict)
 
     def start(self, d: int, sparse: bool) -> PerceptronState:
         """The state before the first round."""
-        return _start(d, self.shift)
+        return start(new_weights(d, sparse, self.kernel, self.budget, self.evict), self.shift)

@@ -8,8 +8,9 @@ w           w_i = sign(theta_i) |theta_i|^(p-1) / ||theta||_p^(p-2)
 p           the norm, p >= 2; p = 2 is the Perceptron, bit for bit
 ==========  ==========================================================
 
-To learn a sparse row in O(nnz) powers, the state keeps v_i = sign(theta_i) (|theta_i| / unit)^(p-1) and
-part_i = (|theta_i| / unit)^p, so that w = factor v with factor = unit / (sum of the parts)^((p-2)/p). The unit stays
+To learn a sparse row in O(nnz) powers, the state keeps sign(theta_i) (|theta_i| / unit)^(p-1) and
+part_i = (|theta_i| / unit)^p, so that the weights are factor times the
+former with factor = unit / (sum of the parts)^((p-2)/p). The unit stays
 near the largest |theta_i|, so that no power overflows or vanishes; for p = 2 it is 1.
 """
 
@@ -22,6 +23,7 @@ import numpy as np
 
 from ..compiling import step
 from ..contracts import UPDATED, learn, restart, score, weights
+from ..expansion import check_no_kernel
 from ..linalg import add_scaled, look, position, size, total
 from ..validation import check_number
 
@@ -29,10 +31,10 @@ _LARGEST_PART = 1e100
 
 
 class PNormPerceptronState(NamedTuple):
-    """numbers = (unit, factor), with w = factor v."""
+    """numbers = (unit, factor); the weights are factor w."""
 
     theta: Any
-    v: Any
+    w: Any
     part: Any
     numbers: Any
     p: float
@@ -43,13 +45,13 @@ def link(state: Any, i: int) -> None:
     """Bring v and part of feature i up to its theta, in place."""
     a = abs(state.theta[i]) / state.numbers[0]
     power = a ** (state.p - 1.0)
-    state.v[i] = power if state.theta[i] > 0.0 else -power
+    state.w[i] = power if state.theta[i] > 0.0 else -power
     state.part[i] = a * power
 
 
 @score.of(PNormPerceptronState)
 def _score(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.v, x)
+    m, norm2, verdict = look(state.w, x)
     return state.numbers[1] * m, norm2, verdict
 
 
@@ -73,14 +75,14 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 @restart.of(PNormPerceptronState)
 def _restart(state: Any) -> None:
     state.theta[:] = 0.0
-    state.v[:] = 0.0
+    state.w[:] = 0.0
     state.part[:] = 0.0
     state.numbers[:] = 1.0
 
 
 @weights.of(PNormPerceptronState)
 def _weights(state: Any) -> Any:
-    return state.numbers[1] * state.v
+    return state.numbers[1] * state.w
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ class PNormPerceptron:
     ----------
     p : float
         The norm, at least 2; 2 is the Perceptron, 2 ln d behaves like Winnow.
+    kernel : None
+        There is no kernel form: the weights are powers of a sum of instances.
 
     References
     ----------
@@ -98,12 +102,14 @@ class PNormPerceptron:
     """
 
     p: float
+    kernel: None = None
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "p", self.p, "a finite number of at least 2", 2.0, open_low=False, open_high=True)
+        check_no_kernel(self, self.kernel)
 
     def start(self, d: int, sparse: bool) -> PNormPerceptronState:
         """The state before the first round."""

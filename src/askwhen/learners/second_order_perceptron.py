@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .. import second_order
-from ..validation import check_choice, check_positive
+from ..forms import check_form, second_order_state
+from ..validation import check_choice, check_number
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,15 @@ class SecondOrderPerceptron:
         The size of A before the first round; a large b predicts as the Perceptron.
     update : {"mistake", "queried"}, default "mistake"
         Learn from mistaken questions only, as in the paper, or from every label asked for.
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most.
+    evict : {"random", "oldest"}, default "random"
+        Which kept instance makes room for a new one.
+    form : {"auto", "primal", "dual"}, default "auto"
+        Without a kernel: keep a d x d matrix, or the learnt instances. By itself it takes the dual form for sparse
+        instances of more than 2,048 features; ``sampler.form`` says which.
 
     References
     ----------
@@ -32,14 +41,20 @@ class SecondOrderPerceptron:
 
     b: float = 1.0
     update: str = "mistake"
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "random"
+    form: str = "auto"
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_positive(self, "b", self.b)
+        check_number(self, "b", self.b, "a number from 1e-100 to 1e100", 1e-100, 1e100, open_low=False)
         check_choice(self, "update", self.update, ("mistake", "queried"))
+        check_form(self, self.kernel, self.budget, self.evict, self.form)
 
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round."""
-        return second_order.start(d, self.b, math.inf, self.update == "queried")
+        keeping = (self.kernel, self.budget, self.evict, self.form)
+        return second_order_state(d, sparse, self.b, math.inf, self.update == "queried", *keeping)

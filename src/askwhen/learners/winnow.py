@@ -8,8 +8,8 @@ eta         the learning rate
 theta       logarithms of the unnormalised weights
 ==========  ==========================================================
 
-On a mistake: w_i *= exp(eta y x_i), then w is normalised. The state keeps theta_i, v_i = exp(theta_i - shift) and the
-sum of v, so that w = v / sum and a sparse row costs O(nnz) exponentials. The shift follows the largest theta, so
+On a mistake: w_i *= exp(eta y x_i), then w is normalised. The state keeps theta and exp(theta_i - shift) with their
+sum, so that a sparse row costs O(nnz) exponentials. The shift follows the largest theta, so
 nothing overflows but theta itself: then the label is refused.
 """
 
@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..contracts import REFUSED, UPDATED, learn, restart, score, weights
+from ..expansion import check_no_kernel
 from ..linalg import look, position, size, total, value
 from ..validation import check_positive
 
@@ -30,50 +31,50 @@ _LARGEST_SUM = 1e80
 
 
 class WinnowState(NamedTuple):
-    """numbers = (shift, sum of v)."""
+    """w is not normalised: w_i = exp(theta_i - shift); numbers = (shift, sum of w)."""
 
     theta: Any
-    v: Any
+    w: Any
     numbers: Any
     eta: float
 
 
 @score.of(WinnowState)
 def _score(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.v, x)
+    m, norm2, verdict = look(state.w, x)
     return m / state.numbers[1], norm2, verdict
 
 
 @learn.of(WinnowState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    theta, v, numbers, eta = state.theta, state.v, state.numbers, state.eta
+    theta, w, numbers, eta = state.theta, state.w, state.numbers, state.eta
     for j in range(size(x)):
         if not abs(theta[position(x, j)] + eta * y * value(x, j)) <= _LARGEST_THETA:
             return REFUSED
     for j in range(size(x)):
         i = position(x, j)
         theta[i] += eta * y * value(x, j)
-        v[i] = math.exp(theta[i] - numbers[0])
-    numbers[1] = total(v)
+        w[i] = math.exp(theta[i] - numbers[0])
+    numbers[1] = total(w)
     if not 1.0 / _LARGEST_SUM < numbers[1] < _LARGEST_SUM:
         numbers[0] = np.max(theta)
         for i in range(len(theta)):
-            v[i] = math.exp(theta[i] - numbers[0])
-        numbers[1] = total(v)
+            w[i] = math.exp(theta[i] - numbers[0])
+        numbers[1] = total(w)
     return UPDATED
 
 
 @restart.of(WinnowState)
 def _restart(state: Any) -> None:
     state.theta[:] = 0.0
-    state.v[:] = 1.0
+    state.w[:] = 1.0
     state.numbers[0] = 0.0
-    state.numbers[1] = len(state.v)
+    state.numbers[1] = len(state.w)
 
 
 @weights.of(WinnowState)
 def _weights(state: Any) -> Any:
-    return state.v / state.numbers[1]
+    return state.w / state.numbers[1]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class Winnow:
     ----------
     eta : float
         The learning rate, positive.
+    kernel : None
+        There is no kernel form: the weights are products, not a sum of instances.
 
     References
     ----------
@@ -91,12 +94,14 @@ class Winnow:
     """
 
     eta: float
+    kernel: None = None
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_positive(self, "eta", self.eta)
+        check_no_kernel(self, self.kernel)
 
     def start(self, d: int, sparse: bool) -> WinnowState:
         """The state before the first round."""

@@ -46,7 +46,7 @@ class BBQRule:
     needs_margin: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_number(self, "kappa", self.kappa, "a number between 0 and 1", 0.0, 1.0, open_high=True)
+        check_number(self, "kappa", self.kappa, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
 
     def start(self) -> RuleState:
         """The state before the first round."""

@@ -60,7 +60,7 @@ class MarginRule:
     needs_margin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_number(self, "scale", self.scale, "a positive number", 0.0)
+        check_number(self, "scale", self.scale, "a positive number, perhaps infinity", 0.0)
 
     def start(self) -> RuleState:
         """The state before the first round."""

@@ -1,0 +1,255 @@
+"""What a hostile or hurried user does: odd shapes, corrupt matrices, threads, interrupts, copies, forged files."""
+
+import copy
+import pickle
+import sys
+import threading
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import askwhen as aw
+from askwhen import engine as engine_module
+from askwhen import snapshot
+from tests.streams import STREAMS, switching_sphere
+from tests.table import BUILDERS
+
+
+def perceptron():
+    return aw.Sampler(aw.Perceptron(), aw.MarginRule(1.0), seed=0)
+
+
+@pytest.mark.parametrize("first", [None, sp.csr_matrix(np.ones((1, 4))), np.ones(4)], ids=["fresh", "sparse", "dense"])
+def test_a_number_is_no_instance(first):
+    sampler = perceptron()
+    if first is not None:
+        sampler.ask(first)
+    with pytest.raises(aw.InputError, match="one instance with at least one feature"):
+        sampler.ask(np.array(3.0))
+
+
+def corrupt(make, **changes):
+    matrix = make(np.ones((4, 3)))
+    for name, (place, value) in changes.items():
+        array = getattr(matrix, name).copy()
+        array[place] = value
+        setattr(matrix, name, array)
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        corrupt(sp.csr_matrix, indices=(2, 3)),
+        corrupt(sp.csr_matrix, indices=(2, 10**9)),
+        corrupt(sp.csr_matrix, indptr=(2, 10**8)),
+        corrupt(sp.csc_matrix, indices=(2, 10**9)),
+        corrupt(sp.csc_matrix, indptr=(1, 10**8)),
+        corrupt(sp.coo_matrix, row=(2, 10**9)),
+        corrupt(sp.coo_matrix, col=(2, -7)),
+        corrupt(sp.bsr_matrix, indices=(0, 10**9)),
+    ],
+)
+@pytest.mark.parametrize("dense", [True, False])
+def test_corrupt_sparse_matrices_are_refused_before_anything_follows_them(matrix, dense):
+    sampler = perceptron()
+    if dense:
+        sampler.run(np.ones((2, 3)), [1, -1])
+    before = sampler.round
+    for call in (sampler.run, lambda X, _: sampler.margins(X)):
+        with pytest.raises(aw.InputError):
+            call(matrix, [1] * 4)
+    assert sampler.round == before
+
+
+def test_threads_take_turns():
+    X, y = STREAMS["sparse"](1, n=400)
+    X = sp.csr_matrix(X)
+    sampler = aw.Sampler(aw.BudgetPerceptron(3), aw.Always(), seed=0)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def work():
+        for i in range(20):
+            sampler.run(X, y, trace=False)
+            sampler.tell(sampler.ask(X[i]), 1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert sampler.round == 4 * 20 * 401
+    instances, coefficients = sampler.support
+    np.testing.assert_allclose(sampler.weights, instances.T @ coefficients, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6, 1e8, 1e20])
+def test_a_budget_forgets_large_instances_without_a_trace(scale):
+    """Against the exact sum over what is kept, where that is not itself a cancellation."""
+    rng = np.random.default_rng(1)
+    sampler = aw.Sampler(aw.BudgetPerceptron(3), aw.Always(), seed=0)
+    for t in range(300):
+        x = rng.standard_normal(2) * (scale if t % 7 == 0 else 1.0)
+        ask = sampler.ask(x)
+        instances, coefficients = sampler.support
+        products = [Fraction(c) * Fraction(a) * Fraction(b) for z, c in zip(instances, coefficients, strict=True)
+                    for a, b in zip(z, x, strict=True)]  # fmt: skip
+        exact, size = float(sum(products)), float(sum(abs(product) for product in products))
+        assert ask.margin == pytest.approx(exact, abs=1e-13 * size)
+        sampler.tell(ask, rng.choice([-1, 1]))
+
+
+@pytest.mark.parametrize("learner", [aw.PassiveAggressive(), aw.PassiveAggressive2(1.0), aw.ModifiedPerceptron()])
+def test_instances_too_small_to_have_a_direction_count_as_zero(learner):
+    trace = aw.Sampler(learner, aw.Always(), seed=0).run([[1e-160, 0.0], [1e-160, 1.0], [1.0, 1.0]], [1, -1, 1])
+    assert np.isfinite(trace.margin).all()
+    assert trace.updated.tolist()[0] is False
+
+
+def test_a_label_that_would_overflow_is_refused():
+    sampler = aw.Sampler(aw.LeastSquares(regression=True), aw.Always(), seed=0)
+    for wrong in (1.7e308, 10**400, -1e101):
+        with pytest.raises(aw.InputError, match="between -1e.100 and 1e.100"):
+            sampler.tell(sampler.ask([1.0, 0.0]), wrong)
+    with pytest.raises(aw.InputError, match="got 1e.150 in row 1"):
+        sampler.run(np.ones((2, 2)), [1.0, 1e150])
+
+
+def test_an_interrupt_while_the_first_instance_compiles_leaves_the_sampler_as_it_was(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    sampler = perceptron()
+    monkeypatch.setattr(engine_module, "entry_point", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sampler.ask(np.ones(3))
+    with pytest.raises(KeyboardInterrupt):
+        sampler.run(np.ones((2, 3)), [1, 1])
+    monkeypatch.undo()
+    assert sampler.form == "unknown"
+    assert sampler.ask(np.ones(5)).round == 0
+
+
+def test_matrices_that_do_not_fit_are_refused_in_a_sentence():
+    sampler = aw.Sampler(aw.Lasec(1.0, 300.0), aw.MarginRule(0.1), seed=0)
+    with pytest.raises(aw.InputError, match="do not fit in memory; use the dual form"):
+        sampler.ask(np.zeros(3 * 10**6))
+    assert sampler.ask(np.zeros(2)).round == 0
+
+
+def test_a_switch_restarts_the_learner_before_anything_else_uses_it():
+    X, y = switching_sphere(2, n=1000, d=2, at=500)
+    letters = {"kappa": 0.9, "L0": 100, "K": 2, "delta": 0.9}
+    for name in ("BBQ-SWITCH", "BBQ-SWITCH-FREE"):
+        switch = int(aw.paper(name, seed=0, **letters).run(X, y).switches[0])
+        sampler, live = aw.paper(name, seed=0, **letters), aw.paper(name, seed=0, **letters)
+        sampler.run(X[: switch + 1], y[: switch + 1])
+        for x, label in zip(X[: switch + 1], y, strict=False):
+            ask = live.ask(x)
+            if ask.query:
+                live.tell(ask, label)
+        assert sampler.switches == live.switches == [switch]
+        np.testing.assert_array_equal([0.0, 0.0], sampler.weights)
+        np.testing.assert_array_equal([0.0, 0.0], live.weights)
+
+
+def test_a_margin_that_underflows_keeps_its_sign():
+    X = np.array([[1.0, 0.0], [1e-323, 10.0]])
+    sampler, live = (aw.Sampler(aw.SecondOrderPerceptron(1.0), aw.Always(), seed=0) for _ in range(2))
+    trace = sampler.run(X, [1, 1])
+    asks = []
+    for x in X:
+        asks.append(live.ask(x))
+        live.tell(asks[-1], 1)
+    assert trace.prediction.tolist() == [ask.prediction for ask in asks] == [-1, 1]
+    np.testing.assert_array_equal(sampler.weights, live.weights)
+    assert sampler.predict(X[1:]).tolist() == [1]
+
+
+@pytest.mark.parametrize("name", ["LASEC-SS", "RBP", "pa-1, gaussian", "BBQ-SWITCH-FREE"])
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
+def test_copies_share_nothing_and_go_on_with_the_same_bits(name, duplicate):
+    X, y = STREAMS["noisy"](0)
+    fresh = duplicate(BUILDERS[name](3))
+    sampler = BUILDERS[name](3)
+    np.testing.assert_array_equal(sampler.run(X[:100], y[:100]).margin, fresh.run(X[:100], y[:100]).margin)
+    sampler.ask(X[0])
+    twin = duplicate(sampler)
+    assert twin.pending == sampler.pending
+    first = twin.run(X[100:], y[100:])
+    second = sampler.run(X[100:], y[100:])
+    np.testing.assert_array_equal(first.margin, second.margin)
+
+
+def forged(path, change):
+    header, arrays = snapshot.read(path)
+    change(header, arrays)
+    snapshot.write(path, header, arrays)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header, arrays: arrays["learner.w.counts"].__setitem__(0, -(10**10)),
+        lambda header, arrays: arrays["learner.w.counts"].__setitem__(0, 10**10),
+        lambda header, arrays: arrays["learner.w.slots"].__setitem__(0, 10**10),
+        lambda header, arrays: arrays["learner.w.store.bounds"].__setitem__((0, 1), 10**10),
+        lambda header, arrays: arrays["learner.w.store.indices"].__setitem__(0, 10**9),
+        lambda header, arrays: arrays["learner.w.draws"].__setitem__(slice(None), 5.0),
+        lambda header, arrays: arrays.update({"pending.240": np.ones((3, 3))}),
+        lambda header, arrays: arrays["pending.240"].__setitem__(0, np.nan),
+        lambda header, arrays: arrays.update({"pending.240.indices": np.array([-1], np.int64)}),
+        lambda header, arrays: header.update(round="x"),
+        lambda header, arrays: header.update(round=0),
+        lambda header, arrays: header.update(questions=None),
+        lambda header, arrays: header.update(switches=None),
+        lambda header, arrays: header.update(d=10**12),
+    ],
+)
+def test_forged_snapshots_are_refused(change, tmp_path):
+    X, y = STREAMS["sparse"](0)
+    sampler = aw.Sampler(aw.BudgetPerceptron(5), aw.Always(), seed=0)
+    sampler.run(sp.csr_matrix(X), y)
+    sampler.ask(sp.csr_matrix(np.ones((1, 12))))
+    sampler.save(tmp_path / "model")
+    assert aw.Sampler.load(tmp_path / "model").round == 241
+    forged(tmp_path / "model", change)
+    with pytest.raises(aw.SnapshotError):
+        aw.Sampler.load(tmp_path / "model")
+
+
+def test_saving_through_a_link_keeps_the_link(tmp_path):
+    perceptron().save(tmp_path / "real")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    sampler = perceptron()
+    sampler.ask([1.0])
+    sampler.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert aw.Sampler.load(tmp_path / "real").round == 1
+
+
+def test_odd_numbers_and_odd_names_get_a_sentence(tmp_path):
+    for make in (lambda: aw.MarginRule(10**400), lambda: aw.Lasec(1, 10**400), lambda: aw.SwitchDetector(10**20)):
+        with pytest.raises(aw.InputError):
+            make()
+    sampler = aw.Sampler(aw.Perceptron(), aw.MarginRule(Fraction(1, 2)), seed=0)
+    sampler.save(tmp_path / "model")
+    assert aw.Sampler.load(tmp_path / "model").rule == aw.MarginRule(0.5)
+    for call in (sampler.save, aw.Sampler.load):
+        with pytest.raises(aw.SnapshotError, match="path must be the name of a file"):
+            call(None)
+    for flags in ({"margins": "no"}, {"trace": 1}):
+        with pytest.raises(aw.InputError, match="must be True or False"):
+            sampler.run([[1.0]], [1], **flags)
+    with pytest.raises(aw.InputError, match="paper: SEL-P: MarginRule: scale must be"):
+        aw.paper("sel-p", b=-1)
+
+
+def test_the_window_of_a_huge_detector_never_comes():
+    detector = aw.SwitchDetector(2**31 - 1, 2**31 - 1)
+    sampler = aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.0), detector, seed=0)
+    assert sampler.run(np.ones((50, 2)), [1] * 50).questions == 0
