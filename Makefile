@@ -20,6 +20,7 @@ check: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/kernels.py
 
 clean:
 	rm -rf $(VENV)
