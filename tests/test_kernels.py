@@ -1,6 +1,8 @@
 """The dual form: against the primal one, explicit features, and naive transcriptions with numpy solves."""
 
+import copy
 import math
+import pickle
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -203,6 +205,7 @@ def test_load_refuses_a_kernel_that_was_not_the_users_own(tmp_path):
         (lambda: aw.Kernel(3), "Kernel: function must be callable"),
         (lambda: aw.Kernel(lambda s: s), "Kernel: function must compile"),
         (lambda: aw.Kernel(lambda s, X2, Z2: -s), "Kernel: function must be a Mercer kernel"),
+        (lambda: aw.Perceptron(kernel=aw.Linear), "Perceptron: kernel must be None, Linear"),
         (lambda: aw.Perceptron(kernel="rbf"), "Perceptron: kernel must be None, Linear"),
         (lambda: aw.Perceptron(budget=5), "Perceptron: budget caps"),
         (lambda: aw.Perceptron(kernel=LINEAR, budget=0), "Perceptron: budget must be a whole number"),
@@ -279,3 +282,49 @@ def test_a_switch_detector_refuses_more_features_than_its_matrices_can_hold():
     sampler = aw.Sampler(aw.LeastSquares(), aw.BBQRule(0.5), aw.SwitchDetector())
     with pytest.raises(aw.InputError, match="at most 8192 features"):
         sampler.ask(sp.csr_matrix((1, 9000)))
+
+
+def test_the_dual_form_refuses_what_would_cost_its_digits_where_the_primal_form_does_not():
+    X, y = STREAMS["separable"](0, n=500, d=5)
+    for b, refused in ((1e-3, False), (1e-5, False), (1e-7, True), (1e-10, True)):
+        primal = aw.Sampler(aw.SecondOrderPerceptron(b), ALWAYS, seed=0).run(X, y)
+        dual = aw.Sampler(aw.SecondOrderPerceptron(b, form="dual"), ALWAYS, seed=0)
+        if refused:
+            with pytest.raises(aw.InputError, match="too large for SecondOrderPerceptron"):
+                dual.run(X, y)
+        else:
+            np.testing.assert_array_equal(primal.prediction, dual.run(X, y).prediction)
+
+
+@pytest.mark.parametrize("form", ["primal", "dual"])
+def test_a_late_label_for_an_instance_that_has_become_too_large_is_refused(form):
+    sampler = aw.Sampler(aw.Lasec(1.0, 2.0, update="queried", form=form), ALWAYS, seed=0)
+    ask = sampler.ask([0.0, 900.0 if form == "dual" else 9e5])
+    for _ in range(50):
+        sampler.tell(sampler.ask([1.0, 0.0]), 1)
+    before = sampler.weights
+    with pytest.raises(aw.InputError, match="tell: the instance of round 0, with a value of .*, is too large"):
+        sampler.tell(ask, 1)
+    np.testing.assert_array_equal(before, sampler.weights)
+    assert sampler.pending == [ask]
+
+
+def test_a_kernel_that_divides_by_zero_is_refused_for_that_instance():
+    cosine = aw.Kernel(lambda s, X2, Z2: s / (X2**0.5 * Z2**0.5))
+    sampler = aw.Sampler(aw.Perceptron(kernel=cosine), ALWAYS, seed=0)
+    sampler.tell(sampler.ask([1.0, 0.0]), 1)
+    with pytest.raises(aw.InputError, match="is too large for|would overflow"):
+        sampler.ask([0.0, 0.0])
+    assert sampler.ask([1.0, 1.0]).margin == pytest.approx(2**-0.5)
+    twin = copy.deepcopy(sampler)
+    assert twin.ask([1.0, 2.0]) == sampler.ask([1.0, 2.0])
+    with pytest.raises(aw.InputError, match="save it, and load it with kernel= again"):
+        pickle.dumps(sampler)
+
+
+def test_the_modified_perceptron_survives_a_budget_that_drops_all_of_it():
+    X, y = STREAMS["noisy"](0, n=1500)
+    sampler = aw.Sampler(aw.ModifiedPerceptron(kernel=aw.Gaussian(0.5), budget=3), ALWAYS, seed=0)
+    trace = sampler.run(X, y)
+    assert np.abs(sampler.support[1]).max() > 0
+    assert (trace.prediction[-500:] == 1).any()

@@ -61,6 +61,7 @@ def test_kept_instances_are_stored_once_for_all_tasks(stream):
     assert all(w.counts[BASE] < 0 for w in sums)
     kept = len(np.unique(np.concatenate([w.slots[: w.counts[0]] for w in sums])))
     assert kept < sum(int(w.counts[0]) for w in sums)
+    assert kept == len(sums[0].norms)
 
 
 def test_tasks_are_saved_and_go_on_with_the_same_bits(stream, tmp_path):
@@ -71,6 +72,10 @@ def test_tasks_are_saved_and_go_on_with_the_same_bits(stream, tmp_path):
         sampler.run(X[:300], Y[:300])
         sampler.save(tmp_path / "model")
         rest = aw.Sampler.load(tmp_path / "model").run(X[300:], Y[300:])
+        if "gaussian" in name:
+            assert (tmp_path / "model").stat().st_size < sum(
+                (task.save(tmp_path / "task") or (tmp_path / "task").stat().st_size) for task in sampler.tasks
+            )
         for j in range(TASKS):
             np.testing.assert_array_equal(whole[j].margin[300:], rest[j].margin)
 
@@ -134,11 +139,14 @@ def test_a_sampler_saved_before_its_first_round_still_knows_the_seeds_of_its_tas
 def test_what_tasks_cannot_do_is_said(stream):
     X, Y = stream
     sampler = aw.Sampler(aw.Perceptron(), RULE, seed=4)
-    for wrong in (Y[:, :0], Y[:-1], np.zeros(Y.shape)):
+    for wrong in (Y[:, :0], Y[:-1], np.zeros(Y.shape), [[1, -1], [1]], sp.csr_matrix(Y)):
         with pytest.raises(aw.InputError, match="y must"):
             sampler.run(X, wrong)
     assert sampler.tasks == []
     sampler.run(X, Y)
+    with pytest.raises(aw.QuestionError, match="has 4 tasks; use sampler.tasks"):
+        sampler.tell(0, 1)
+    assert repr(sampler).endswith("of 4 tasks>")
     for call in (sampler.ask, sampler.margins):
         with pytest.raises(aw.InputError, match="has 4 tasks; use sampler.tasks"):
             call(X[:1])

@@ -49,8 +49,12 @@ from .expansion import (
     place_to_fill,
 )
 from .linalg import SOUND, TOO_LARGE, add_scaled, clear, has_room, inner, look
-from .second_order import LIMIT, SLACK
+from .second_order import SLACK
 from .support import at
+
+DUAL_LIMIT = 1e6
+"""The largest alpha kxx. The quadratic form is a difference of numbers of that size, so that the dual form loses its
+digits long before the primal one: beyond this, decisions would."""
 
 
 class DualState(NamedTuple):
@@ -104,7 +108,7 @@ def add_outer(G: Any, v: Any, c: float) -> None:
 @score.of(DualState)
 def _score(state: Any, x: Any) -> Any:
     m, kxx, verdict = look(state.w, x)
-    if verdict == SOUND and kxx * state.numbers[0] > LIMIT:
+    if verdict == SOUND and kxx * state.numbers[0] > DUAL_LIMIT:
         verdict = TOO_LARGE
     if verdict == SOUND:
         state.numbers[1] = kxx

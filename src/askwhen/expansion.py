@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from .compiling import apart, step
 from .contracts import grow, is_sound
 from .errors import InputError
-from .kernels import KernelState, Linear, OwnKernelState, evaluate
+from .kernels import Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, evaluate
 from .linalg import (
     LARGEST,
     SOUND,
@@ -39,6 +39,7 @@ from .linalg import (
     dot,
     has_room,
     inner,
+    is_zero,
     look,
     set_row,
     shrink,
@@ -191,6 +192,11 @@ def _clear(w: Any) -> None:
     w.counts[OLDEST] = 0
 
 
+@is_zero.of(Expansion)
+def _is_zero(w: Any) -> Any:
+    return np.count_nonzero(w.coef[: w.counts[HELD]]) == 0
+
+
 @set_row.of(Expansion)
 def _set_row(w: Any, i: int) -> None:
     w.counts[ROW] = i
@@ -272,7 +278,7 @@ def new_weights(d: int, sparse: bool, kernel: Any, budget: int | None, evict: st
 
 def check_kernel(owner: Any, kernel: Any, budget: Any, evict: Any) -> None:
     """Refuse a kernel that is none, and a budget without one."""
-    if kernel is not None and not hasattr(kernel, "state"):
+    if not isinstance(kernel, (Linear, Polynomial, Gaussian, Kernel, type(None))):
         raise InputError(
             f"{type(owner).__name__}: kernel must be None, Linear(), Polynomial(...), Gaussian(...) or Kernel(...), "
             f"got {kernel!r}."

@@ -25,6 +25,8 @@ from .validation import check_count, check_number, check_positive
 
 LINEAR, POLYNOMIAL, GAUSSIAN = 0, 1, 2
 
+_NO_PICKLE = "pickle: a sampler with a Kernel of its own holds code; save it, and load it with kernel= again."
+
 
 class KernelState(NamedTuple):
     """A kernel of ours inside a step: plain data, so that one compiled loop serves all of them."""
@@ -36,9 +38,15 @@ class KernelState(NamedTuple):
 
 
 class OwnKernelState(NamedTuple):
-    """A user's kernel inside a step."""
+    """A user's kernel inside a step: code, which copies share and no pickle holds."""
 
     function: Any
+
+    def __deepcopy__(self, _: Any) -> OwnKernelState:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise InputError(_NO_PICKLE)
 
 
 evaluate = Family("evaluate")
@@ -125,7 +133,8 @@ class Kernel:
     Parameters
     ----------
     function : callable
-        Takes x.z, |x|^2 and |z|^2, all floats, and gives K(x, z). It must be a Mercer kernel.
+        Takes x.z, |x|^2 and |z|^2, all floats, and gives K(x, z). It must be a Mercer kernel. It cannot raise: a
+        division by zero gives infinity or NaN, and an instance for which that happens is refused.
 
     Examples
     --------
@@ -142,12 +151,22 @@ class Kernel:
     @cached_property
     def _compiled(self) -> Any:
         try:
-            return numba.cfunc("float64(float64, float64, float64)")(getattr(self.function, "py_func", self.function))
+            compiled: Any = numba.cfunc("float64(float64, float64, float64)", error_model="numpy")
+            return compiled(getattr(self.function, "py_func", self.function))
         except Exception as error:  # numba raises many kinds
             raise InputError(
                 "Kernel: function must compile as float64(float64, float64, float64), got an error of type "
                 f"{type(error).__name__}."
             ) from error
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Kernel:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise InputError(_NO_PICKLE)
 
     def __post_init__(self) -> None:
         if not callable(self.function):

@@ -92,6 +92,13 @@ def _nothing(w: Any, i: int) -> None:
     return
 
 
+def _never(w: Any) -> Any:
+    return False
+
+
+is_zero = Family("is_zero", default=_never)
+"""is_zero(w) -> whether w is a sum whose budget has dropped everything that weighed; a vector drops nothing."""
+
 set_row = Family("set_row", default=_nothing)
 """set_row(w, i): note that the i-th row of the rounds being played is now, where w is a sum of such rows; in place."""
 

@@ -32,6 +32,12 @@ def dump(engine: Engine, tasks: list[Engine]) -> Content:
         task_header, task_arrays = _dump(task)
         header["tasks"].append(task_header)
         arrays |= {f"task.{j}.{name}": array for name, array in task_arrays.items()}
+    first: dict[int, str] = {}
+    header["same"] = {}
+    for name, array in list(arrays.items()):
+        if first.setdefault(id(array), name) != name:  # what tasks share is written once
+            header["same"][name] = first[id(array)]
+            del arrays[name]
     return header, arrays
 
 
@@ -62,6 +68,7 @@ def _dump(engine: Engine) -> Content:
 def restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> list[Engine]:
     """The engine that was dumped and those of its tasks, with the user's own kernel where they had one."""
     try:
+        arrays = arrays | {name: arrays[other] for name, other in header["same"].items()}
         engines = [_restore(header, arrays, kernel)]
         for j, task in enumerate(header["tasks"]):
             prefix = f"task.{j}."

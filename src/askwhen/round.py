@@ -179,7 +179,9 @@ def tell_round(
     learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
     if not (ready(learner, x) and ready(drift, x)):
         return NOT_READY, False
-    m, norm2, _ = score(learner, x)
+    m, norm2, verdict = score(learner, x)
+    if verdict != SOUND:
+        return verdict, False
     q = quadratic(learner, x)
     outcome = settle(learner, rule, drift, x, norm2, m, q, y, mistaken, by_rule, period)
     if outcome == REFUSED:

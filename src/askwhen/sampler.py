@@ -20,7 +20,16 @@ from .linalg import SparseRow, SparseRows
 from .parts import check_parts
 from .tasks import run_tasks
 from .trace import Ask, Trace
-from .validation import check_flag, check_instance, check_instances, check_label, check_labels, shape_of, short
+from .validation import (
+    check_flag,
+    check_instance,
+    check_instances,
+    check_label,
+    check_labels,
+    dimensions_of,
+    shape_of,
+    short,
+)
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -66,6 +75,8 @@ class Sampler:
 
     def __repr__(self) -> str:
         parts = ", ".join(short(part) for part in self._engine.parts if part is not None)
+        if self._tasks:
+            return f"<Sampler({parts}) of {len(self._tasks)} tasks>"
         return f"<Sampler({parts}) in round {self.round} with {len(self._engine.pending)} questions open>"
 
     @property
@@ -203,7 +214,7 @@ class Sampler:
         check_flag("run", "trace", trace)
         engine = self._engine
         with self._lock:
-            if self._tasks or np.ndim(y) == 2:
+            if self._tasks or dimensions_of("run", y) == 2:
                 return self._run_tasks(X, y, margins, trace)
             rows = check_instances("run", X, engine.form)
             n, d = shape_of(rows)
@@ -221,7 +232,7 @@ class Sampler:
         if engine.round > 0:
             raise InputError("run: y must be a vector of labels, since this sampler has played rounds with one.")
         rows = check_instances("run", X, self._tasks[0]._engine.form if self._tasks else None)
-        if np.ndim(Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
+        if dimensions_of("run", Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
             wanted = f"{len(self._tasks)} columns as before" if self._tasks else "at least one column"
             raise InputError(f"run: y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.")
         columns = [check_labels("run", column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
@@ -285,6 +296,8 @@ class Sampler:
         return copy.deepcopy(self)
 
     def _open_question(self, owner: str, ask: Ask | int) -> Question:
+        if self._tasks:
+            raise QuestionError(str(self._has_tasks(owner)))
         number = ask[0] if type(ask) is Ask else ask
         if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
             raise QuestionError(f"{owner}: ask must be an Ask or the number of its round, got {ask!r}.")

@@ -78,6 +78,8 @@ def run_tasks(engines: list[Engine], rows: Rows, labels: np.ndarray, every_margi
 
                 for found, trace in zip(traces, pool.map(play, range(len(engines))), strict=True):
                     found.append(trace)
+            if first is not None:
+                _share(engines, rows, n, n, pool)  # drops what only the last block needed
         if first is not None:
             _set(engines, lambda w: _with_base(w, BORROWED, np.zeros((0, 0))))
         return [join(found) for found in traces]
@@ -92,9 +94,9 @@ def run_tasks(engines: list[Engine], rows: Rows, labels: np.ndarray, every_margi
 def _share(engines: list[Engine], rows: Rows, start: int, stop: int, pool: ThreadPoolExecutor) -> Rows:
     """One store for all tasks, with what they keep and the rows of a block, and the block's kernel values."""
     sums = [_sum_of(engine) for engine in engines]
-    stores = {id(w.store): w for w in sums}
+    stores = {id(w.norms): w for w in sums}  # one for each store, also after loading
     used = {
-        key: np.unique(np.concatenate([w.slots[: w.counts[HELD]] for w in sums if id(w.store) == key]))
+        key: np.unique(np.concatenate([w.slots[: w.counts[HELD]] for w in sums if id(w.norms) == key]))
         for key in stores
     }
     offsets = dict(zip(used, np.cumsum([0, *map(len, used.values())]).tolist(), strict=False))
@@ -123,7 +125,7 @@ def _share(engines: list[Engine], rows: Rows, start: int, stop: int, pool: Threa
             part.result()
 
     def shared(w: Expansion) -> Expansion:
-        key, held = id(w.store), int(w.counts[HELD])
+        key, held = id(w.norms), int(w.counts[HELD])
         slots = w.slots.copy()
         slots[:held] = offsets[key] + np.searchsorted(used[key], slots[:held])
         return _with_base(w._replace(store=store, norms=norms, slots=slots), base + 1, block)

@@ -216,6 +216,16 @@ def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
     return labels
 
 
+def dimensions_of(owner: str, y: Any) -> int:
+    """How many dimensions the labels have."""
+    if sp.issparse(y):
+        raise InputError(f"{owner}: y must be a dense array, got a sparse {y.format} matrix; use y.toarray().")
+    try:
+        return np.ndim(y)
+    except ValueError:
+        raise InputError(f"{owner}: y must be an array of numbers, got rows of different lengths.") from None
+
+
 def check_label(owner: str, y: Any, regression: bool) -> float:
     """One label as a float: -1 or +1, or a finite number for a regressor."""
     if (type(y) is int or type(y) is float) and (y == 1 or y == -1):

@@ -33,6 +33,8 @@ def streams(draw, regression=False, sizes=True):
 
 
 def some_stream(draw, name, sizes=True):
+    # The second-order dual form refuses instances whose squared norm exceeds 1e6 b.
+    sizes = sizes and not any(part in name for part in ("dual", "least squares, linear kernel"))
     return draw(streams(regression=name in REGRESSORS, sizes=sizes))
 
 

@@ -9,6 +9,7 @@ k           number of updates so far
 
 The first update sets w = y x/|x|; later ones reflect: w -= 2 (w.x) x/|x|^2. A label that is told late moves w only
 if y w.x <= 0 still. An instance without direction (|x| = 0, or so small that |x|^2 loses its digits) moves nothing.
+Where a budget has dropped all of w, the next update is a first one again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from ..contracts import UNCHANGED, UPDATED, learn, restart, score
 from ..expansion import check_kernel, new_weights
-from ..linalg import NO_DIRECTION, add_scaled, clear, look
+from ..linalg import NO_DIRECTION, add_scaled, clear, is_zero, look
 
 
 class ModifiedPerceptronState(NamedTuple):
@@ -40,7 +41,7 @@ def _score(state: Any, x: Any) -> Any:
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     if norm2 < NO_DIRECTION or y * m > 0.0:
         return UNCHANGED
-    if state.k[0] == 0:
+    if state.k[0] == 0 or (m == 0.0 and is_zero(state.w)):
         add_scaled(state.w, y / math.sqrt(norm2), x)
     else:
         add_scaled(state.w, -2.0 * m / norm2, x)
