@@ -70,6 +70,26 @@ BUILDERS = {name: _paper(name) for name in aw.paper_names()} | {
     "least squares, gaussian, switch": _sampler(
         aw.LeastSquares(0.5, kernel=aw.Gaussian(0.5)), aw.BBQRule(0.6), aw.SwitchDetector(12, 3, 0.5)
     ),
+    "default": lambda seed: aw.Sampler(seed=seed),
+    "auto, margin, raw": _sampler(aw.AutoLasec(b=0.5), aw.MarginRule(0.3)),
+    "auto, mistake, switch": _sampler(
+        aw.AutoLasec(update="mistake"), aw.BudgetRule(0.4), aw.SwitchDetector(12, 3, 0.5), aw.Prepare("unit")
+    ),
+    "auto, dual": _sampler(aw.AutoLasec(form="dual"), aw.BudgetRule(0.3, floor=0.05), None, aw.Prepare()),
+    "auto, gaussian, budget": _sampler(
+        aw.AutoLasec(kernel=aw.Gaussian(0.5), budget=8), aw.BudgetRule(0.5), None, aw.Prepare("standard")
+    ),
+    "auto, linear, random": _sampler(aw.AutoLasec(budget=8, evict="random"), aw.FocusedRule(0.5), None, aw.Prepare()),
+    "focused, floor": _sampler(aw.Lasec(0.5, 20.0), aw.FocusedRule(0.3, floor=0.1)),
+    "margin, floor, audit": _sampler(
+        aw.SecondOrderPerceptron(0.5), aw.MarginRule(0.1, floor=0.1), None, None, aw.Audit(0.2)
+    ),
+    "bbq, silent audit": _sampler(aw.LeastSquares(), aw.BBQRule(0.5), None, None, aw.Audit(0.2, learn=False)),
+    "budget, first order": _sampler(aw.Perceptron(), aw.BudgetRule(0.2), None, aw.Prepare("none")),
+    "budget, by uncertainty": _sampler(aw.LeastSquares(), aw.BudgetRule(0.2, by="uncertainty")),
+    "adaptive, floor, standard": _sampler(
+        aw.PassiveAggressive1(0.5), aw.AdaptiveMarginRule(0.1, floor=0.05), None, aw.Prepare("standard", bias=False)
+    ),
 }
 """Classifiers by name; each takes a seed and gives a sampler."""
 
@@ -82,6 +102,9 @@ REGRESSORS = {
     ),
     "regression, switch, free": lambda seed: aw.paper(
         "BBQ-SWITCH-FREE", kappa=0.6, L0=12, delta=0.5, regression=True, Z=0.8, seed=seed
+    ),
+    "regression, budget": _sampler(
+        aw.LeastSquares(regression=True), aw.BudgetRule(0.3, by="uncertainty"), None, aw.Prepare()
     ),
 }
 """Regressors by name."""

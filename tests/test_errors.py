@@ -72,7 +72,11 @@ def test_whole_numbers_and_numpy_numbers_are_parameters_too(tmp_path):
         ((aw.MarginRule(1.0), aw.Perceptron()), "learner must be one of askwhen's learners"),
         ((aw.Perceptron, aw.MarginRule(1.0)), "learner must be one of askwhen's learners"),
         ((aw.Perceptron(), "margin"), "rule must be one of askwhen's rules"),
-        ((aw.Perceptron(), None), "rule must be one of askwhen's rules"),
+        ((aw.Perceptron(), aw.Audit(0.1)), "rule must be one of askwhen's rules"),
+        ((aw.Perceptron(), aw.Always(), None, "standard"), "prepare must be a Prepare"),
+        ((aw.Perceptron(), aw.Always(), None, None, 0.1), "audit must be an Audit"),
+        ((aw.LeastSquares(regression=True), aw.BudgetRule(0.1)), "decision boundary"),
+        ((aw.Perceptron(), aw.BudgetRule(0.1, by="uncertainty")), "needs a learner with an uncertainty"),
         ((aw.LeastSquares(), aw.Always(), aw.Always()), "drift must be one of askwhen's drift"),
     ],
 )

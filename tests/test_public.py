@@ -23,7 +23,7 @@ from tests.table import BUILDERS, REGRESSORS
 
 def test_the_public_names_are_the_listed_ones():
     shown = {name for name, value in vars(aw).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert shown == set(aw.__all__)
+    assert shown | {"evaluate"} == set(aw.__all__)
     assert aw.__all__ == sorted(aw.__all__)
 
 
@@ -51,7 +51,9 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
     sampler = (BUILDERS | REGRESSORS)[name](3)
     rows = check_instances("test", form(X))
     sampler._engine.begin("test", "X", X.shape[1], isinstance(rows, SparseRows))
-    record = rounds.new_record(len(y))
+    if sampler._engine.prepare is not None:
+        rows = sampler._engine.prepared(rows)
+    record = rounds.new_record(len(y), trace.drift_weights.shape[1])
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
     for step in ("open_round", "settle", "probability"):
@@ -59,7 +61,9 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
     done = 0
     while done < len(y):
         state = (sampler._engine.learner, sampler._engine.rule, sampler._engine.drift)
-        done, verdict = rounds.run_rounds.py_func(*state, rows, y, done, True, sampler._engine.regression, record)
+        done, verdict = rounds.run_rounds.py_func(
+            *state, rows, y, np.zeros(0), done, True, sampler._engine.regression, record
+        )
         if verdict == rounds.NOT_READY:
             sampler._engine._make_ready(verdict, rounds.row(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
@@ -118,7 +122,7 @@ def test_where_no_cache_can_be_written_everything_still_works(tmp_path):
     assert "askwhen" in in_a_process(code, **environment, TMPDIR=str(tmp_path))
     code += "; import askwhen as aw; print(aw.FixedRate(0.5))"
     blocked = f"import tempfile; tempfile.gettempdir = lambda: {nowhere!r}; "
-    assert in_a_process(blocked + code, **environment).splitlines() == ["None", "FixedRate(rate=0.5)"]
+    assert in_a_process(blocked + code, **environment).splitlines() == ["None", "FixedRate(rate=0.5, floor=0.0)"]
 
 
 def test_cache_folders_that_nobody_used_for_a_month_are_removed(tmp_path):

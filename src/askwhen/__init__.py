@@ -1,9 +1,11 @@
 """askwhen knows when to ask: it learns from streams where labels are costly."""
 
+from . import evaluate
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
 from .kernels import Gaussian, Kernel, Linear, Polynomial
 from .learners import (
+    AutoLasec,
     BudgetPerceptron,
     Lasec,
     LeastSquares,
@@ -18,7 +20,8 @@ from .learners import (
     Winnow,
 )
 from .papers import paper, paper_letters, paper_names
-from .rules import AdaptiveMarginRule, Always, BBQRule, FixedRate, MarginRule
+from .prepare import Prepare
+from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
 from .sampler import Sampler
 from .trace import Ask, Trace
 
@@ -29,9 +32,13 @@ __all__ = [
     "Always",
     "Ask",
     "AskwhenError",
+    "Audit",
+    "AutoLasec",
     "BBQRule",
     "BudgetPerceptron",
+    "BudgetRule",
     "FixedRate",
+    "FocusedRule",
     "Gaussian",
     "InputError",
     "Kernel",
@@ -46,6 +53,7 @@ __all__ = [
     "PassiveAggressive2",
     "Perceptron",
     "Polynomial",
+    "Prepare",
     "QuestionError",
     "Sampler",
     "SecondOrderPerceptron",
@@ -54,6 +62,7 @@ __all__ = [
     "SwitchDetector",
     "Trace",
     "Winnow",
+    "evaluate",
     "paper",
     "paper_letters",
     "paper_names",

@@ -16,7 +16,7 @@ A round scores the instance, asks or not, and learns::
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,6 +55,10 @@ def _vector(state: Any) -> Any:
     return as_vector(state.w)
 
 
+def _no_experts(state: Any) -> Any:
+    return np.zeros(0)
+
+
 score = Family("score")
 """score(state, x) -> (m, |x|^2, verdict); a verdict other than SOUND means nothing else may be read."""
 
@@ -88,7 +92,20 @@ is_sound = Family("is_sound", default=_w_is_sound)
 weights = Family("weights", default=_vector)
 """weights(state) -> the weight vector w, a copy (Python only)."""
 
+experts = Family("experts", default=_no_experts)
+"""experts(state) -> the weight of each drift level of a mixture; empty for a learner that is none."""
+
 UNCHANGED, UPDATED, REFUSED = 0, 1, 2
+
+
+class Parts(NamedTuple):
+    """The parameters that a sampler is made of."""
+
+    learner: Any
+    rule: Any
+    drift: Any = None
+    prepare: Any = None
+    audit: Any = None
 
 
 class Learner(Protocol):

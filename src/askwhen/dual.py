@@ -120,18 +120,22 @@ def _quadratic(state: Any, x: Any) -> Any:
     return form(state, x)
 
 
-@apart
+@step
 def form(state: Any, x: Any) -> Any:
-    """The quadratic form of the instance scored last, in one pass over the lower triangle."""
+    """The quadratic form of the instance scored last."""
     if is_linear(state.w):
         fill_row(state.w, x, state.numbers[1])
-    held = state.w.counts[HELD]
-    kap = state.w.row[:held]
+    return form_of_row(state.G, state.w.row[: state.w.counts[HELD]], state.numbers)
+
+
+@apart
+def form_of_row(G: Any, kap: Any, numbers: Any) -> Any:
+    """The quadratic form from the kernel values, in one pass over the lower triangle."""
     inside = 0.0
-    for i in range(held):
-        row = packed_row(state.G, i)
+    for i in range(len(kap)):
+        row = packed_row(G, i)
         inside += kap[i] * (2.0 * inner(row[:i], kap[:i]) + row[i] * kap[i])
-    return max(state.numbers[0] * state.numbers[1] - inside, 0.0)
+    return max(numbers[0] * numbers[1] - inside, 0.0)
 
 
 @quadratic_bound.of(DualState)
@@ -153,31 +157,38 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 @apart
 def take_in(state: Any, x: Any, m: float, q: float, y: float) -> None:
     """Learn x, after making room for it where the budget is full, in place."""
-    w, G, numbers = state.w, state.G, state.numbers
-    held = w.counts[HELD]
-    place = place_to_fill(w)
-    if place < held:
+    place = place_to_fill(state.w)
+    if place < state.w.counts[HELD]:
         take_out(state, place)
-        m, _, _ = look(w, x)
+        m, _, _ = look(state.w, x)
         q = form(state, x)
+    absorb_at(state, place, x, m, q, y)
+    keep(state.w, place, x, state.w.coef[place])
+    state.numbers[0] += 1.0 / state.c
+
+
+@apart
+def absorb_at(state: Any, place: int, x: Any, m: float, q: float, y: float) -> None:
+    """Learn x as the instance at this place, in place; keeping x itself is left to the caller."""
+    w, G, alpha = state.w, state.G, state.numbers[0]
+    held = w.counts[HELD]
     kap, v = w.row[:held], state.v[: max(held, place + 1)]
     multiply(G, kap, v[:held])
     gain = (y - m) / (1.0 + q)
     for i in range(held):
         v[i] = -v[i]
-    v[place] = numbers[0]
+    v[place] = alpha
     for i in range(held):
         w.coef[i] += gain * v[i]
+    w.coef[place] = gain * alpha
     if is_linear(w):
         for i in range(held):
             if i != place:
                 add_scaled(w.primal, gain * v[i], at(w.store, w.slots[i]))
-        add_scaled(w.primal, gain * numbers[0], x)
+        add_scaled(w.primal, gain * alpha, x)
     if place == held:
         packed_row(G, place)[:] = 0.0
     add_outer(G, v, 1.0 / (1.0 + q))
-    keep(w, place, x, gain * numbers[0])
-    numbers[0] += 1.0 / state.c
 
 
 @apart

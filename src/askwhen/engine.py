@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import entry_point
-from .contracts import State, grow, ready
+from .contracts import Parts, State, experts, grow, ready
 from .drift.switch import NoDrift
 from .errors import InputError
-from .linalg import SOUND, UNSOUND, DenseRows, SparseRows, row, size
+from .linalg import SOUND, UNSOUND, DenseRows, SparseRow, SparseRows, row, size
+from .prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
 from .round import LABEL_REFUSED, NOT_READY, Record, ask_round, new_record, run_rounds, score_rows, tell_round
+from .rules.audit import audited
 from .states import copy_state
+from .tally import forget_round, new_tally, note_rounds
 from .trace import Ask, Trace
 from .validation import (
     Row,
@@ -33,6 +36,8 @@ from .validation import (
 )
 
 _CHUNK = 1 << 16
+_PREPARED = 1 << 22  # so many prepared numbers are held at once
+_NO_TIMES = np.zeros(0)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
 
 
@@ -58,22 +63,24 @@ UNKNOWN = Shape(-1, False, None)
 
 
 class Engine:
-    """Everything a sampler remembers: three states, the coins, and the open questions.
+    """Everything a sampler remembers: the states of its parts, its tally, the coins, and the open questions.
 
-    ``parts`` are the parameters (learner, rule, drift guard or None); ``learner``, ``rule`` and ``drift`` are the
-    states that they made, and ``learner`` is None before the first instance.
+    ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
+    ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared.
     """
 
-    def __init__(self, parts: tuple[Any, Any, Any], seed: int | None) -> None:
+    def __init__(self, parts: Parts, seed: int | None) -> None:
         self.parts = parts
         self.seed = seed
         self.coins = np.random.Generator(np.random.PCG64(seed))
         self.randomness = self.coins.spawn(1)[0]
-        self.regression = bool(parts[0].regression)
-        self.has_uncertainty = bool(parts[0].has_uncertainty)
+        self.regression = bool(parts.learner.regression)
+        self.has_uncertainty = bool(parts.learner.has_uncertainty)
         self.learner: State = None
-        self.rule: State = parts[1].start()
+        self.rule: State = audited(parts.rule.start(), parts.audit)
         self.drift: State = NoDrift(0)
+        self.prepare: PrepareState | None = None
+        self.tally = new_tally()
         self.shape = UNKNOWN
         self.round = 0
         self.questions = 0
@@ -82,6 +89,19 @@ class Engine:
         self.pending: dict[int, Question] = {}
         self._ask: Any = None
         self._tell: Any = None
+        self._transform: Any = None
+        self._absorb: Any = None
+        self._seen: Row = _NO_TIMES
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether every round must come with its time."""
+        return bool(self.rule.per > 0.0)
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of what the learner sees."""
+        return self.shape.d + bool(self.prepare is not None and self.prepare.bias)
 
     @property
     def form(self) -> bool | None:
@@ -94,62 +114,90 @@ class Engine:
             if d != self.shape.d:
                 raise InputError(f"{owner}: {name} must have {self.shape.d} features as before, got {d}.")
             return
+        self.prepare, self.learner, self.drift = self._start(owner, name, d, sparse)
+        self.shape = Shape(d, sparse, None if sparse else (d,))
+
+    def _start(self, owner: str, name: str, d: int, sparse: bool) -> tuple[PrepareState | None, State, State]:
+        """The states before the first round."""
+        learner, _, drift, prepare, _ = self.parts
         try:
-            learner = self.parts[0].start(d, sparse)
-            drift = self.drift if self.parts[2] is None else self.parts[2].start(d, sparse)
+            first = None if prepare is None else prepare.start(d, sparse)
+            seen = d + bool(first is not None and first.bias)
+            return first, learner.start(seen, sparse), NoDrift(0) if drift is None else drift.start(seen, sparse)
         except MemoryError:
             raise InputError(
-                f"{owner}: {name} has {d} features, and the matrices of {short(self.parts[0])} for so many do not "
-                "fit in memory; use the dual form."
+                f"{owner}: {name} has {d} features, and the matrices of {short(learner)} for so many do not fit in "
+                "memory; use the dual form."
             ) from None
-        self.shape, self.learner, self.drift = Shape(d, sparse, None if sparse else (d,)), learner, drift
 
     def _begin_afresh(self) -> None:
         """Forget the first instance, if it is still the first: let the next one decide the dimension."""
         if self.round == 0:
-            self.learner, self.drift, self.shape, self._ask, self._tell = None, NoDrift(0), UNKNOWN, None, None
+            self.learner, self.drift, self.prepare, self.shape = None, NoDrift(0), None, UNKNOWN
+            self._ask = self._tell = self._transform = self._absorb = None
 
     def _compile(self) -> None:
         """Look up the compiled rounds of ``ask`` and ``tell``, or compile them, which takes a while."""
         x = row(_example_rows(self.shape.sparse), 0)
-        state = (self.learner, self.rule, self.drift)
+        state = (self.learner, self.rule, self.drift, self.tally)
         try:
-            self._tell = entry_point(tell_round, *state, x, 1.0, True, True, 0, True)
-            self._ask = entry_point(ask_round, *state, x, 0.5)
+            self._tell = entry_point(tell_round, *state, x, 1.0, True, True, 0, True, 0, 1, 1.0, True)
+            if self.prepare is not None:
+                self._transform = entry_point(transform_row, self.prepare, x, x)
+                self._absorb = entry_point(absorb_row, self.prepare, x)
+            self._ask = entry_point(ask_round, *state, x, 0, 0.0, 0.5)
         except BaseException:  # an interrupt, most likely
             self._begin_afresh()
             raise
 
-    def ask(self, x: Row) -> Ask:
+    def ask(self, x: Row, time: float = 0.0) -> Ask:
         """Play one round."""
         if self._ask is None:
             self._compile()
-        verdict, p, r, probability, by_rule, period, switched = self._ask(
-            self.learner, self.rule, self.drift, x, self.coins.random()
+        seen = x if self.prepare is None else self._prepared_row(x)
+        number = self.round
+        verdict, p, r, chance, query, by_rule, period, switched = self._ask(
+            self.learner, self.rule, self.drift, self.tally, seen, number, time, self.coins.random()
         )
         if verdict != SOUND:
-            return self._ask_again(verdict, x)
-        number = self.round
+            return self._ask_again(verdict, x, seen, time)
+        if self.prepare is not None:
+            self._absorb(self.prepare, x)
         self.round = number + 1
         if switched:
             self.switches.append(number)
         prediction = p if self.regression else (1 if p > 0.0 else -1)
-        query = by_rule or period > 0
-        ask = _new(Ask, (number, prediction, p, r if self.has_uncertainty else None, probability, query))
+        ask = _new(Ask, (number, prediction, p, r if self.has_uncertainty else None, chance, query))
         if query:
             self.questions += 1
-            self.pending[number] = _new(Question, (ask, copy_of(x), by_rule, period, switched))
+            self.pending[number] = _new(Question, (ask, copy_of(seen), by_rule, period, switched))
         return ask
 
-    def _ask_again(self, verdict: int, x: Row) -> Ask:
+    def _prepared_row(self, x: Row) -> Row:
+        """What the learner sees of x, in a row that the next instance overwrites."""
+        if isinstance(x, SparseRow):
+            n = x.stop - x.start + self.dimension - self.shape.d
+            if not isinstance(self._seen, SparseRow) or len(self._seen.data) < n:
+                self._seen = SparseRow(np.empty(2 * n), np.empty(2 * n, np.uint32), 0, n)
+            self._seen = self._seen._replace(stop=n)
+        elif len(self._seen) != self.dimension:
+            self._seen = np.empty(self.dimension)
+        verdict = self._transform(self.prepare, x, self._seen)
+        if verdict != SOUND:
+            self._refuse(verdict, x)
+        return self._seen
+
+    def _refuse(self, verdict: int, x: Row) -> None:
+        self._begin_afresh()
+        raise self._refusal(verdict, x, "ask", "x")
+
+    def _ask_again(self, verdict: int, x: Row, seen: Row, time: float) -> Ask:
         """Take back the coin of a round that could not be played; grow and play it, or raise why it cannot be."""
         self.coins.bit_generator.advance(-1)  # type: ignore[attr-defined]
-        try:
-            self._make_ready(verdict, x, "ask", "x")
-        except InputError:
-            self._begin_afresh()
-            raise
-        return self.ask(x)
+        if verdict != NOT_READY:
+            self._refuse(verdict, seen)
+        self._make_ready(verdict, seen, "ask", "x")
+        return self.ask(x, time)
 
     def tell(self, question: Question, y: float) -> None:
         """Settle an open question."""
@@ -157,9 +205,10 @@ class Engine:
             self._compile()
         asked, x, by_rule, period, switched = question
         mistaken = not self.regression and y != asked[1]
+        of_round = (asked[0], self.round, float(asked[4]), asked[2] > 0.0)
         while True:
             verdict, updated = self._tell(
-                self.learner, self.rule, self.drift, x, y, mistaken, by_rule, period, switched
+                self.learner, self.rule, self.drift, self.tally, x, y, mistaken, by_rule, period, switched, *of_round
             )
             if verdict == SOUND:
                 break
@@ -167,36 +216,63 @@ class Engine:
         self.updates += updated
         del self.pending[asked[0]]
 
-    def run(self, rows: Rows, labels: np.ndarray, every_margin: bool, keep: bool, before: int = 0) -> Trace:
+    def forget(self, question: Question) -> None:
+        """Drop an open question."""
+        asked = question.ask
+        forget_round(self.tally, float(asked.probability), 1 if asked.margin > 0.0 else 0)
+        del self.pending[asked.round]
+
+    def prepared(self, rows: Rows, before: int = 0) -> Rows:
+        """What the learner sees of these rows, which are taken into the running statistics."""
+        assert self.prepare is not None
+        return _transformed(self.prepare, rows, True, "run", before)
+
+    def run(
+        self,
+        rows: Rows,
+        labels: np.ndarray,
+        every_margin: bool,
+        keep: bool,
+        times: np.ndarray = _NO_TIMES,
+        before: int = 0,
+        is_prepared: bool = False,
+    ) -> Trace:
         """Play a round for every row, telling each asked label at once; rounds before an error stay played.
 
-        ``before`` rows of X came earlier, which an error counts in.
+        ``before`` rows of X came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees.
         """
         n, d = shape_of(rows)
-        start, room = self.round, n if keep else min(n, _CHUNK)
-        kept = new_record(room)
+        prepares = self.prepare is not None and not is_prepared
+        size = self.chunk if prepares else _CHUNK
+        start, room = self.round, n if keep else min(n, size)
+        kept = new_record(room, len(experts(self.learner)))
         counts = np.zeros(3, np.int64)
         switches: list[int] = []
-        example = (_example_rows(self.shape.sparse), labels, 0, True, True, kept)
+        example = (_example_rows(self.shape.sparse), labels, _NO_TIMES, 0, True, True, kept)
         play = entry_point(run_rounds, self.learner, self.rule, self.drift, *example)
-        for first in range(0, n, _CHUNK):
-            last = min(n, first + _CHUNK)
+        for first in range(0, n, size):
+            last = min(n, first + size)
             here = slice(first, last) if keep else slice(0, last - first)
             record = Record(*(array[here] for array in kept))
             self.coins.random(out=record.coin)
+            now = times[first:last]
+            chunk = self.prepared(part_of(rows, first, last), before + first) if prepares else None
             done = 0
             while done < last - first:
                 state = (self.learner, self.rule, self.drift)
-                part = part_of(rows, first, last)
-                done, verdict = play(*state, part, labels[first:last], done, every_margin, self.regression, record)
-                if verdict == UNSOUND and not is_canonical(row(part, done), d):
+                part = chunk or part_of(rows, first, last)
+                done, verdict = play(*state, part, labels[first:last], now, done, every_margin, self.regression, record)
+                if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
                 elif verdict != SOUND:
                     self._make_ready(verdict, row(part, done), "run", f"row {before + first + done} of X")
+            if not self.regression:
+                answers = (record.probability, record.prediction, record.queried, record.mistaken)
+                note_rounds(self.tally, start + first, *answers, max(self.rule.floor, 0.0))
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:
-            kept = new_record(0)
+            kept = new_record(0, kept.experts.shape[1])
         questions, updates, mistakes = counts.tolist()
         trace = Trace(
             start=start,
@@ -212,6 +288,8 @@ class Engine:
             updated=kept.updated,
             mistaken=kept.mistaken,
             switches=np.array(switches, np.int64),
+            drift_weights=kept.experts,
+            floor=max(self.rule.floor, 0.0),
         )
         self.round += n
         self.questions += questions
@@ -225,7 +303,11 @@ class Engine:
         if self.learner is not None and d != self.shape.d:
             raise InputError(f"margins: X must have {self.shape.d} columns as before, got {d}.")
         sparse = isinstance(rows, SparseRows)
-        learner = self.learner or self.parts[0].start(d, sparse)
+        prepare, learner = self.prepare, self.learner
+        if learner is None:
+            prepare, learner, _ = self._start("margins", "X", d, sparse)
+        if prepare is not None:
+            rows, d = _transformed(prepare, rows, False, "margins", 0), d + prepare.bias
         p = np.empty(n)
         score = entry_point(score_rows, learner, _example_rows(sparse), 1, p)
         stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
@@ -238,20 +320,27 @@ class Engine:
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
         """Everything that a run changes before it succeeds, copied."""
-        states = [copied(state) for state in (self.learner, self.rule, self.drift)]
+        states = [copied(getattr(self, name)) for name in _STATES]
         return states, self.shape, self.coins.bit_generator.state, self.randomness.bit_generator.state
 
     def restore(self, before: Any) -> None:
         """Go back to a checkpoint."""
-        (self.learner, self.rule, self.drift), self.shape, coins, randomness = before
+        states, self.shape, coins, randomness = before
+        for name, state in zip(_STATES, states, strict=True):
+            setattr(self, name, state)
         self.coins.bit_generator.state = coins
         self.randomness.bit_generator.state = randomness
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_ask", "_tell")}
+        return {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _ask=None, _tell=None)
+        self.__dict__.update(state, **dict.fromkeys(_COMPILED))
+
+    @property
+    def chunk(self) -> int:
+        """How many rows are prepared at once."""
+        return _CHUNK if self.shape.sparse else max(1, min(_CHUNK, _PREPARED // self.dimension))
 
     def _make_ready(self, verdict: int, x: Row, owner: str, where: str) -> None:
         """Grow what must grow before this row can be taken, or raise why it cannot be."""
@@ -268,9 +357,34 @@ class Engine:
         largest = np.abs(values_of(x)).max()
         trouble = "would overflow the weights of" if verdict == LABEL_REFUSED else "is too large for"
         return InputError(
-            f"{owner}: {where}, with a value of {largest:.3g}, {trouble} {short(self.parts[0])}; "
+            f"{owner}: {where}, with a value of {largest:.3g}, {trouble} {short(self.parts.learner)}; "
             "scale the instances first, for example to unit norm."
         )
+
+
+_STATES = ("learner", "rule", "drift", "prepare", "tally")
+_COMPILED = ("_ask", "_tell", "_transform", "_absorb")
+
+
+def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
+    """Rows as the learner sees them; an unsound one is refused."""
+    n, d = shape_of(rows)
+    out = room_for(prepare, rows)
+    done, verdict = transform_rows(prepare, part_of(rows, 0, n), n, out, learns)
+    if isinstance(rows, SparseRows) and verdict == UNSOUND and not is_canonical(row(rows, done), d):
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
+        rows, before_it = canonical(owner, alone), out
+        out = room_for(prepare, rows)
+        assert isinstance(out, SparseRows)
+        assert isinstance(before_it, SparseRows)
+        written = out.indptr[done]  # the rows until here were canonical, so they are the same
+        out.data[:written], out.indices[:written] = before_it.data[:written], before_it.indices[:written]
+        more, verdict = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
+        done += more
+    if verdict != SOUND:
+        raise describe_unsound(owner, row(rows, done), f"row {before + done} of X")
+    return out
 
 
 def _example_rows(sparse: bool) -> Rows:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .compiling import apart, step
+from .compiling import Family, apart, step
 from .contracts import grow, is_sound
 from .errors import InputError
 from .kernels import Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, evaluate
@@ -311,6 +311,10 @@ def _as_vector(w: Expansion) -> Any:
 def expansion_of(state: Any) -> Expansion | None:
     """The expansion that a learner's state holds, or None in primal form."""
     return next((part for part in state if isinstance(part, Expansion)), None)
+
+
+kept = Family("kept", default=expansion_of)
+"""kept(state) -> the expansion with the coefficients that the learner predicts with, or None (Python only)."""
 
 
 def support_of(w: Expansion) -> tuple[Any, np.ndarray]:

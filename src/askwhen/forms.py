@@ -31,9 +31,14 @@ def second_order_state(
     form: str,
 ) -> Any:
     """The state of a second-order learner before the first round, in the form that fits."""
-    if kernel is None and (form == "primal" or (form == "auto" and not (sparse and d > LARGEST_PRIMAL))):
-        return second_order.start(d, b, c, queried)
-    return dual.start(d, sparse, b, c, queried, kernel or Linear(), budget, evict)
+    if takes_dual_form(d, sparse, kernel, form):
+        return dual.start(d, sparse, b, c, queried, kernel or Linear(), budget, evict)
+    return second_order.start(d, b, c, queried)
+
+
+def takes_dual_form(d: int, sparse: bool, kernel: Any, form: str) -> bool:
+    """Whether the dual form fits instances of this kind, where the user leaves the choice."""
+    return kernel is not None or form == "dual" or (form == "auto" and sparse and d > LARGEST_PRIMAL)
 
 
 def check_form(owner: Any, kernel: Any, budget: Any, evict: Any, form: Any) -> None:

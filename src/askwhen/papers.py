@@ -122,10 +122,10 @@ def paper(name: str, *, seed: int | None = None, kernel: Any = None, **letters: 
         if required and letter not in letters:
             raise InputError(f"paper: {name.upper()} takes {wanted}, and {letter!r} is missing.")
     try:
-        learner, *others = _builder(name)(**letters)
+        learner, rule, drift = (*_builder(name)(**letters), None)[:3]
         if kernel is not None:
             learner = dataclasses.replace(learner, kernel=kernel)
-        return Sampler(learner, *others, seed=seed)
+        return Sampler(learner, rule, drift, seed=seed)
     except InputError as error:
         raise InputError(f"paper: {name.upper()}: {error}") from None
 

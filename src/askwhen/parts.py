@@ -6,6 +6,7 @@ Parameters become a class name with its arguments, and back.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -13,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from . import drift, kernels, learners, rules
+from .contracts import Parts
 from .errors import InputError, SnapshotError
+from .prepare import Prepare
+from .rules import Audit
 from .validation import short
 
 PARTS: dict[str, Callable[..., Any]] = {
     name: getattr(room, name) for room in (learners, rules, drift) for name in room.__all__
-}
-"""Every learner, rule and drift guard by name."""
+} | {"Prepare": Prepare}
+"""Everything that a sampler is made of, by name."""
 
 KERNELS: dict[str, Callable[..., Any]] = {
     kernel.__name__: kernel for kernel in (kernels.Linear, kernels.Polynomial, kernels.Gaussian)
@@ -30,7 +34,7 @@ OWN_KERNEL = ["Kernel", {}]
 
 
 def describe(part: Any) -> list[Any] | None:
-    """A learner, rule or drift guard as its name and parameters."""
+    """A part as its name and parameters."""
     if part is None:
         return None
     if isinstance(part, kernels.Kernel):
@@ -40,7 +44,7 @@ def describe(part: Any) -> list[Any] | None:
 
 
 def build(described: list[Any] | None, own_kernel: Any = None) -> Any:
-    """The learner, rule or drift guard of this description, with the user's kernel where it had one."""
+    """The part of this description, with the user's kernel where it had one."""
     if described is None:
         return None
     name, values = described
@@ -65,19 +69,26 @@ def build(described: list[Any] | None, own_kernel: Any = None) -> Any:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return describe(value)
+    if isinstance(value, (datetime.timedelta, np.timedelta64)):
+        return value / (np.timedelta64(1, "s") if isinstance(value, np.timedelta64) else datetime.timedelta(seconds=1))
     if isinstance(value, np.generic):
         return value.item()
     exact = isinstance(value, (bool, int)) or not isinstance(value, numbers.Real)
     return value if exact else float(value)
 
 
-def check_parts(learner: Any, rule: Any, drift: Any) -> None:
+def check_parts(parts: Parts) -> None:
     """Refuse parts that do not fit together."""
+    learner, rule, drift, prepare, audit = parts
     for name, part, room in (("learner", learner, "learners"), ("rule", rule, "rules"), ("drift", drift, "drift")):
         if part is None and name == "drift":
             continue
-        if type(part).__name__ not in PARTS or f".{room}." not in type(part).__module__:
+        if type(part).__name__ not in PARTS or f".{room}." not in type(part).__module__ or isinstance(part, Audit):
             raise InputError(f"Sampler: {name} must be one of askwhen's {room}, got {part!r}.")
+    if not isinstance(prepare, (Prepare, type(None))):
+        raise InputError(f"Sampler: prepare must be a Prepare(...) or None, got {prepare!r}.")
+    if not isinstance(audit, (Audit, type(None))):
+        raise InputError(f"Sampler: audit must be an Audit(...) or None, got {audit!r}.")
     if rule.needs_uncertainty and not learner.has_uncertainty:
         raise InputError(
             f"Sampler: {short(rule)} needs a learner with an uncertainty, such as LeastSquares, got {short(learner)}."

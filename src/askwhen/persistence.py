@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .contracts import is_sound
+from .contracts import Parts, is_sound
 from .engine import Engine, Question
 from .errors import SnapshotError
 from .kernels import Kernel
@@ -20,6 +20,8 @@ from .parts import build, check_parts, describe
 from .states import arrays_of, with_arrays
 from .trace import Ask
 from .validation import Row, is_instance, values_of
+
+_STATES = ("learner", "rule", "drift", "prepare", "tally")
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -43,6 +45,7 @@ def dump(engine: Engine, tasks: list[Engine]) -> Content:
 
 def _dump(engine: Engine) -> Content:
     header = {
+        "layout": 2,
         "parts": [describe(part) for part in engine.parts],
         "seed": engine.seed,
         "d": engine.shape.d,
@@ -55,9 +58,11 @@ def _dump(engine: Engine) -> Content:
         "randomness": engine.randomness.bit_generator.state,
         "pending": [[*question.ask, *question[2:]] for question in engine.pending.values()],
     }
-    arrays = arrays_of(engine.rule, "rule") | arrays_of(engine.drift, "drift")
-    if engine.learner is not None:
-        arrays |= arrays_of(engine.learner, "learner")
+    arrays: dict[str, np.ndarray] = {}
+    for name in _STATES:
+        state = getattr(engine, name)
+        if state is not None:
+            arrays |= arrays_of(state, name)
     for number, question in engine.pending.items():
         arrays[f"pending.{number}"] = values_of(question.x)
         if isinstance(question.x, SparseRow):
@@ -81,15 +86,25 @@ def restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kerne
         raise SnapshotError("load: the file holds no sampler that this version can read.") from error
 
 
+def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
+    later = arrays_of(engine.rule, "rule") | arrays_of(engine.tally, "tally")
+    later["tally.rounds"][0, -1] = index(header["round"])
+    return later | arrays
+
+
 def _restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Engine:
-    learner, rule, drift = (build(part, kernel) for part in header["parts"])
-    check_parts(learner, rule, drift)
-    engine = Engine((learner, rule, drift), None if header["seed"] is None else index(header["seed"]))
+    parts = Parts(*(build(part, kernel) for part in header["parts"]))
+    check_parts(parts)
+    engine = Engine(parts, None if header["seed"] is None else index(header["seed"]))
     if header["d"] >= 0:
         engine.begin("load", "X", header["d"], header["sparse"])
-        engine.learner = with_arrays(engine.learner, "learner", arrays)
-    engine.rule = with_arrays(engine.rule, "rule", arrays)
-    engine.drift = with_arrays(engine.drift, "drift", arrays)
+    if header.get("layout", 1) == 1:
+        arrays = _with_what_came_later(engine, header, arrays)
+    for name in _STATES:
+        state = getattr(engine, name)
+        if state is not None:
+            setattr(engine, name, with_arrays(state, name, arrays))
     if not (is_sound(engine.learner) and is_sound(engine.drift)):
         raise SnapshotError("load: the snapshot's arrays contradict each other.")
     for name in ("round", "questions", "updates"):
@@ -101,7 +116,7 @@ def _restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kern
         x: Row = arrays[f"pending.{ask[0]}"]
         if header["sparse"]:
             x = SparseRow(x, arrays[f"pending.{ask[0]}.indices"], 0, len(x))
-        if not (is_instance(x, header["d"]) and index(ask[0]) < engine.round):
+        if not (is_instance(x, engine.dimension) and index(ask[0]) < engine.round):
             raise SnapshotError(f"load: the open question of round {ask[0]} cannot be used.")
         engine.pending[ask[0]] = Question(Ask(*ask), x, bool(by_rule), index(period), bool(switched))
     return engine

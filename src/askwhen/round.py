@@ -3,8 +3,10 @@
 ==========  ==========================================================
 m, q        p = m / (1 + q) is the margin, r = q / (1 + q) the uncertainty
 u           the round's coin, uniform on [0, 1)
-by_rule     whether the rule asked (a window of the switch detector may ask too)
-period      the window the question belongs to, or 0
+by_rule     whether the learner may learn the label: the rule asked, or an audit that is learnt from
+period      the window of the switch detector that the question belongs to, or 0
+asked       whether the label is asked for, by the rule, an audit or a window
+chance      the probability of that
 ==========  ==========================================================
 
 A restart that a switch made due is applied at the end of its round: after the label, where one was asked for and comes
@@ -24,6 +26,7 @@ from .contracts import (
     UNCHANGED,
     UPDATED,
     arrive,
+    experts,
     learn,
     learns,
     quadratic,
@@ -34,8 +37,10 @@ from .contracts import (
 )
 from .drift.switch import NoDrift, SwitchState, absorb_label, begin, take_due, watch, window_period
 from .linalg import SOUND, row
-from .rules.deciding import begin_round, decide, note_update, probability, restart_rule
+from .rules.audit import audits
+from .rules.deciding import begin_round, decide, end_round, forbids, note_update, probability, restart_rule
 from .rules.state import ASK, UNDECIDED
+from .tally import OPEN, UNASKED, note_round, settle_round
 
 NOT_READY = 3
 """A verdict beside SOUND, UNSOUND and TOO_LARGE: a state must grow in Python before this row can be taken."""
@@ -55,15 +60,18 @@ class Record(NamedTuple):
     updated: Any
     mistaken: Any
     switched: Any
+    experts: Any
 
 
-def new_record(n: int) -> Record:
+def new_record(n: int, experts: int = 0) -> Record:
     """Room for n rounds, in one block: many small ones cost more page faults than the rounds themselves."""
     block = np.zeros(29 * n, np.uint8)
     numbers = block[: 24 * n].view(np.float64).reshape(3, n)
     flags = block[24 * n :].reshape(5, n)
     coin, margin, chance = numbers
-    return Record(coin, margin, chance, flags[0].view(np.int8), *(flags[i].view(np.bool_) for i in range(1, 5)))
+    queried, updated, mistaken, switched = (flags[i].view(np.bool_) for i in range(1, 5))
+    prediction, mixture = flags[0].view(np.int8), np.zeros((n, experts))
+    return Record(coin, margin, chance, prediction, queried, updated, mistaken, switched, mixture)
 
 
 watches = Family("watches")
@@ -98,22 +106,22 @@ def margin(m: float, q: float) -> Any:
 
 
 @step
-def open_round(learner: Any, rule: Any, drift: Any, x: Any, u: float, every_margin: bool) -> Any:
-    """Begin a round, in place: (verdict, m, q, |x|^2, by_rule, period, switched), with q = NaN where not needed.
+def open_round(learner: Any, rule: Any, drift: Any, x: Any, time: float, u: float, every_margin: bool) -> Any:
+    """Begin a round, in place: (verdict, m, q, |x|^2, asked, by_rule, period, chance, switched).
 
-    Any verdict but SOUND means that nothing was changed.
+    q and chance are NaN where q was not needed. Any verdict but SOUND means that nothing was changed.
     """
     m, norm2, verdict = score(learner, x)
     if verdict == SOUND and not (ready(learner, x) and ready(drift, x)):
         verdict = NOT_READY
     if verdict != SOUND:
-        return verdict, 0.0, 0.0, 0.0, False, 0, False
+        return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False
     if restart_if_due(learner, rule, drift):
         m, norm2, verdict = score(learner, x)
         if verdict != SOUND:
-            return verdict, 0.0, 0.0, 0.0, False, 0, False
+            return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False
     begin(drift)
-    begin_round(rule)
+    begin_round(rule, time)
     q = math.nan
     q_high = quadratic_bound(learner, norm2)
     decision = UNDECIDED
@@ -122,8 +130,27 @@ def open_round(learner: Any, rule: Any, drift: Any, x: Any, u: float, every_marg
     if decision == UNDECIDED:
         q = quadratic(learner, x)
         decision = decide(rule, m, q, q, norm2, u)
+    by_rule, period = decision == ASK, 0
+    asked = by_rule
+    if not forbids(rule):
+        period = window_period(drift)
+        if audits(rule, u):
+            asked = True
+            by_rule = by_rule or rule.audit_learns
+        asked = asked or period > 0
+    chance = chance_of(rule, m, q, norm2, period)
+    end_round(rule, m, q, asked)
     switched = watch(drift, x, m, q)
-    return SOUND, m, q, norm2, decision == ASK, window_period(drift), switched
+    return SOUND, m, q, norm2, asked, by_rule, period, chance, switched
+
+
+@step
+def chance_of(rule: Any, m: float, q: float, norm2: float, period: int) -> Any:
+    """The probability that this round asks, by the rule, an audit or a window."""
+    if period > 0:
+        return 1.0
+    chance = probability(rule, m, q, norm2)
+    return chance if rule.audit == 0.0 or forbids(rule) else min(chance + rule.audit, 1.0)
 
 
 @step
@@ -153,14 +180,15 @@ def settle(
 
 
 @step
-def ask_round(learner: Any, rule: Any, drift: Any, x: Any, u: float) -> Any:
-    """One live round, in place: (verdict, p, r, probability, by_rule, period, switched)."""
-    learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
-    verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u, True)
-    chance = 1.0 if period > 0 else probability(rule, m, q, norm2)
-    if switched and not by_rule and period == 0:
+def ask_round(learner: Any, rule: Any, drift: Any, tally: Any, x: Any, t: int, time: float, u: float) -> Any:
+    """Round t, live and in place: (verdict, p, r, chance, asked, by_rule, period, switched)."""
+    learner, rule, drift, x, tally = borrow(learner), borrow(rule), borrow(drift), borrow(x), borrow(tally)
+    verdict, m, q, _, asked, by_rule, period, chance, switched = open_round(learner, rule, drift, x, time, u, True)
+    if verdict == SOUND:
+        note_round(tally, t, chance, 1 if m > 0.0 else 0, OPEN if asked else UNASKED)
+    if switched and not asked:
         restart_if_due(learner, rule, drift)
-    return verdict, margin(m, q), q / (1.0 + q), chance, by_rule, period, switched
+    return verdict, margin(m, q), q / (1.0 + q), chance, asked, by_rule, period, switched
 
 
 @step
@@ -168,15 +196,20 @@ def tell_round(
     learner: Any,
     rule: Any,
     drift: Any,
+    tally: Any,
     x: Any,
     y: float,
     mistaken: bool,
     by_rule: bool,
     period: int,
     switched: bool,
+    t: int,
+    now: int,
+    chance: float,
+    positive: bool,
 ) -> Any:
-    """Settle a question, in place: the verdict, and whether the learner moved."""
-    learner, rule, drift, x = borrow(learner), borrow(rule), borrow(drift), borrow(x)
+    """Settle the question of round t before round ``now``, in place: the verdict, and whether the learner moved."""
+    learner, rule, drift, x, tally = borrow(learner), borrow(rule), borrow(drift), borrow(x), borrow(tally)
     if not (ready(learner, x) and ready(drift, x)):
         return NOT_READY, False
     m, norm2, verdict = score(learner, x)
@@ -186,6 +219,7 @@ def tell_round(
     outcome = settle(learner, rule, drift, x, norm2, m, q, y, mistaken, by_rule, period)
     if outcome == REFUSED:
         return LABEL_REFUSED, False
+    settle_round(tally, t, now, chance, 1 if positive else 0, mistaken)
     if switched:
         restart_if_due(learner, rule, drift)
     return SOUND, outcome == UPDATED
@@ -198,6 +232,7 @@ def run_rounds(
     drift: Any,
     rows: Any,
     y: Any,
+    times: Any,
     first: int,
     every_margin: bool,
     regression: bool,
@@ -205,25 +240,30 @@ def run_rounds(
 ) -> Any:
     """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict)."""
     learner, rule, drift, rows = borrow(learner), borrow(rule), borrow(drift), borrow(rows)
-    y, u, record = borrow(y), borrow(record.coin), borrow(record)
+    y, times, u, record = borrow(y), borrow(times), borrow(record.coin), borrow(record)
     n = len(y)
+    timed = len(times) > 0
     for i in range(first, n):
         x = row(rows, i)
         arrive(learner, i)
-        verdict, m, q, norm2, by_rule, period, switched = open_round(learner, rule, drift, x, u[i], every_margin)
+        time = times[i] if timed else 0.0
+        verdict, m, q, norm2, asked, by_rule, period, chance, switched = open_round(
+            learner, rule, drift, x, time, u[i], every_margin
+        )
         if verdict != SOUND:
             return i, verdict
         prediction = 1.0 if m > 0.0 else -1.0
         mistaken = not regression and prediction != y[i]
-        asked = by_rule or period > 0
         if asked and math.isnan(q) and learns(learner, mistaken):
             q = quadratic(learner, x)
+            chance = chance_of(rule, m, q, norm2, period)
         record.margin[i] = margin(m, q)
-        record.probability[i] = 1.0 if period > 0 else probability(rule, m, q, norm2)
+        record.probability[i] = chance
         record.prediction[i] = prediction
         record.queried[i] = asked
         record.mistaken[i] = mistaken
         record.switched[i] = switched
+        note_experts(learner, record.experts, i)
         outcome = UNCHANGED
         if asked:
             outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, period)
@@ -233,6 +273,13 @@ def run_rounds(
         if switched:
             restart_if_due(learner, rule, drift)
     return n, SOUND
+
+
+@step
+def note_experts(learner: Any, record: Any, i: int) -> None:
+    """Record the weights that a mixture had in this round, in place."""
+    if record.shape[1] > 0:
+        record[i] = experts(learner)
 
 
 @step

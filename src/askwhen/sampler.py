@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 
 from . import persistence, snapshot
-from .contracts import Drift, Learner, Rule, weights
+from .contracts import Drift, Learner, Parts, Rule, experts, weights
 from .engine import Engine, Question
 from .errors import InputError, QuestionError
-from .expansion import expansion_of, support_of
+from .expansion import expansion_of, kept, support_of
 from .kernels import Kernel
+from .learners import AutoLasec
 from .linalg import SparseRow, SparseRows
 from .parts import check_parts
+from .prepare import Prepare
+from .rules import Audit, BudgetRule
+from .rules.state import TIME
+from .states import copy_state
+from .tally import Tally
 from .tasks import run_tasks
 from .trace import Ask, Trace
 from .validation import (
@@ -26,6 +32,8 @@ from .validation import (
     check_instances,
     check_label,
     check_labels,
+    check_time,
+    check_times,
     dimensions_of,
     shape_of,
     short,
@@ -39,16 +47,23 @@ class Sampler:
 
     Parameters
     ----------
-    learner
+    learner : optional
         How the weights move, for example ``Lasec(b=1.0, c=300.0)``.
-    rule
-        How likely we ask, for example ``MarginRule(0.05)``.
+    rule : optional
+        How likely we ask, for example ``MarginRule(0.05)``; by default ``BudgetRule(0.1)``, one label in ten.
     drift : optional
         When the learner restarts, for example ``SwitchDetector()``.
+    prepare : Prepare, optional
+        How raw features are scaled before the learner sees them. Without, they are taken as they are.
+    audit : Audit, optional
+        A share of the rounds to ask about at random, whatever the rule says.
     seed : int, optional
         Seeds the coins: one uniform number for every round, whatever the rule, from
         ``numpy.random.Generator(numpy.random.PCG64(seed))``. Any other randomness comes from a generator spawned from
         it. Without a seed, every sampler tosses its own.
+
+    Without a learner, the sampler takes the recommended one and prepares instances for it: ``Sampler()`` is
+    ``Sampler(AutoLasec(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
 
     Examples
     --------
@@ -62,11 +77,22 @@ class Sampler:
     True
     """
 
-    def __init__(self, learner: Learner, rule: Rule, drift: Drift | None = None, *, seed: int | None = None) -> None:
-        check_parts(learner, rule, drift)
+    def __init__(
+        self,
+        learner: Learner | None = None,
+        rule: Rule | None = None,
+        drift: Drift | None = None,
+        prepare: Prepare | None = None,
+        audit: Audit | None = None,
+        seed: int | None = None,
+    ) -> None:
+        if learner is None:
+            learner, prepare = AutoLasec(), prepare or Prepare()
+        parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), drift, prepare, audit)
+        check_parts(parts)
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
             raise InputError(f"Sampler: seed must be a whole number of at least 0, got {seed!r}.")
-        self._own(Engine((learner, rule, drift), None if seed is None else int(seed)))
+        self._own(Engine(parts, None if seed is None else int(seed)))
 
     def _own(self, engine: Engine) -> None:
         self._engine = engine
@@ -82,17 +108,33 @@ class Sampler:
     @property
     def learner(self) -> Any:
         """The learner's parameters."""
-        return self._engine.parts[0]
+        return self._engine.parts.learner
 
     @property
     def rule(self) -> Any:
         """The rule's parameters."""
-        return self._engine.parts[1]
+        return self._engine.parts.rule
 
     @property
     def drift(self) -> Any:
         """The drift guard's parameters, or None."""
-        return self._engine.parts[2]
+        return self._engine.parts.drift
+
+    @property
+    def prepare(self) -> Prepare | None:
+        """How instances are prepared, or None."""
+        return self._engine.parts.prepare  # type: ignore[no-any-return]
+
+    @property
+    def audit(self) -> Audit | None:
+        """The audit's parameters, or None."""
+        return self._engine.parts.audit  # type: ignore[no-any-return]
+
+    @property
+    def drift_weights(self) -> np.ndarray:
+        """How much ``AutoLasec`` trusts each drift level of ``AutoLasec.grid``; empty for other learners."""
+        learner = self._engine.learner
+        return np.zeros(0) if learner is None else np.array(experts(learner))
 
     @property
     def round(self) -> int:
@@ -136,17 +178,19 @@ class Sampler:
     @property
     def support(self) -> tuple[Any, np.ndarray]:
         """The instances that the dual form keeps, as rows, and their coefficients; both empty in primal form."""
-        learner, shape = self._engine.learner, self._engine.shape
-        w = None if learner is None else expansion_of(learner)
-        return (np.zeros((0, max(shape.d, 0))), np.zeros(0)) if w is None else support_of(w)
+        learner = self._engine.learner
+        w = None if learner is None else kept(learner)
+        return (np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)) if w is None else support_of(w)
 
-    def ask(self, x: Any) -> Ask:
+    def ask(self, x: Any, time: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for.
 
         Parameters
         ----------
         x : array or sparse row
             One instance: a 1-d array of numbers, or one row of a scipy CSR matrix.
+        time : number or datetime, optional
+            When the instance came, never before the last one; needed for a budget per period of time.
 
         Returns
         -------
@@ -157,12 +201,13 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("ask")
+            now = 0.0 if time is None and not engine.needs_time else self._time(time)
             # The checks of an instance that is right already, in the cheapest order; any other goes the long way.
             plain = type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == engine.shape.plain
             if not plain or not x.flags.carray:
                 x, d = check_instance("ask", x, engine.form)
                 engine.begin("ask", "x", d, isinstance(x, SparseRow))
-            return engine.ask(x)
+            return engine.ask(x, now)
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
@@ -184,9 +229,28 @@ class Sampler:
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
         with self._lock:
-            del self._engine.pending[self._open_question("forget", ask).ask.round]
+            self._engine.forget(self._open_question("forget", ask))
 
-    def run(self, X: Any, y: Any, *, margins: bool = True, trace: bool = True) -> Any:
+    def _time(self, time: Any) -> float:
+        if time is None:
+            raise InputError(f"ask: time must be given, since {short(self.rule)} allows for labels by time.")
+        now, last = check_time("ask", time), self._engine.rule.spending[TIME]
+        if now < last:
+            raise InputError(f"ask: time must not go back, got {now!r} after {float(last)!r}.")
+        return now
+
+    def _times(self, times: Any, n: int) -> np.ndarray:
+        engine = self._tasks[0]._engine if self._tasks else self._engine
+        if times is None and engine.needs_time:
+            raise InputError(f"run: times must be given, since {short(self.rule)} allows for labels by time.")
+        if times is None:
+            return np.zeros(0)
+        found, last = check_times("run", times, n), engine.rule.spending[TIME]
+        if found[0] < last:
+            raise InputError(f"run: times must not go back, got {float(found[0])!r} after {float(last)!r}.")
+        return found
+
+    def run(self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> Any:
         """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
 
         Only the labels that are asked for are learnt from; the others serve to count mistakes. A run goes on where
@@ -199,6 +263,8 @@ class Sampler:
         y : array
             Their labels: -1 and +1, or finite numbers for a regressor. A matrix with k columns makes this k tasks over
             one stream, which share the instances, the kernel values and the cores: see ``tasks``.
+        times : array, optional
+            When each instance came, numbers or datetime64, never going back; needed for a budget per period of time.
         margins : bool, default True
             False skips the quadratic form of second-order learners wherever it cannot change a decision: the same
             predictions, questions and updates, faster; the margins of those rounds are NaN.
@@ -215,19 +281,19 @@ class Sampler:
         engine = self._engine
         with self._lock:
             if self._tasks or dimensions_of("run", y) == 2:
-                return self._run_tasks(X, y, margins, trace)
+                return self._run_tasks(X, y, times, margins, trace)
             rows = check_instances("run", X, engine.form)
             n, d = shape_of(rows)
-            labels = check_labels("run", y, n, engine.regression)
+            labels, when = check_labels("run", y, n, engine.regression), self._times(times, n)
             before = engine.checkpoint()
             try:
                 engine.begin("run", "X", d, isinstance(rows, SparseRows))
-                return engine.run(rows, labels, margins or engine.regression, trace)
+                return engine.run(rows, labels, margins or engine.regression, trace, when)
             except BaseException:
                 engine.restore(before)
                 raise
 
-    def _run_tasks(self, X: Any, Y: Any, margins: bool, trace: bool) -> list[Trace]:
+    def _run_tasks(self, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
         if engine.round > 0:
             raise InputError("run: y must be a vector of labels, since this sampler has played rounds with one.")
@@ -238,11 +304,11 @@ class Sampler:
         columns = [check_labels("run", column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
         tasks = self._tasks or [Sampler(*engine.parts, seed=seed) for seed in seeds]
-        labels = np.column_stack(columns)
+        labels, when = np.column_stack(columns), self._times(times, shape_of(rows)[0])
         with contextlib.ExitStack() as held:
             for task in tasks:
                 held.enter_context(task._lock)
-            found = run_tasks([task._engine for task in tasks], rows, labels, margins or engine.regression, trace)
+            found = run_tasks([task._engine for task in tasks], rows, labels, margins or engine.regression, trace, when)
         self._tasks = tasks
         return found
 
@@ -265,6 +331,14 @@ class Sampler:
         """The labels of many instances, without asking and without playing a round."""
         p = self.margins(X)
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
+
+    def tally(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
+        """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
+        with self._lock:
+            engine = self._engine
+            asks = [question.ask for question in engine.pending.values()]
+            waiting = [(float(ask.probability), 1 if ask.margin > 0.0 else 0) for ask in asks]
+            return copy_state(engine.tally), engine.round, engine.questions, waiting
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole."""

@@ -24,7 +24,7 @@ from .engine import Engine
 from .expansion import BASE, BORROWED, HELD, Expansion, expansion_of
 from .kernels import evaluate
 from .linalg import SOUND, SparseRows, dot, look, row, spread, unspread
-from .states import map_arrays
+from .states import copy_state, map_arrays
 from .support import at, gather, put
 from .trace import Trace, join
 from .validation import Rows, canonical, describe_unsound, is_canonical, part_of, shape_of
@@ -56,7 +56,9 @@ def fill_block(kernel: Any, store: Any, norms: Any, scratch: Any, base: int, blo
         unspread(x, scratch)
 
 
-def run_tasks(engines: list[Engine], rows: Rows, labels: np.ndarray, every_margin: bool, keep: bool) -> list[Trace]:
+def run_tasks(
+    engines: list[Engine], rows: Rows, labels: np.ndarray, every_margin: bool, keep: bool, times: np.ndarray
+) -> list[Trace]:
     """Run every engine on its column of labels; if any row is refused, no round was played."""
     before = [_checkpoint(engine) for engine in engines]
     n, d = shape_of(rows)
@@ -65,21 +67,32 @@ def run_tasks(engines: list[Engine], rows: Rows, labels: np.ndarray, every_margi
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
         first = expansion_of(engines[0].learner)
         size = n if first is None else _LINEAR_BLOCK if len(first.primal) else _KERNEL_BLOCK
+        together = _prepare_alike(engines)
+        if together:
+            size = min(size, engines[0].chunk)
+        elif engines[0].prepare is not None:
+            first, size = None, n  # each task sees instances of its own
         traces: list[list[Trace]] = [[] for _ in engines]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for start in range(0, n, size):
                 stop = min(n, start + size)
-                if first is not None:
-                    rows = _share(engines, rows, start, stop, pool)
-                part = part_of(rows, start, stop)
+                if together:
+                    part = _prepared(engines, part_of(rows, start, stop), start)
+                    if first is not None:
+                        _share(engines, part, 0, stop - start, start, pool)
+                else:
+                    if first is not None:
+                        rows = _share(engines, rows, start, stop, 0, pool)
+                    part = part_of(rows, start, stop)
 
                 def play(j: int, part: Rows = part, start: int = start, stop: int = stop) -> Trace:
-                    return engines[j].run(part, np.ascontiguousarray(labels[start:stop, j]), every_margin, keep, start)
+                    column, now = np.ascontiguousarray(labels[start:stop, j]), times[start:stop]
+                    return engines[j].run(part, column, every_margin, keep, now, start, together)
 
                 for found, trace in zip(traces, pool.map(play, range(len(engines))), strict=True):
                     found.append(trace)
             if first is not None:
-                _share(engines, rows, n, n, pool)  # drops what only the last block needed
+                _share(engines, part_of(part, 0, 0), 0, 0, n, pool)  # drops what only the last block needed
         if first is not None:
             _set(engines, lambda w: _with_base(w, BORROWED, np.zeros((0, 0))))
         return [join(found) for found in traces]
@@ -91,7 +104,27 @@ def run_tasks(engines: list[Engine], rows: Rows, labels: np.ndarray, every_margi
         raise
 
 
-def _share(engines: list[Engine], rows: Rows, start: int, stop: int, pool: ThreadPoolExecutor) -> Rows:
+def _prepare_alike(engines: list[Engine]) -> bool:
+    """Whether instances can be prepared once for all tasks: all of them have seen the same ones."""
+    first = engines[0].prepare
+    if first is None:
+        return False
+    others = [engine.prepare for engine in engines[1:]]
+    return all(
+        other is not None and all(np.array_equal(a, b) for a, b in zip(first[:3], other[:3], strict=True))
+        for other in others
+    )
+
+
+def _prepared(engines: list[Engine], rows: Rows, before: int) -> Rows:
+    """What all learners see of these rows."""
+    rows = engines[0].prepared(rows, before)
+    for engine in engines[1:]:
+        engine.prepare = copy_state(engines[0].prepare)
+    return rows
+
+
+def _share(engines: list[Engine], rows: Rows, start: int, stop: int, before: int, pool: ThreadPoolExecutor) -> Rows:
     """One store for all tasks, with what they keep and the rows of a block, and the block's kernel values."""
     sums = [_sum_of(engine) for engine in engines]
     stores = {id(w.norms): w for w in sums}  # one for each store, also after loading
@@ -111,8 +144,8 @@ def _share(engines: list[Engine], rows: Rows, start: int, stop: int, pool: Threa
     if loaded < n:
         bad = row(rows, start + loaded)
         if is_canonical(bad, len(scratch)):
-            raise describe_unsound("run", bad, f"row {start + loaded} of X")
-        return _share(engines, canonical("run", rows), start, stop, pool)
+            raise describe_unsound("run", bad, f"row {before + start + loaded} of X")
+        return _share(engines, canonical("run", rows), start, stop, before, pool)
     block = np.zeros((0, 0))
     if not len(sums[0].primal):
         block = np.empty((n, base + n))

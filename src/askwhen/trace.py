@@ -45,6 +45,12 @@ class Trace:
         Whether the prediction was wrong, asked or not: a simulation knows. Always False for a regressor.
     switches : array of int
         The rounds in which a switch was declared.
+    drift_weights : array of float
+        For ``AutoLasec``, the weight of each drift level (columns, as in ``AutoLasec.grid``) in each round; no columns
+        for other learners.
+
+    floor : float
+        No probability that was not computed is below this.
 
     With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are kept.
     """
@@ -62,6 +68,8 @@ class Trace:
     updated: np.ndarray
     mistaken: np.ndarray
     switches: np.ndarray
+    drift_weights: np.ndarray
+    floor: float = 0.0
 
     def __repr__(self) -> str:
         return (
@@ -74,7 +82,17 @@ def join(traces: list[Trace]) -> Trace:
     """One trace of rounds that followed each other."""
     if len(traces) == 1:
         return traces[0]
-    names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken", "switches")
+    names = (
+        "margin",
+        "prediction",
+        "probability",
+        "coin",
+        "queried",
+        "updated",
+        "mistaken",
+        "switches",
+        "drift_weights",
+    )
     arrays: dict[str, Any] = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
     return Trace(
         start=traces[0].start,
@@ -82,5 +100,6 @@ def join(traces: list[Trace]) -> Trace:
         questions=sum(trace.questions for trace in traces),
         updates=sum(trace.updates for trace in traces),
         mistakes=sum(trace.mistakes for trace in traces),
+        floor=traces[0].floor,
         **arrays,
     )

@@ -7,6 +7,7 @@ parameter, what was expected and what came.
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import math
 import numbers
 from typing import Any
@@ -85,6 +86,7 @@ def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) ->
         raise InputError(f"{name_of(owner)}: {name} must be {listed}, got {value!r}.")
 
 
+LARGEST_TIME = 1e15
 LARGEST_LABEL = 1e100
 _NUMBER = f"a number between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}"
 
@@ -198,6 +200,34 @@ def describe_unsound(owner: str, row: Row, where: str) -> InputError:
         f"{owner}: {where} must have a norm of at most 1e100, got a value of {np.abs(values).max():.3g}; "
         "scale the instances first."
     )
+
+
+def check_time(owner: str, time: Any) -> float:
+    """A point in time as a number: a finite number as it is, a date as its seconds since 1970."""
+    if isinstance(time, datetime.datetime):
+        time = time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None)
+        time = np.datetime64(time)
+    return float(check_times(owner, [time], 1, "time")[0])
+
+
+def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarray:
+    """Points in time as numbers, one for each instance, none before the one before."""
+    array = np.asarray(times)
+    if array.dtype.kind == "M":
+        gone = np.isnat(array)
+        array = (array - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+        array[gone] = np.nan
+    elif array.dtype.kind not in "fiu":
+        raise InputError(f"{owner}: {name} must be numbers or datetime64, got an array of type {array.dtype}.")
+    if array.shape != (n,):
+        raise InputError(f"{owner}: {name} must hold one time for each of the {n} instances, got shape {array.shape}.")
+    array = np.ascontiguousarray(array, np.float64)
+    if not (np.abs(array) <= LARGEST_TIME).all():
+        raise InputError(f"{owner}: {name} must be finite and at most {LARGEST_TIME:g} in size.")
+    if (np.diff(array) < 0).any():
+        late = int(np.argmax(np.diff(array) < 0)) + 1
+        raise InputError(f"{owner}: {name} must not go back, but time {late} is before the one before it.")
+    return array
 
 
 def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:

@@ -43,6 +43,11 @@ def assert_same_bits(expected, actual):
         np.testing.assert_array_equal(getattr(expected, array), getattr(actual, array), err_msg=array, strict=True)
 
 
+def prepares_alike(sampler):
+    """Sparse features are not centred, so that what is standardised differs between dense and CSR."""
+    return sampler.prepare is None or sampler.prepare.scale in ("unit", "none")
+
+
 def learnt(sampler):
     """Everything the learner has learnt, as numbers."""
     instances, coefficients = sampler.support
@@ -67,7 +72,7 @@ def test_the_table_holds_every_part():
     used = set()
     for build in ALL.values():
         sampler = build(0)
-        used |= {type(part).__name__ for part in (sampler.learner, sampler.rule, sampler.drift) if part is not None}
+        used |= {type(part).__name__ for part in sampler._engine.parts if part is not None}
     assert used == set(PARTS)
     assert len(PARTS) >= 18
 
@@ -111,7 +116,7 @@ def test_a_run_split_anywhere_by_save_and_load_gives_the_same_bits(name, data, t
         np.testing.assert_array_equal(getattr(whole, array), together, err_msg=array)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [name for name in ALL if prepares_alike(ALL[name](0))])
 @few
 @given(data=st.data())
 def test_dense_and_csr_decide_alike_but_for_ties(name, data):
@@ -253,7 +258,7 @@ def test_zero_instances_are_harmless(name):
     trace = ALL[name](5).run(X, y)
     assert np.isfinite(trace.margin).all()
     assert ((trace.probability >= 0) & (trace.probability <= 1)).all()
-    if "gaussian" in name or "polynomial" in name:
+    if "gaussian" in name or "polynomial" in name or ALL[name](5).prepare is not None:
         return  # zero is an instance like any other there
     assert (trace.margin[::3] == 0).all()
     if name not in REGRESSORS:

@@ -1,5 +1,6 @@
 """How the weights move: one file for each algorithm."""
 
+from .auto_lasec import AutoLasec
 from .budget_perceptron import BudgetPerceptron
 from .lasec import Lasec
 from .least_squares import LeastSquares
@@ -11,6 +12,7 @@ from .second_order_perceptron import SecondOrderPerceptron
 from .winnow import Winnow
 
 __all__ = [
+    "AutoLasec",
     "BudgetPerceptron",
     "Lasec",
     "LeastSquares",

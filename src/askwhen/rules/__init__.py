@@ -1,8 +1,11 @@
 """How likely we ask: a rule gives a probability, the sampler tosses the coin."""
 
 from .adaptive_margin import AdaptiveMarginRule
+from .audit import Audit
 from .bbq import BBQRule
+from .budget import BudgetRule
 from .fixed_rate import Always, FixedRate
+from .focused import FocusedRule
 from .margin import MarginRule
 
-__all__ = ["AdaptiveMarginRule", "Always", "BBQRule", "FixedRate", "MarginRule"]
+__all__ = ["AdaptiveMarginRule", "Always", "Audit", "BBQRule", "BudgetRule", "FixedRate", "FocusedRule", "MarginRule"]

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from ..compiling import step
 from ..validation import check_positive
-from .state import ADAPTIVE, RuleState, new_state
+from .state import ADAPTIVE, RuleState, check_floor, new_state
 
 
 @step
@@ -34,16 +34,20 @@ class AdaptiveMarginRule:
     ----------
     beta : float
         Positive; any constant keeps the guarantee, larger ones ask more.
+    floor : float, default 0.0
+        Never ask with a smaller probability than this; 0 is the paper.
     """
 
     beta: float
+    floor: float = 0.0
 
     needs_uncertainty: ClassVar[bool] = False
     needs_margin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive(self, "beta", self.beta)
+        check_floor(self, self.floor)
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(ADAPTIVE, self.beta)
+        return new_state(ADAPTIVE, self.beta, self.floor)

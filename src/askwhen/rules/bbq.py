@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from ..compiling import step
 from ..validation import check_number
-from .state import ASK, BBQ, PASS, UNDECIDED, RuleState, new_state
+from .state import ASK, BBQ, PASS, UNDECIDED, RuleState, check_floor, new_state
 
 
 @step
@@ -38,16 +38,20 @@ class BBQRule:
     ----------
     kappa : float
         Between 0 and 1, both excluded; larger asks more.
+    floor : float, default 0.0
+        Ask with this probability where the rule would not ask; 0 is the paper.
     """
 
     kappa: float
+    floor: float = 0.0
 
     needs_uncertainty: ClassVar[bool] = True
     needs_margin: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_number(self, "kappa", self.kappa, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+        check_floor(self, self.floor)
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(BBQ, self.kappa)
+        return new_state(BBQ, self.kappa, self.floor)

@@ -1,4 +1,9 @@
-"""The steps that the round calls on a rule, whichever rule it is."""
+"""The steps that the round calls on a rule, whichever rule it is.
+
+Every rule but BBQ compares a distance with a threshold: |p| < theta. Everything compares that way and nothing compares
+u with a probability, so that every path through the code decides alike. With bounds on q the comparison is often
+settled before q is known.
+"""
 
 from __future__ import annotations
 
@@ -8,44 +13,90 @@ from typing import Any
 from ..compiling import step
 from .adaptive_margin import adaptive_scale
 from .bbq import ask_by_uncertainty
-from .margin import ask_by_margin, margin_probability
-from .state import ADAPTIVE, ALWAYS, ASK, BBQ, FIXED, PASS
+from .budget import accrue, budget_floor, budget_probability, budget_threshold, distance, is_spent, spend
+from .focused import bell, bell_threshold
+from .margin import margin_probability, margin_threshold
+from .state import ADAPTIVE, ALWAYS, ASK, BBQ, BUDGET, FIXED, FOCUSED, PASS, UNDECIDED
+
+
+@step
+def threshold(rule: Any, norm2: float, u: float) -> Any:
+    """Theta: the rule asks iff |p| < theta. For every rule but BBQ and a budget."""
+    kind, value, memory = rule.kind, rule.value, rule.memory
+    if kind == ALWAYS:
+        return math.inf
+    if kind == FIXED:
+        return math.inf if u < value else 0.0
+    if kind == FOCUSED:
+        return bell_threshold(value, -math.log(u)) if u > 0.0 else math.inf
+    scale = adaptive_scale(value, memory[1], memory[2], norm2) if kind == ADAPTIVE else value
+    return margin_threshold(scale, u)
+
+
+@step
+def forbids(rule: Any) -> Any:
+    """Whether nothing may be asked in this round, by rule, window or audit."""
+    return rule.kind == BUDGET and is_spent(rule)
 
 
 @step
 def decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
     """ASK, PASS, or UNDECIDED where the decision depends on q between its bounds."""
-    kind, value, memory = rule.kind, rule.value, rule.memory
-    if kind == ALWAYS:
+    if rule.kind == BUDGET:
+        if is_spent(rule):
+            return PASS
+        if q_low != q_high:
+            return UNDECIDED  # a budget steers by the margin of every round
+        return ASK if u < budget_floor(rule) or distance(rule, m, q_low) < budget_threshold(rule, u) else PASS
+    if u < rule.floor:
         return ASK
-    if kind == FIXED:
-        return ASK if u < value else PASS
-    if kind == BBQ:
-        return ask_by_uncertainty(value, memory[0], q_low, q_high)
-    scale = adaptive_scale(value, memory[1], memory[2], norm2) if kind == ADAPTIVE else value
-    return ask_by_margin(scale, m, q_low, q_high, u)
+    if rule.kind == BBQ:
+        return ask_by_uncertainty(rule.value, rule.memory[0], q_low, q_high)
+    theta = threshold(rule, norm2, u)
+    if abs(m) / (1.0 + q_low) < theta:
+        return ASK
+    if abs(m) / (1.0 + q_high) >= theta:
+        return PASS
+    return UNDECIDED
 
 
 @step
 def probability(rule: Any, m: float, q: float, norm2: float) -> Any:
-    """The probability of asking in this round, before its coin is seen; NaN where it depends on an unknown q."""
+    """The rule's probability of asking in this round, before its coin is seen; NaN where it depends on an unknown q."""
     kind, value, memory = rule.kind, rule.value, rule.memory
     if kind == ALWAYS:
         return 1.0
     if kind == FIXED:
-        return value
+        return max(value, rule.floor)
+    if kind == BUDGET and is_spent(rule):
+        return 0.0
     if math.isnan(q):
-        return math.nan
+        return 1.0 if rule.floor == 1.0 else math.nan
     if kind == BBQ:
-        return 1.0 if ask_by_uncertainty(value, memory[0], q, q) == ASK else 0.0
-    scale = adaptive_scale(value, memory[1], memory[2], norm2) if kind == ADAPTIVE else value
-    return margin_probability(scale, m / (1.0 + q))
+        chance = 1.0 if ask_by_uncertainty(value, memory[0], q, q) == ASK else 0.0
+    elif kind == BUDGET:
+        chance = max(budget_probability(rule, distance(rule, m, q)), budget_floor(rule))
+    elif kind == FOCUSED:
+        chance = bell(m / (1.0 + q), value)
+    else:
+        scale = adaptive_scale(value, memory[1], memory[2], norm2) if kind == ADAPTIVE else value
+        chance = margin_probability(scale, m / (1.0 + q))
+    return max(chance, rule.floor)
 
 
 @step
-def begin_round(rule: Any) -> None:
+def begin_round(rule: Any, time: float) -> None:
     """Let the rule's clock tick, in place."""
+    if rule.kind == BUDGET:
+        accrue(rule, time)
     rule.memory[0] += 1.0
+
+
+@step
+def end_round(rule: Any, m: float, q: float, asked: bool) -> None:
+    """Tell the rule whether a label was asked for, by itself, by a window or by an audit, in place."""
+    if rule.kind == BUDGET:
+        spend(rule, distance(rule, m, q), asked)
 
 
 @step
@@ -57,5 +108,5 @@ def note_update(rule: Any, norm2: float) -> None:
 
 @step
 def restart_rule(rule: Any) -> None:
-    """Set the clock and the memory back, in place."""
+    """Set the clock and the memory back, in place; what was spent stays spent."""
     rule.memory[:] = 0.0

@@ -9,9 +9,6 @@ b           scale: the probability of asking is b / (b + |p|)
 u           the round's coin, uniform on [0, 1)
 theta       b (1 - u) / u: asking with that probability is asking iff |p| < theta
 ==========  ==========================================================
-
-Everything compares |p| with theta and nothing compares u with a probability, so that every path through the code
-decides alike. With bounds on q the comparison is often settled before q is known.
 """
 
 from __future__ import annotations
@@ -22,18 +19,13 @@ from typing import Any, ClassVar
 
 from ..compiling import step
 from ..validation import check_number
-from .state import ASK, MARGIN, PASS, UNDECIDED, RuleState, new_state
+from .state import MARGIN, RuleState, check_floor, new_state
 
 
 @step
-def ask_by_margin(b: float, m: float, q_low: float, q_high: float, u: float) -> Any:
-    """ASK, PASS or UNDECIDED for every q between the bounds; never UNDECIDED where they agree."""
-    theta = b * (1.0 - u) / u if u > 0.0 else math.inf
-    if m == 0.0 or abs(m) / (1.0 + q_low) < theta:
-        return ASK
-    if abs(m) / (1.0 + q_high) >= theta:
-        return PASS
-    return UNDECIDED
+def margin_threshold(b: float, u: float) -> Any:
+    """Theta, never 0: at p = 0 the rule always asks."""
+    return max(b * (1.0 - u) / u, 5e-324) if u > 0.0 else math.inf
 
 
 @step
@@ -52,16 +44,20 @@ class MarginRule:
     ----------
     scale : float
         b, a or delta in the papers; positive, and infinity always asks.
+    floor : float, default 0.0
+        Never ask with a smaller probability than this; 0 is the paper.
     """
 
     scale: float
+    floor: float = 0.0
 
     needs_uncertainty: ClassVar[bool] = False
     needs_margin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_number(self, "scale", self.scale, "a positive number, perhaps infinity", 0.0)
+        check_floor(self, self.floor)
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(MARGIN, self.scale)
+        return new_state(MARGIN, self.scale, self.floor)

@@ -2,28 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ = 0, 1, 2, 3, 4
+from ..validation import check_number
+
+ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET = range(7)
 
 PASS, ASK, UNDECIDED = 0, 1, 2
 """What a rule says before q is known: UNDECIDED means that q must be computed."""
 
+LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS = range(7)
+"""Places in a budget's spending; see :mod:`askwhen.rules.budget`."""
+
 
 class RuleState(NamedTuple):
-    """value is the rule's one parameter; memory = (t, K, X2).
+    """value is the rule's one parameter, memory = (t, K, X2), and spending is what a budget keeps track of.
 
     t counts rounds from 1 since the last restart, K the updates since then, and X2 is the largest squared norm among
-    the updated instances.
+    the updated instances. A negative ``floor`` is a share of a budget's rate. ``per`` is the length of a budget's
+    period, or 0; ``audit`` the share of rounds asked about at random, whatever the rule says.
     """
 
     kind: int
     value: float
+    floor: float
+    per: float
+    by_uncertainty: bool
+    audit: float
+    audit_learns: bool
     memory: Any
+    spending: Any
 
 
-def new_state(kind: int, value: float) -> RuleState:
+def new_state(
+    kind: int, value: float, floor: float, per: float = 0.0, by_uncertainty: bool = False, first_scale: float = 1.0
+) -> RuleState:
     """A rule that has seen no round."""
-    return RuleState(kind, float(value), np.zeros(3))
+    spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0])
+    return RuleState(kind, float(value), float(floor), float(per), by_uncertainty, 0.0, True, np.zeros(3), spending)
+
+
+def check_floor(owner: Any, floor: Any) -> None:
+    """Refuse a floor that is no probability."""
+    check_number(owner, "floor", floor, "a number from 0 to 1", 0.0, 1.0, open_low=False)

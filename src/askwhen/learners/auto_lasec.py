@@ -1,0 +1,413 @@
+"""AutoLasec: LASEC without its drift level.
+
+Ours; Moroshko and Crammer 2014 leave the choice of c open. A LASEC for every c of a geometric grid, infinity included,
+learns from the same labels. Their margins are mixed by weights that fall exponentially with the squared loss of the
+clipped margin, and every label gives a small share of the weight back to all, so that weights can move when the world
+begins to drift, or ceases to (fixed share: Herbster, Warmuth 1998).
+
+==========  ==========================================================
+c_e         the drift level of expert e; c_0 is infinity
+m_e, q_e    its score and quadratic form, p_e = m_e / (1 + q_e) clipped to [-1, 1]
+v_e         its weight. On a label: v_e *= exp(-eta (p_e - y)^2), normalised, then v_e = (1 - share) v_e + share / E
+p           margin of the mixture, sum of v_e p_e
+q           sum of v_e q_e; the round divides by 1 + q, so that its m is p (1 + q)
+==========  ==========================================================
+
+For every stretch of labels and every expert, the sum of -ln(sum_e v_e exp(-eta loss_e)) / eta is at most that expert's
+loss plus (ln E - (n - 1) ln(1 - share + share / E)) / eta.
+
+Each expert is the recursion of :mod:`askwhen.second_order` or :mod:`askwhen.dual`, on its own slice of stacked arrays.
+In dual form the experts share the kept instances and their kernel values.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from .. import dual
+from ..compiling import apart, step
+from ..contracts import (
+    UPDATED,
+    experts,
+    grow,
+    is_sound,
+    learn,
+    learns,
+    quadratic,
+    ready,
+    restart,
+    score,
+    weights,
+)
+from ..dual import DualState, absorb_at, form_of_row, take_out
+from ..errors import InputError
+from ..expansion import HELD, Expansion, check_kernel, fill_row, is_linear, keep, kept, new_expansion, place_to_fill
+from ..forms import takes_dual_form
+from ..kernels import Linear
+from ..linalg import SOUND, TOO_LARGE, clear, dot, has_room, inner, look
+from ..second_order import FullState, RootState
+from ..validation import check_choice, check_number
+
+GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
+ETA = 0.5
+SHARE = 0.01
+
+BUDGET = 2000
+"""How many instances the dual form keeps unless it is told: six triangles of 16 MB."""
+
+_M, _Q, _P = range(3)
+
+
+class AutoState(NamedTuple):
+    """Experts in primal form: row e of w, Q (the root S for expert 0), g and bound. ``seen`` = (m, q, p) by expert."""
+
+    w: Any
+    Q: Any
+    f: Any
+    g: Any
+    bound: Any
+    mix: Any
+    seen: Any
+    b: float
+    c: tuple[float, ...]
+    queried: bool
+
+
+class AutoDualState(NamedTuple):
+    """Experts in dual form over the instances kept by w: equal slices of the flat arrays coef, G and v by expert.
+
+    ``numbers`` = (alpha, kxx) by expert. The coefficients and the primal vector of w itself are not used.
+    """
+
+    w: Expansion
+    coef: Any
+    primal: Any
+    G: Any
+    v: Any
+    numbers: Any
+    mix: Any
+    seen: Any
+    b: float
+    c: tuple[float, ...]
+    queried: bool
+
+
+@step
+def root(state: Any) -> Any:
+    """Expert 0, which does not drift."""
+    return RootState(state.w[0], state.Q[0], state.f, state.g[0], state.bound[:1], state.b, state.queried)
+
+
+@step
+def drifting(state: Any, e: int) -> Any:
+    """Expert e > 0."""
+    bound = state.bound[e : e + 1]
+    return FullState(state.w[e], state.Q[e], state.g[e], bound, state.b, state.c[e], state.queried)
+
+
+@step
+def in_dual(state: Any, e: int) -> Any:
+    """Expert e in dual form: its own coefficients over the shared instances."""
+    w = state.w
+    count = len(state.mix)
+    k, size = len(state.coef) // count, len(state.G) // count
+    own = Expansion(
+        w.kernel,
+        w.store,
+        w.norms,
+        w.slots,
+        state.coef[e * k : (e + 1) * k],
+        w.row,
+        w.block,
+        w.scratch,
+        state.primal[e],
+        w.draws,
+        w.counts,
+        w.budget,
+        w.oldest,
+    )
+    G, v = state.G[e * size : (e + 1) * size], state.v[e * k : (e + 1) * k]
+    return DualState(own, G, v, state.numbers[e], state.b, state.c[e], state.queried)
+
+
+@step
+def mixed(state: Any, norm2: float) -> Any:
+    """(m, |x|^2, SOUND) of the mixture, after every expert's m and q have been seen."""
+    seen, mix = state.seen, state.mix
+    p = q = 0.0
+    for e in range(len(mix)):
+        seen[_P, e] = min(max(seen[_M, e] / (1.0 + seen[_Q, e]), -1.0), 1.0)
+        p += mix[e] * seen[_P, e]
+        q += mix[e] * seen[_Q, e]
+    return p * (1.0 + q), norm2, SOUND
+
+
+@step
+def shift_weights(state: Any, y: float) -> None:
+    """Move the weights by the losses of the margins seen, in place."""
+    seen, mix = state.seen, state.mix
+    total = 0.0
+    for e in range(len(mix)):
+        mix[e] *= math.exp(-ETA * (seen[_P, e] - y) ** 2)
+        total += mix[e]
+    for e in range(len(mix)):
+        mix[e] = (1.0 - SHARE) * mix[e] / total + SHARE / len(mix)
+
+
+@score.of(AutoState)
+def _score(state: Any, x: Any) -> Any:
+    return score_all(state, x)
+
+
+@apart
+def score_all(state: Any, x: Any) -> Any:
+    """Every expert's m and q, and the mixture's m."""
+    seen = state.seen
+    first = root(state)
+    m, norm2, verdict = score(first, x)
+    for e in range(1, len(state.mix)):
+        if verdict == SOUND:
+            _, _, verdict = score(drifting(state, e), x)
+    if verdict != SOUND:
+        return 0.0, 0.0, verdict
+    seen[_M, 0] = m
+    seen[_Q, 0] = quadratic(first, x)
+    for e in range(1, len(state.mix)):
+        seen[_M, e] = dot(state.w[e], x)
+        seen[_Q, e] = quadratic(drifting(state, e), x)
+    return mixed(state, norm2)
+
+
+@score.of(AutoDualState)
+def _score_dual(state: Any, x: Any) -> Any:
+    return score_all_dual(state, x)
+
+
+@apart
+def score_all_dual(state: Any, x: Any) -> Any:
+    """Every expert's m and q over one row of kernel values, and the mixture's m."""
+    w, seen, count = state.w, state.seen, len(state.mix)
+    _, kxx, verdict = look(w, x)
+    for e in range(count):
+        if verdict == SOUND and not kxx * state.numbers[e, 0] <= dual.DUAL_LIMIT:
+            verdict = TOO_LARGE
+    if verdict != SOUND:
+        return 0.0, 0.0, verdict
+    if is_linear(w):
+        fill_row(w, x, kxx)
+    kap = w.row[: w.counts[HELD]]
+    for e in range(count):
+        expert = in_dual(state, e)
+        expert.numbers[1] = kxx
+        seen[_M, e] = dot(expert.w.primal, x) if is_linear(w) else inner(expert.w.coef[: len(kap)], kap)
+        seen[_Q, e] = form_of_row(expert.G, kap, expert.numbers)
+    return mixed(state, kxx)
+
+
+@quadratic.of(AutoState)
+@quadratic.of(AutoDualState)
+def _quadratic(state: Any, x: Any) -> Any:
+    return inner(state.mix, state.seen[_Q])
+
+
+@learns.of(AutoState)
+@learns.of(AutoDualState)
+def _learns(state: Any, mistaken: bool) -> Any:
+    return mistaken or state.queried
+
+
+@learn.of(AutoState)
+def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    learn_all(state, x, norm2, y)
+    return UPDATED
+
+
+@apart
+def learn_all(state: Any, x: Any, norm2: float, y: float) -> None:
+    """Shift the weights, then let every expert learn, in place."""
+    shift_weights(state, y)
+    seen = state.seen
+    learn(root(state), x, norm2, seen[_M, 0], seen[_Q, 0], y)
+    for e in range(1, len(state.mix)):
+        learn(drifting(state, e), x, norm2, seen[_M, e], seen[_Q, e], y)
+
+
+@learn.of(AutoDualState)
+def _learn_dual(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    learn_all_dual(state, x, y)
+    return UPDATED
+
+
+@apart
+def learn_all_dual(state: Any, x: Any, y: float) -> None:
+    """Shift the weights, then let every expert learn, in place; x is kept once.
+
+    With a full budget the uncertainty outside the kept instances, alpha, stays where the budget was reached: an expert
+    then forgets by what it drops.
+    """
+    shift_weights(state, y)
+    w, seen, count = state.w, state.seen, len(state.mix)
+    held, place = w.counts[HELD], place_to_fill(w)
+    kap = w.row[:held]
+    for e in range(count):
+        expert = in_dual(state, e)
+        m, q = seen[_M, e], seen[_Q, e]
+        if place < held:
+            take_out(expert, place)
+            m = dot(expert.w.primal, x) if is_linear(w) else inner(expert.w.coef[:held], kap)
+            q = form_of_row(expert.G, kap, expert.numbers)
+        absorb_at(expert, place, x, m, q, y)
+        if place == held:
+            expert.numbers[0] += 1.0 / expert.c
+    keep(w, place, x, state.coef[place])
+
+
+@restart.of(AutoState)
+def _restart(state: Any) -> None:
+    restart(root(state))
+    for e in range(1, len(state.mix)):
+        restart(drifting(state, e))
+    state.mix[:] = 1.0 / len(state.mix)
+
+
+@restart.of(AutoDualState)
+def _restart_dual(state: Any) -> None:
+    clear(state.w)
+    state.primal[:] = 0.0
+    for e in range(len(state.mix)):
+        state.numbers[e, 0] = 1.0 / state.b
+    state.mix[:] = 1.0 / len(state.mix)
+
+
+@ready.of(AutoDualState)
+def _ready(state: Any, x: Any) -> Any:
+    rows = place_to_fill(state.w) + 1 if has_room(state.w, x) else 0
+    return rows > 0 and rows * (rows + 1) // 2 <= len(state.G) // len(state.mix)
+
+
+@grow.of(AutoDualState)
+def _grow(state: AutoDualState, room: int, randomness: np.random.Generator) -> AutoDualState:
+    w, count = grow(state.w, room, randomness), len(state.mix)
+    k, rows = len(w.slots), min(int(w.counts[HELD]) + 1, len(w.slots))
+    old = len(state.G) // count
+    size = old
+    if rows * (rows + 1) // 2 > size:
+        size = min(max(64, 2 * size, rows * (rows + 1) // 2), k * (k + 1) // 2)
+
+    def longer(flat: np.ndarray, length: int) -> np.ndarray:
+        before = flat.reshape(count, -1)
+        after = np.zeros((count, length))
+        after[:, : before.shape[1]] = before
+        return after.reshape(-1)
+
+    return state._replace(w=w, coef=longer(state.coef, k), G=longer(state.G, size), v=np.zeros(count * k))
+
+
+@is_sound.of(AutoDualState)
+def _is_sound(state: AutoDualState) -> Any:
+    held, k, count = int(state.w.counts[HELD]), len(state.w.slots), len(state.mix)
+    whole = len(state.coef) == count * k and len(state.v) >= count * k and len(state.G) % count == 0
+    return is_sound(state.w) and whole and len(state.G) // count >= held * (held + 1) // 2
+
+
+@weights.of(AutoState)
+def _weights(state: AutoState) -> Any:
+    return state.mix @ state.w
+
+
+@weights.of(AutoDualState)
+def _weights_dual(state: AutoDualState) -> Any:
+    if not is_linear(state.w):
+        raise InputError("weights: a learner with a kernel that is not linear has no weight vector, see support.")
+    return state.mix @ state.primal
+
+
+@kept.of(AutoDualState)
+def _kept(state: AutoDualState) -> Expansion:
+    return state.w._replace(coef=state.mix @ state.coef.reshape(len(state.mix), -1))
+
+
+@experts.of(AutoState)
+@experts.of(AutoDualState)
+def _experts(state: Any) -> Any:
+    return state.mix
+
+
+@dataclass(frozen=True)
+class AutoLasec:
+    """LASEC that finds out by itself how much the world drifts. No parameter needs a value.
+
+    ``sampler.drift_weights`` and ``trace.drift_weights`` tell what it found: the weight of each drift level of
+    ``AutoLasec.grid``, from infinity (nothing drifts) down to 1 (everything changes all the time).
+
+    Parameters
+    ----------
+    b : float, optional
+        How strongly the first target is held near zero; from 1e-100 up to 1. By default 1 in primal form and 0.1 in
+        dual form, where hardly two instances point the same way.
+    update : {"queried", "mistake"}, default "queried"
+        Learn from every label asked for, or from mistaken questions only.
+    kernel : Linear, Polynomial, Gaussian or Kernel, optional
+        Learn in dual form with this Mercer kernel.
+    budget : int, optional
+        How many instances the dual form keeps at most: 2,000 unless said otherwise.
+    evict : {"oldest", "random"}, default "oldest"
+        Which kept instance makes room for a new one.
+    form : {"auto", "primal", "dual"}, default "auto"
+        Without a kernel: keep a d x d matrix for each drift level, or the learnt instances. By itself it takes the
+        dual form for sparse instances of more than 2,048 features.
+
+    References
+    ----------
+    Moroshko, Crammer: Selective sampling with drift, 2014. Herbster, Warmuth: Tracking the best expert, 1998.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> sampler = aw.Sampler(aw.AutoLasec(), aw.BudgetRule(0.1), prepare=aw.Prepare(), seed=7)
+    >>> sampler.tell(sampler.ask([0.3, 40.0]), +1)
+    >>> sampler.drift_weights.shape
+    (6,)
+    """
+
+    b: float | None = None
+    update: str = "queried"
+    kernel: Any = None
+    budget: int | None = None
+    evict: str = "oldest"
+    form: str = "auto"
+
+    regression: ClassVar[bool] = False
+    has_uncertainty: ClassVar[bool] = True
+    grid: ClassVar[tuple[float, ...]] = GRID
+
+    def __post_init__(self) -> None:
+        if self.b is not None:
+            check_number(self, "b", self.b, "a number from 1e-100 to 1", 1e-100, 1.0, open_low=False)
+        check_choice(self, "update", self.update, ("queried", "mistake"))
+        check_choice(self, "form", self.form, ("auto", "primal", "dual"))
+        check_kernel(self, self.kernel or Linear(), self.budget, self.evict)
+        if self.form == "primal" and (self.kernel is not None or self.budget is not None):
+            raise InputError("AutoLasec: form must be 'auto' or 'dual' with a kernel or a budget, got 'primal'.")
+
+    def start(self, d: int, sparse: bool) -> AutoState | AutoDualState:
+        """The state before the first round."""
+        in_dual_form = self.budget is not None or takes_dual_form(d, sparse, self.kernel, self.form)
+        b, E = float(self.b or (0.1 if in_dual_form else 1.0)), len(GRID)
+        mix, seen, queried = np.full(E, 1.0 / E), np.zeros((3, E)), self.update == "queried"
+        if not in_dual_form:
+            Q = np.empty((E, d, d))
+            Q[0] = np.eye(d) / math.sqrt(b)
+            Q[1:] = np.eye(d) / b
+            bound = np.full(E, 1.0 / b)
+            return AutoState(np.zeros((E, d)), Q, np.zeros(d), np.zeros((E, d)), bound, mix, seen, b, GRID, queried)
+        w = new_expansion(d, sparse, self.kernel or Linear(), self.budget or BUDGET, self.evict)
+        numbers = np.zeros((E, 2))
+        numbers[:, 0] = 1.0 / b
+        primal = np.zeros((E, len(w.primal)))
+        flat = [np.zeros(0) for _ in range(3)]
+        return AutoDualState(w, flat[0], primal, flat[1], flat[2], numbers, mix, seen, b, GRID, queried)

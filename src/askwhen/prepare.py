@@ -1,0 +1,224 @@
+"""Raw features made ready for a learner, one instance at a time and without labels.
+
+==========  ==========================================================
+k           how many instances were seen, this one included
+mean, M2    running mean of each feature and sum of squared distances from it (Welford), this instance included
+S2          for sparse instances: sum of squares of each feature; zeros are never touched, so nothing is centred
+a           features that have ever varied (ever been non-zero, for sparse instances)
+==========  ==========================================================
+
+"standard": z_i = (x_i - mean_i) / (sd_i sqrt(a)), so that |z|^2 is 1 on average in any dimension; for sparse instances
+x_i / (rms_i sqrt(a)). Longer than ``clip``, z is shortened to it: an outlier keeps its direction and loses its weight.
+"unit": x / |x|. The bias is one more feature that is always 1, the last.
+
+Every instance is transformed as if it came next: ``transform`` leaves the statistics alone, ``absorb`` takes the
+instance in. Both cost O(d), or O(nnz) for sparse instances.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiling import Family, borrow, step
+from .linalg import NO_DIRECTION, SOUND, DenseRows, SparseRow, SparseRows, look, position, row, size, value
+from .validation import check_choice, check_flag, check_number
+
+NONE, UNIT, STANDARD = 0, 1, 2
+
+_NEGLIGIBLE = 1e-12
+"""A standard deviation below this share of the mean is rounding, not variation."""
+
+K, ACTIVE = 0, 1
+
+
+class PrepareState(NamedTuple):
+    """counts = (k, a). For sparse instances M2 holds the sums of squares."""
+
+    mean: Any
+    M2: Any
+    counts: Any
+    kind: int
+    bias: bool
+    clip: float
+
+
+transform = Family("transform", on=(1,))
+"""transform(state, x, out) -> the verdict on x; writes what the learner sees to the row ``out``."""
+
+absorb_statistics = Family("absorb_statistics", on=(1,))
+"""absorb_statistics(state, x): take a sound instance into the running statistics, in place."""
+
+
+@step
+def scale_to(kind: int, norm2: float, active: int, clip: float) -> Any:
+    """The factor that brings a row of this squared norm to its length."""
+    if kind == NONE or norm2 <= NO_DIRECTION:
+        return 1.0
+    if kind == UNIT:
+        return 1.0 / math.sqrt(norm2)
+    factor = 1.0 / math.sqrt(max(active, 1))
+    length = factor * math.sqrt(norm2)
+    return factor * clip / length if length > clip else factor
+
+
+@transform.of(np.ndarray)
+def _transform_dense(state: Any, x: Any, out: Any) -> Any:
+    mean, M2, d = state.mean, state.M2, len(state.mean)
+    _, norm2, verdict = look(mean, x)
+    if verdict != SOUND:
+        return verdict
+    active = 0
+    k = state.counts[K] + 1.0
+    if state.kind == STANDARD:
+        norm2 = 0.0
+        for i in range(d):
+            gap = x[i] - mean[i]
+            centre = mean[i] + gap / k
+            spread = math.sqrt((M2[i] + gap * (x[i] - centre)) / k)
+            z = 0.0
+            if spread > _NEGLIGIBLE * abs(centre):
+                active += 1
+                z = (x[i] - centre) / spread
+            out[i] = z
+            norm2 += z * z
+    else:
+        out[:d] = x
+    factor = scale_to(state.kind, norm2, active, state.clip)
+    for i in range(d):
+        out[i] *= factor
+    if state.bias:
+        out[d] = 1.0
+    return SOUND
+
+
+@transform.of(SparseRow)
+def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
+    """Writes to the arrays of ``out`` from its start on; there must be room for one more entry than x has."""
+    M2, start, n = state.M2, out.start, size(x)
+    _, norm2, verdict = look(state.mean, x)
+    if verdict != SOUND:
+        return verdict
+    k, active = state.counts[K] + 1.0, state.counts[ACTIVE]
+    if state.kind == STANDARD:
+        norm2 = 0.0
+    for j in range(n):
+        i, z = position(x, j), value(x, j)
+        if state.kind == STANDARD and z != 0.0:
+            active += M2[i] == 0.0
+            z /= math.sqrt((M2[i] + z * z) / k)
+            norm2 += z * z
+        out.indices[start + j] = i
+        out.data[start + j] = z
+    factor = scale_to(state.kind, norm2, active, state.clip)
+    for j in range(n):
+        out.data[start + j] *= factor
+    if state.bias:
+        out.indices[start + n] = len(state.mean)
+        out.data[start + n] = 1.0
+    return SOUND
+
+
+@absorb_statistics.of(np.ndarray)
+def _absorb_dense(state: Any, x: Any) -> None:
+    state.counts[K] += 1.0
+    if state.kind == STANDARD:
+        k = state.counts[K]
+        for i in range(len(state.mean)):
+            gap = x[i] - state.mean[i]
+            state.mean[i] += gap / k
+            state.M2[i] += gap * (x[i] - state.mean[i])
+
+
+@absorb_statistics.of(SparseRow)
+def _absorb_sparse(state: Any, x: Any) -> None:
+    state.counts[K] += 1.0
+    if state.kind == STANDARD:
+        for j in range(size(x)):
+            i, z = position(x, j), value(x, j)
+            state.counts[ACTIVE] += z != 0.0 and state.M2[i] == 0.0
+            state.M2[i] += z * z
+
+
+@step
+def transform_row(state: Any, x: Any, out: Any) -> Any:
+    """``transform`` for one instance."""
+    return transform(borrow(state), borrow(x), borrow(out))
+
+
+@step
+def absorb_row(state: Any, x: Any) -> None:
+    """``absorb_statistics`` for one instance, in place."""
+    absorb_statistics(borrow(state), borrow(x))
+
+
+@step
+def transform_rows(state: Any, rows: Any, n: int, out: Any, learns: bool) -> Any:
+    """Transform n rows, taking them in as they come where ``learns``: (how many were sound, the verdict)."""
+    state, rows, out = borrow(state), borrow(rows), borrow(out)
+    for i in range(n):
+        x = row(rows, i)
+        verdict = transform(state, x, row(out, i))
+        if verdict != SOUND:
+            return i, verdict
+        if learns:
+            absorb_statistics(state, x)
+    return n, SOUND
+
+
+def room_for(state: PrepareState, rows: DenseRows | SparseRows) -> DenseRows | SparseRows:
+    """Rows to write the transformed rows to."""
+    d = len(state.mean) + state.bias
+    if isinstance(rows, DenseRows):
+        return DenseRows(np.empty((len(rows.X), d)))
+    n = len(rows.indptr) - 1
+    indptr = np.asarray(rows.indptr, np.int64) - int(rows.indptr[0])
+    if (np.diff(indptr) < 0).any():
+        indptr = np.zeros(n + 1, np.int64)  # the first row will be found unsound
+    indptr = indptr + int(state.bias) * np.arange(n + 1)
+    return SparseRows(np.empty(indptr[-1]), np.empty(indptr[-1], np.uint32), indptr, d)
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """Scale raw features as they stream in, and add a bias.
+
+    Learners of this package want instances of moderate length and have no intercept of their own. Running statistics
+    come from every instance, asked about or not, and are part of the snapshot.
+
+    Parameters
+    ----------
+    scale : {"auto", "standard", "unit", "none"}, default "auto"
+        "standard" brings every feature to mean 0 and standard deviation 1 (sparse features are not centred), divided
+        by the square root of their number; "unit" brings every instance to length 1; "auto" is "standard" for dense
+        instances and "unit" for sparse ones, which are mostly text.
+    bias : bool, default True
+        Add a last feature that is always 1.
+    clip : float, default 2.0
+        With "standard": shorten instances that are longer than this; their length is about 1 on average.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> sampler = aw.Sampler(aw.Lasec(b=1.0, c=300.0), aw.MarginRule(0.05), prepare=aw.Prepare(), seed=7)
+    >>> sampler.ask([1995.0, 0.001]).query
+    True
+    """
+
+    scale: str = "auto"
+    bias: bool = True
+    clip: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_choice(self, "scale", self.scale, ("auto", "standard", "unit", "none"))
+        check_flag(self, "bias", self.bias)
+        check_number(self, "clip", self.clip, "a positive number, perhaps infinity", 0.0)
+
+    def start(self, d: int, sparse: bool) -> PrepareState:
+        """The state before the first round, for instances of dimension d."""
+        auto = "unit" if sparse else "standard"
+        kind = {"none": NONE, "unit": UNIT, "standard": STANDARD}[auto if self.scale == "auto" else self.scale]
+        return PrepareState(np.zeros(d), np.zeros(d), np.zeros(2), kind, bool(self.bias), float(self.clip))

@@ -1,0 +1,230 @@
+"""Asking within a budget: the person says what they can afford, and the rule steers itself to spend just that.
+
+Ours. The rule asks with probability exp(-(p / s)^2) ((B - D) / (B + D))^1.5, at most 1, and moves its two hands:
+
+==========  ==========================================================
+s           the scale. ln s += 0.2 (rate - exp(-(p / s)^2)): after a while the bell alone would ask at the rate
+D           the debt: labels spent beyond what the budget has allowed for so far, and beyond the lead
+B           the slack. The multiplier is 1 without debt, 0 from D = B on, and beyond all bounds (ask!) from D = -B on
+L           the lead: how far spending may run ahead while there is everything to learn, 200 rate e^(-t/300)
+==========  ==========================================================
+
+**By rate.** Every round allows for ``rate`` labels. B = max(240 rate, 7) - 1, and D never leaves [-B - 1, B + 1]: in
+*every* run of rounds that begins after the first thousand, whatever the instances and the margins are, the labels spent
+differ from the rate by less than max(500 rate, 15). No coin decides that.
+
+**By time.** Every period (so many seconds, in the instances' time stamps) allows for ``count`` labels, evenly over the
+period; D counts from the period's beginning, and once ``count`` are spent the probability is 0 until it ends.
+
+Where the probability is 0 because the budget is spent, it is 0 over any floor and audit: nothing is observed there, and
+the estimate of the accuracy counts these rounds as possible mistakes.
+
+A regressor has no boundary to ask near. With ``by="uncertainty"`` 1/q takes the place of p: it is small where the
+instance is unlike all that was learnt.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..compiling import step
+from ..errors import InputError
+from ..validation import check_choice, check_count, check_number
+from .focused import bell, bell_threshold
+from .state import BUDGET, DEBT, LOG_SCALE, PERIOD, RATE, ROUNDS, SPENT, TIME, RuleState, check_floor, new_state
+
+_GAIN = 0.2
+_FIRST_SCALE = 0.3
+_FIRST_RATE = 0.1
+_PACE_MEMORY = 500.0
+_LARGEST_LOG = 650.0
+_LEAD, _LEAD_ROUNDS = 200.0, 300.0
+_POWER = 1.5
+_FLOOR = 0.1
+
+
+@step
+def slack(rule: Any) -> Any:
+    """B."""
+    return max(240.0 * rule.value, 7.0) - 1.0 if rule.per == 0.0 else max(0.25 * rule.value, 1.0)
+
+
+@step
+def debt(rule: Any) -> Any:
+    """D of this round."""
+    spending = rule.spending
+    if rule.per > 0.0:
+        return spending[DEBT]
+    return spending[DEBT] - _LEAD * rule.value * math.exp(-spending[ROUNDS] / _LEAD_ROUNDS)
+
+
+@step
+def accrue(rule: Any, time: float) -> None:
+    """Let the budget allow for one more round, or for the time that has passed, in place."""
+    spending = rule.spending
+    if rule.per == 0.0:
+        spending[RATE] = rule.value
+        spending[DEBT] -= rule.value
+        spending[ROUNDS] += 1.0
+        return
+    period = math.floor(time / rule.per)
+    if math.isnan(spending[TIME]):
+        spending[RATE] = _FIRST_RATE
+    else:
+        allowed = min(rule.value * (time - spending[TIME]) / rule.per, 1.0)
+        spending[RATE] += (allowed - spending[RATE]) / min(rule.memory[0] + 1.0, _PACE_MEMORY)
+    if period != spending[PERIOD]:
+        spending[PERIOD] = period
+        spending[SPENT] = 0.0
+    spending[TIME] = time
+    spending[DEBT] = spending[SPENT] - rule.value * (time / rule.per - period)
+
+
+@step
+def is_spent(rule: Any) -> Any:
+    """Whether the budget forbids a question now."""
+    if rule.per > 0.0:
+        return rule.spending[SPENT] + 1.0 > rule.value
+    return debt(rule) >= slack(rule)
+
+
+@step
+def pull(rule: Any) -> Any:
+    """The logarithm of the multiplier, infinite where a question is due."""
+    D, B = debt(rule), slack(rule)
+    if D <= -B:
+        return math.inf
+    if D >= B:
+        return -math.inf
+    return _POWER * math.log((B - D) / (B + D))
+
+
+@step
+def budget_floor(rule: Any) -> Any:
+    """The floor of this round: a number, or a share of the rate."""
+    return rule.floor if rule.floor >= 0.0 else -rule.floor * rule.spending[RATE]
+
+
+@step
+def distance(rule: Any, m: float, q: float) -> Any:
+    """What is compared with the threshold: |p|, or 1/q."""
+    if rule.by_uncertainty:
+        return 1.0 / q if q > 0.0 else math.inf
+    return abs(m) / (1.0 + q)
+
+
+@step
+def budget_threshold(rule: Any, u: float) -> Any:
+    """Theta of this round."""
+    if u == 0.0:
+        return math.inf
+    return bell_threshold(math.exp(rule.spending[LOG_SCALE]), pull(rule) - math.log(u))
+
+
+@step
+def budget_probability(rule: Any, z: float) -> Any:
+    """The probability of asking at distance z, before floor and cap."""
+    log_multiplier = pull(rule)
+    if log_multiplier == math.inf:
+        return 1.0
+    z /= math.exp(rule.spending[LOG_SCALE])
+    return math.exp(min(log_multiplier - z * z, 0.0))
+
+
+@step
+def spend(rule: Any, z: float, asked: bool) -> None:
+    """Note what this round cost and steer, in place."""
+    spending = rule.spending
+    step_up = _GAIN * (spending[RATE] - bell(z, math.exp(spending[LOG_SCALE])))
+    spending[LOG_SCALE] = min(max(spending[LOG_SCALE] + step_up, -_LARGEST_LOG), _LARGEST_LOG)
+    if asked:
+        spending[DEBT] += 1.0
+        spending[SPENT] += 1.0
+
+
+def seconds(owner: Any, name: str, value: Any) -> float:
+    """A time span or a point in time as a number; numbers stay as they are."""
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, np.timedelta64):
+        return float(value / np.timedelta64(1, "s"))
+    check_number(owner, name, value, "a number of seconds or a timedelta, above 0", 0.0, open_high=True)
+    return float(value)
+
+
+@dataclass(frozen=True)
+class BudgetRule:
+    """Ask near the boundary, for exactly as many labels as one can afford.
+
+    Say ``BudgetRule(0.1)`` for a tenth of the rounds, or ``BudgetRule(per=86400, count=50)`` for 50 in every day of
+    the instances' time stamps, which ``ask(x, time=...)`` and ``run(X, y, times=...)`` then take.
+
+    Parameters
+    ----------
+    rate : float, optional
+        The share of the rounds that may be asked about, between 0 and 1. It is held within 10 % (or 15 labels) in
+        every window of 5,000 rounds, and never exceeded by more.
+    per : number or timedelta, optional
+        The length of a period, in the unit of the time stamps (seconds for dates). Periods start at its multiples:
+        days at midnight UTC.
+    count : int, optional
+        How many labels may be asked for in each period; never more.
+    floor : float, optional
+        Never ask with a smaller probability than this, unless the budget is spent. By default a tenth of the rate:
+        enough to keep the estimate of the accuracy honest.
+    by : {"margin", "uncertainty"}, default "margin"
+        Ask near the decision boundary, or where the learner is uncertain (for regressors).
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((5000, 10))
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> trace = aw.Sampler(aw.AutoLasec(), aw.BudgetRule(0.05), seed=7).run(X, y)
+    >>> 225 <= trace.questions <= 275
+    True
+    """
+
+    rate: float | None = None
+    per: Any = None
+    count: int | None = None
+    floor: float | None = None
+    by: str = "margin"
+
+    def __post_init__(self) -> None:
+        check_choice(self, "by", self.by, ("margin", "uncertainty"))
+        if self.rate is not None:
+            if self.per is not None or self.count is not None:
+                raise InputError("BudgetRule: give either rate, or per and count.")
+            check_number(self, "rate", self.rate, "a number above 0 and at most 1", 0.0, 1.0)
+        elif self.per is None or self.count is None:
+            raise InputError("BudgetRule: give rate, or both per and count.")
+        else:
+            seconds(self, "per", self.per)
+            check_count(self, "count", self.count)
+        if self.floor is not None:
+            check_floor(self, self.floor)
+
+    @property
+    def needs_margin(self) -> bool:
+        """Whether the rule reads p as a distance from a decision boundary."""
+        return self.by == "margin"
+
+    @property
+    def needs_uncertainty(self) -> bool:
+        """Whether the rule reads r."""
+        return self.by == "uncertainty"
+
+    def start(self) -> RuleState:
+        """The state before the first round."""
+        floor = -_FLOOR if self.floor is None else self.floor
+        by_uncertainty = self.by == "uncertainty"
+        if self.rate is not None:
+            return new_state(BUDGET, self.rate, floor, 0.0, by_uncertainty, _FIRST_SCALE)
+        assert self.count is not None
+        return new_state(BUDGET, self.count, floor, seconds(self, "per", self.per), by_uncertainty, _FIRST_SCALE)

@@ -1,0 +1,139 @@
+"""What a sampler remembers of its labels, to say how accurate it is: sums of fixed size, whatever the stream's length.
+
+Every asked label carries the probability P with which it was asked, so mistakes weighted by 1/P estimate the mistakes
+of all rounds. For bounds that hold at every round at once, the same mistakes are summed for a grid of stakes gamma:
+
+==========  ==========================================================
+gamma_j     2^-j, j = 1 .. 24: a stake
+high        sum of -ln(1 - gamma_j / P) over asked mistakes with P > gamma_j
+low         sum of ln(1 + gamma_j / P) over asked mistakes
+rounds      how many rounds had P in (2^-(j+1), 2^-j], at place j; P <= 2^-24, so also P = 0, at the last place
+==========  ==========================================================
+
+Each is kept apart for rounds in which -1 and +1 was predicted (rows 0 and 1), since the mistakes are then false
+negatives and false positives. :mod:`askwhen.evaluate` turns the sums into estimates and intervals.
+
+The last rounds are kept one by one, for the accuracy of late; a label that comes late finds its round there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .compiling import apart, borrow, step
+
+STAKES = 24
+RECENT = 1000
+"""How many rounds are kept one by one."""
+
+UNASKED, OPEN, RIGHT, WRONG = 0, 1, 2, 3
+"""What is known of a round."""
+
+SMALLEST_COIN = 2.0**-53
+"""The coin 0 asks at any distance, so that no probability is smaller than that of the coin 0."""
+
+WEIGHTED, MISTAKES, ANSWERED, FORGOTTEN = range(4)
+
+
+class Tally(NamedTuple):
+    """Row 0 is for predictions of -1, row 1 for +1. sums = (weighted mistakes, mistakes, answered, forgotten).
+
+    ``chance``, ``status`` and ``side`` hold the last rounds, round t at place t modulo their length.
+    """
+
+    rounds: Any
+    high: Any
+    low: Any
+    sums: Any
+    chance: Any
+    status: Any
+    side: Any
+
+
+def new_tally(length: int = RECENT) -> Tally:
+    """Nothing has happened; so many rounds will be kept one by one."""
+    high, low = np.zeros((2, STAKES)), np.zeros((2, STAKES))
+    status, side = np.zeros(length, np.int8), np.zeros(length, np.int8)
+    return Tally(np.zeros((2, STAKES + 1)), high, low, np.zeros((2, 4)), np.zeros(length), status, side)
+
+
+@step
+def stakes_above(P: float) -> Any:
+    """How many stakes are at least P: the j of the smallest such stake, at most 24."""
+    if P < 2.0**-STAKES:
+        return STAKES
+    fraction, exponent = math.frexp(P)
+    return 1 - exponent if fraction == 0.5 else -exponent
+
+
+@step
+def note_round(tally: Any, t: int, P: float, side: int, status: int) -> None:
+    """Count round t, in which ``side`` was predicted, in place."""
+    tally.rounds[side, stakes_above(P)] += 1.0
+    here = t % len(tally.chance)
+    tally.chance[here] = P
+    tally.status[here] = status
+    tally.side[here] = side
+
+
+@step
+def note_label(tally: Any, P: float, side: int, mistaken: bool) -> None:
+    """Count an asked label, in place."""
+    sums = tally.sums[side]
+    sums[ANSWERED] += 1.0
+    if mistaken:
+        sums[MISTAKES] += 1.0
+        sums[WEIGHTED] += 1.0 / max(P, SMALLEST_COIN)
+        add_stakes(tally.high[side], tally.low[side], P, True)
+
+
+@apart
+def add_stakes(high: Any, low: Any, P: float, surely: bool) -> None:
+    """Stake on a mistake that was asked about with probability P, in place; on ``low`` only if it surely was one."""
+    gamma = 1.0
+    for j in range(STAKES):
+        gamma *= 0.5
+        if gamma < P:
+            high[j] -= math.log1p(-gamma / P)
+        if surely:
+            low[j] += math.log1p(gamma / max(P, SMALLEST_COIN))
+
+
+@step
+def settle_round(tally: Any, t: int, now: int, P: float, side: int, mistaken: bool) -> None:
+    """Count the label of round t, which was asked before round ``now``, in place."""
+    note_label(tally, P, side, mistaken)
+    if now - t <= len(tally.chance):
+        tally.status[t % len(tally.chance)] = WRONG if mistaken else RIGHT
+
+
+@step
+def forget_round(tally: Any, P: float, side: int) -> None:
+    """Count a question that will never be answered as a possible mistake, in place."""
+    tally.sums[side, FORGOTTEN] += 1.0
+    add_stakes(tally.high[side], tally.low[side], P, False)
+
+
+@apart
+def note_rounds(
+    tally: Any, first: int, probability: Any, prediction: Any, queried: Any, mistaken: Any, floor: float
+) -> None:
+    """Count rounds that were told at once, from round ``first`` on, in place.
+
+    A probability that was not computed is at least the rule's floor, and counts as that.
+    """
+    tally, probability, prediction = borrow(tally), borrow(probability), borrow(prediction)
+    queried, mistaken = borrow(queried), borrow(mistaken)
+    for i in range(len(probability)):
+        P = probability[i]
+        if math.isnan(P):
+            P = floor
+        side = 1 if prediction[i] > 0 else 0
+        status = UNASKED
+        if queried[i]:
+            status = WRONG if mistaken[i] else RIGHT
+            note_label(tally, P, side, mistaken[i])
+        note_round(tally, first + i, P, side, status)

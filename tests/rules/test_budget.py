@@ -1,0 +1,132 @@
+"""A budget is held: on every stream, in every window, by round and by time."""
+
+import datetime
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from tests.streams import drifting
+
+
+def hostile_streams(n=16_000, d=4):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    coins = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    sizes = np.where(np.arange(n) < n // 2, 1.0, 1e6)
+    blocks = np.repeat(rng.standard_normal((n // 400 + 1, d)), 400, axis=0)[:n]
+    switching = np.where(np.arange(n) // 1000 % 2 == 0, y, -y)
+    return {
+        "all margins zero": (np.zeros((n, d)), coins),
+        "all margins huge": (1e6 * X, y),
+        "suddenly huge": (sizes[:, None] * X, y),
+        "suddenly tiny": (X / sizes[:, None], y),
+        "switches": (X, switching),
+        "bursts of one instance": (blocks, coins),
+        "noise": (X, coins),
+        "easy": (X, y),
+    }
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.5])
+@pytest.mark.parametrize("name", hostile_streams(n=4))
+def test_every_window_stays_within_the_larger_of_a_tenth_and_fifteen_labels(name, rate):
+    X, y = hostile_streams()[name]
+    for sampler in (
+        aw.Sampler(aw.AutoLasec(), aw.BudgetRule(rate), prepare=aw.Prepare(), seed=3),
+        aw.Sampler(aw.Perceptron(), aw.BudgetRule(rate), audit=aw.Audit(0.2 * rate), seed=3),
+    ):
+        spent = np.concatenate([[0], np.cumsum(sampler.run(X, y).queried)])
+        windows = spent[6000:] - spent[1000:-5000]
+        assert np.abs(windows - 5000 * rate).max() <= max(500 * rate, 15)
+        rounds = np.arange(len(spent))
+        assert (spent <= rate * rounds + 440 * rate + 8).all()  # the hard cap, from the first round on
+
+
+def test_the_switch_detector_cannot_break_the_budget():
+    X, y = drifting(0, n=8000, every=2000)
+    rule, drift = aw.BudgetRule(0.05), aw.SwitchDetector(50, 3, 0.05)
+    trace = aw.Sampler(aw.LeastSquares(), rule, drift, seed=1).run(X, y)
+    spent = np.concatenate([[0], np.cumsum(trace.queried)])
+    assert np.abs(spent[6000:] - spent[1000:-5000] - 250).max() <= 25
+    assert (trace.probability == 0).any()  # the detector's windows want every label, and the budget forbids
+
+
+@pytest.mark.parametrize("per", [86_400.0, datetime.timedelta(days=1), np.timedelta64(1, "D")])
+def test_no_day_costs_more_than_its_count(per):
+    rng = np.random.default_rng(0)
+    X, y = drifting(0, n=9000)
+    gaps = np.where(rng.random(9000) < 0.5, 20.0, 200.0)  # about 785 instances a day
+    times = 1.6e9 + np.cumsum(gaps)
+    sampler = aw.Sampler(aw.AutoLasec(), aw.BudgetRule(per=per, count=40), prepare=aw.Prepare(), seed=1)
+    trace = sampler.run(X, y, times=times)
+    days = (times // 86_400).astype(int)
+    by_day = np.bincount(days - days[0], trace.queried)
+    assert by_day.max() <= 40
+    assert by_day[1:-1].min() >= 32  # and it is worth having: days are nearly used up
+    live = aw.Sampler(aw.AutoLasec(), aw.BudgetRule(per=per, count=40), prepare=aw.Prepare(), seed=1)
+    stamps = np.datetime64(0, "s") + (1e6 * times).astype("timedelta64[us]")
+    for i in range(300):
+        ask = live.ask(X[i], time=[float(times[i]), stamps[i], stamps[i].astype(datetime.datetime)][i % 3])
+        assert ask.query == trace.queried[i]
+        if ask.query:
+            live.tell(ask, y[i])
+
+
+def test_a_burst_in_one_second_meets_the_cap():
+    trace = aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=60, count=5, floor=0.5), seed=1).run(
+        np.zeros((1000, 2)), np.ones(1000), times=np.zeros(1000)
+    )
+    assert trace.questions == 5
+    assert (trace.probability[np.flatnonzero(trace.queried)[-1] + 1 :] == 0).all()
+
+
+def test_times_are_checked():
+    by_time = aw.BudgetRule(per=60, count=5)
+    X, y = np.ones((3, 2)), np.ones(3)
+    sampler = aw.Sampler(aw.Perceptron(), by_time, seed=1)
+    with pytest.raises(aw.InputError, match="ask: time must be given"):
+        sampler.ask(X[0])
+    with pytest.raises(aw.InputError, match="run: times must be given"):
+        sampler.run(X, y)
+    with pytest.raises(aw.InputError, match="run: times must not go back, but time 2"):
+        sampler.run(X, y, times=[1, 3, 2])
+    with pytest.raises(aw.InputError, match="one time for each of the 3"):
+        sampler.run(X, y, times=[1, 3])
+    with pytest.raises(aw.InputError, match="finite"):
+        sampler.run(X, y, times=[1, 2, np.nan])
+    with pytest.raises(aw.InputError, match="numbers or datetime64"):
+        sampler.ask(X[0], time="noon")
+    assert sampler.round == 0
+    sampler.run(X, y, times=[1, 2, 3])
+    with pytest.raises(aw.InputError, match="ask: time must not go back, got 2.0 after 3.0"):
+        sampler.ask(X[0], time=2)
+    with pytest.raises(aw.InputError, match="run: times must not go back"):
+        sampler.run(X, y, times=[2, 3, 4])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "give rate, or both per and count"),
+        ({"per": 60}, "give rate, or both per and count"),
+        ({"rate": 0.1, "per": 60, "count": 3}, "either rate, or per and count"),
+        ({"rate": 0.0}, "above 0 and at most 1"),
+        ({"rate": 1.5}, "above 0 and at most 1"),
+        ({"rate": 0.1, "floor": 2}, "floor must be"),
+        ({"rate": 0.1, "by": "mood"}, "by must be"),
+        ({"per": -1, "count": 3}, "per must be"),
+        ({"per": 60, "count": 2.5}, "count must be"),
+    ],
+)
+def test_budgets_that_make_no_sense_are_refused(arguments, message):
+    with pytest.raises(aw.InputError, match=message):
+        aw.BudgetRule(**arguments)
+
+
+def test_a_timedelta_survives_the_snapshot(tmp_path):
+    sampler = aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=datetime.timedelta(hours=1), count=7), seed=1)
+    sampler.ask([1.0, 2.0], time=5)
+    sampler.save(tmp_path / "m")
+    assert aw.Sampler.load(tmp_path / "m").rule.per == 3600.0
