@@ -1,5 +1,7 @@
 """askwhen knows when to ask: it learns from streams where labels are costly."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import evaluate
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
@@ -24,6 +26,9 @@ from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
 from .sampler import Sampler
 from .trace import Ask, Trace
+
+if TYPE_CHECKING:
+    from .adapters.sklearn import SelectiveClassifier
 
 __version__ = "0.1.0"
 
@@ -57,6 +62,7 @@ __all__ = [
     "QuestionError",
     "Sampler",
     "SecondOrderPerceptron",
+    "SelectiveClassifier",
     "ShiftingPerceptron",
     "SnapshotError",
     "SwitchDetector",
@@ -67,3 +73,14 @@ __all__ = [
     "paper_letters",
     "paper_names",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs scikit-learn when it is first asked for."""
+    if name != "SelectiveClassifier":
+        raise AttributeError(f"module 'askwhen' has no attribute {name!r}")
+    try:
+        from .adapters.sklearn import SelectiveClassifier
+    except ImportError as error:
+        raise ImportError("SelectiveClassifier needs scikit-learn: pip install 'askwhen[sklearn]'.") from error
+    return SelectiveClassifier

@@ -19,7 +19,7 @@ from .linalg import SOUND, UNSOUND, DenseRows, SparseRow, SparseRows, row, size
 from .prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
 from .round import LABEL_REFUSED, NOT_READY, Record, ask_round, new_record, run_rounds, score_rows, tell_round
 from .rules.audit import audited
-from .states import copy_state
+from .states import copy_state, writeable
 from .tally import forget_round, new_tally, note_rounds
 from .trace import Ask, Trace
 from .validation import (
@@ -336,6 +336,8 @@ class Engine:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, **dict.fromkeys(_COMPILED))
+        for name in _STATES:
+            setattr(self, name, writeable(getattr(self, name)))
 
     @property
     def chunk(self) -> int:

@@ -27,6 +27,13 @@ def copy_state(state: State) -> State:
     return None if state is None else map_arrays(state, lambda _, array: array.copy())
 
 
+def writeable(state: State) -> State:
+    """The same state with copies of the arrays that cannot be written to, such as those mapped from a file."""
+    if state is None:
+        return None
+    return map_arrays(state, lambda _, array: array if array.flags.writeable else array.copy())
+
+
 def arrays_of(state: State, path: str) -> dict[str, np.ndarray]:
     """Every array of a state by its path."""
     found: dict[str, np.ndarray] = {}

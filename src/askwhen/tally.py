@@ -4,10 +4,10 @@ Every asked label carries the probability P with which it was asked, so mistakes
 of all rounds. For bounds that hold at every round at once, the same mistakes are summed for a grid of stakes gamma:
 
 ==========  ==========================================================
-gamma_j     2^-j, j = 1 .. 24: a stake
+gamma_j     2^-j, j = 1 .. 16: a stake
 high        sum of -ln(1 - gamma_j / P) over asked mistakes with P > gamma_j
 low         sum of ln(1 + gamma_j / P) over asked mistakes
-rounds      how many rounds had P in (2^-(j+1), 2^-j], at place j; P <= 2^-24, so also P = 0, at the last place
+rounds      how many rounds had P in (2^-(j+1), 2^-j], at place j; smaller ones at place 16, and P = 0 at the last
 ==========  ==========================================================
 
 Each is kept apart for rounds in which -1 and +1 was predicted (rows 0 and 1), since the mistakes are then false
@@ -25,7 +25,10 @@ import numpy as np
 
 from .compiling import apart, borrow, step
 
-STAKES = 24
+STAKES = 16
+UNOBSERVED = STAKES + 1
+"""The place of rounds in which nothing could be asked."""
+
 RECENT = 1000
 """How many rounds are kept one by one."""
 
@@ -57,12 +60,14 @@ def new_tally(length: int = RECENT) -> Tally:
     """Nothing has happened; so many rounds will be kept one by one."""
     high, low = np.zeros((2, STAKES)), np.zeros((2, STAKES))
     status, side = np.zeros(length, np.int8), np.zeros(length, np.int8)
-    return Tally(np.zeros((2, STAKES + 1)), high, low, np.zeros((2, 4)), np.zeros(length), status, side)
+    return Tally(np.zeros((2, STAKES + 2)), high, low, np.zeros((2, 4)), np.zeros(length), status, side)
 
 
 @step
 def stakes_above(P: float) -> Any:
-    """How many stakes are at least P: the j of the smallest such stake, at most 24."""
+    """How many stakes are at least P: the j of the smallest such stake, or the last place for P = 0."""
+    if P == 0.0:
+        return UNOBSERVED
     if P < 2.0**-STAKES:
         return STAKES
     fraction, exponent = math.frexp(P)

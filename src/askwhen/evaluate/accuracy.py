@@ -24,6 +24,7 @@ from ..tally import (
     RIGHT,
     STAKES,
     UNASKED,
+    UNOBSERVED,
     WEIGHTED,
     WRONG,
     Tally,
@@ -223,7 +224,7 @@ def _estimate(side: _Side, alpha: float, rounds: int) -> Estimate:
 
 def _unbiased(side: _Side, rounds: Any) -> Any:
     """The estimate over the rounds that could be asked about, with mean the accuracy over these."""
-    return 1.0 - side.sums[..., WEIGHTED] / np.maximum(rounds - side.rounds[..., STAKES], 1.0)
+    return 1.0 - side.sums[..., WEIGHTED] / np.maximum(rounds - side.rounds[..., UNOBSERVED], 1.0)
 
 
 def _inside(unbiased: float, low: float, high: float, rounds: int) -> Estimate:
@@ -248,7 +249,7 @@ def _report(
         questions=questions,
         answered=int(sums[ANSWERED]),
         unanswered=int(sums[FORGOTTEN]) + both.open,
-        unobserved=float(both.rounds[STAKES]) / rounds if rounds else 0.0,
+        unobserved=float(both.rounds[UNOBSERVED]) / rounds if rounds else 0.0,
         confidence=1.0 - alpha,
     )
 

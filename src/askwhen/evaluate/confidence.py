@@ -14,7 +14,7 @@ with probability more than alpha. Solved for M_t, the number of mistakes so far:
     M_t >= (sum over seen mistakes of  ln(1 + gamma/P_i) - ln 1/alpha) /  ln(1 + gamma)
 
 at all rounds at once. So it holds for the moving running mean, and needs no model of how labels come about. The stakes
-2^-1 .. 2^-24 share alpha: an average of martingales is one. A round with P_i <= gamma is not staked on; it counts as a
+2^-1 .. 2^-16 share alpha: an average of martingales is one. A round with P_i <= gamma is not staked on; it counts as a
 possible mistake, and so does a round in which nothing may be asked (P_i = 0), and a question without an answer.
 
 References: Howard, Ramdas, McAuliffe, Sekhon 2021 (confidence sequences); Waudby-Smith, Ramdas 2024 (betting). The

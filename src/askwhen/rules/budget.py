@@ -45,7 +45,7 @@ _PACE_MEMORY = 500.0
 _LARGEST_LOG = 650.0
 _LEAD, _LEAD_ROUNDS = 200.0, 300.0
 _POWER = 1.5
-_FLOOR = 0.1
+_FLOOR = 0.2
 
 
 @step
@@ -175,7 +175,7 @@ class BudgetRule:
     count : int, optional
         How many labels may be asked for in each period; never more.
     floor : float, optional
-        Never ask with a smaller probability than this, unless the budget is spent. By default a tenth of the rate:
+        Never ask with a smaller probability than this, unless the budget is spent. By default a fifth of the rate:
         enough to keep the estimate of the accuracy honest.
     by : {"margin", "uncertainty"}, default "margin"
         Ask near the decision boundary, or where the learner is uncertain (for regressors).

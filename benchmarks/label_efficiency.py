@@ -1,0 +1,147 @@
+"""What accuracy do so many labels buy? Every algorithm at the same share of the labels, on every stream.
+
+    python benchmarks/label_efficiency.py                 the default beside every selective algorithm of the papers
+    python benchmarks/label_efficiency.py --levels        AutoLasec beside every single drift level
+    python benchmarks/label_efficiency.py --rules         the ways of asking that were tried, over one learner
+
+All see the same prepared instances, ``Prepare()``. Scales of the papers' rules are tuned on each stream to the share of
+labels, by bisection (they need that; the default does not). Seeds shuffle the streams that have no order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+
+import askwhen as aw
+from streams import DRIFTING, STILL
+
+STREAMS = DRIFTING | STILL
+Builder = Callable[[float, int], aw.Sampler]
+
+
+def _sampler(learner: Any, rule: Callable[[float], Any]) -> Builder:
+    return lambda scale, seed: aw.Sampler(learner, rule(scale), prepare=aw.Prepare(), seed=seed)
+
+
+def _bbq(scale: float) -> aw.BBQRule:
+    return aw.BBQRule(min(max(scale / (1.0 + scale), 1e-6), 1.0 - 1e-6))
+
+
+TUNED: dict[str, Builder] = {
+    "random": _sampler(aw.AutoLasec(), lambda scale: aw.FixedRate(min(scale, 1.0))),
+    "LASEC-SS": _sampler(aw.Lasec(0.1, 100.0), aw.MarginRule),
+    "LASEC-SS, queried": _sampler(aw.Lasec(0.1, 100.0, update="queried"), aw.MarginRule),
+    "SOP-SS": _sampler(aw.SecondOrderPerceptron(0.1), aw.MarginRule),
+    "SEL-2ND": _sampler(aw.SecondOrderPerceptron(1.0), aw.MarginRule),
+    "BBQ": _sampler(aw.LeastSquares(), _bbq),
+    "BBQ-I": _sampler(aw.SecondOrderPerceptron(1.0), _bbq),
+    "PERCEPTRON-SS": _sampler(aw.Perceptron(), aw.MarginRule),
+    "SEL-ADA": _sampler(aw.Perceptron(), aw.AdaptiveMarginRule),
+    "SEL-WINNOW": _sampler(aw.Winnow(0.3), aw.MarginRule),
+    "PA-ACTIVE": _sampler(aw.PassiveAggressive(), aw.MarginRule),
+    "PA-I-ACTIVE": _sampler(aw.PassiveAggressive1(1.0), aw.MarginRule),
+    "PA-II-ACTIVE": _sampler(aw.PassiveAggressive2(1.0), aw.MarginRule),
+}
+DEFAULT = "default"
+
+LEVELS: dict[str, Any] = {"AutoLasec": aw.AutoLasec()} | {
+    f"c = {c:g}": aw.Lasec(1.0, c, update="queried") for c in (math.inf, 1e4, 1e3, 1e2, 1e1, 2e0)
+}
+
+RULES: dict[str, Builder] = {
+    "BudgetRule": lambda share, seed: aw.Sampler(rule=aw.BudgetRule(share), seed=seed),
+    "BudgetRule, no floor": lambda share, seed: aw.Sampler(rule=aw.BudgetRule(share, floor=0.0), seed=seed),
+    "BudgetRule by uncertainty": lambda share, seed: aw.Sampler(rule=aw.BudgetRule(share, by="uncertainty"), seed=seed),
+    "FocusedRule": _sampler(aw.AutoLasec(), aw.FocusedRule),
+    "MarginRule": _sampler(aw.AutoLasec(), aw.MarginRule),
+    "random": TUNED["random"],
+}
+
+
+def tuned(build: Builder, stream: Any, share: float) -> float:
+    """The scale at which the sampler asks for this share of the labels: up from a small one, then bisection."""
+
+    def asks_more(scale: float) -> bool:
+        X, y = stream
+        return bool(build(scale, 0).run(X, y, margins=False, trace=False).questions > share * len(y))
+
+    low = high = 1e-4
+    while not asks_more(high) and high < 1e4:
+        low, high = high, 4.0 * high
+    for _ in range(6):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if asks_more(middle) else (middle, high)
+    return math.sqrt(low * high)
+
+
+def cell(kind: str, name: str, stream: str, share: float, seeds: int) -> tuple[float, float, float]:
+    """Accuracy in percent with its standard error, and the share of labels, of one algorithm on one stream."""
+    accuracies, shares, scale = [], [], math.nan
+    for seed in range(max(seeds, 10) if stream == "usenet2" else seeds):
+        X, y = STREAMS[stream](np.random.default_rng(1000 + seed))
+        if kind == "levels":
+            level = LEVELS[name]
+            sampler = aw.Sampler(level, aw.BudgetRule(share), prepare=aw.Prepare(), seed=seed)
+        elif name == DEFAULT:
+            sampler = aw.Sampler(rule=aw.BudgetRule(share), seed=seed)
+        else:
+            build = RULES[name] if kind == "rules" else TUNED[name]
+            if name == "random" or name.startswith("Budget"):
+                scale = share  # these take the share itself
+            elif math.isnan(scale):
+                scale = tuned(build, (X, y), share)
+            sampler = build(scale, seed)
+        trace = sampler.run(X, y, margins=False, trace=False)
+        accuracies.append(100.0 * (1.0 - trace.mistakes / trace.rounds))
+        shares.append(100.0 * trace.questions / trace.rounds)
+    spread = np.std(accuracies) / math.sqrt(len(accuracies))
+    return float(np.mean(accuracies)), float(spread), float(np.mean(shares))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Accuracy for labels, by algorithm and stream.")
+    parser.add_argument("--levels", action="store_true", help="AutoLasec beside every single drift level")
+    parser.add_argument("--rules", action="store_true", help="ways of asking, over one learner")
+    parser.add_argument("--shares", default="0.05,0.1,0.2", help="shares of the labels")
+    parser.add_argument("--streams", default=",".join(STREAMS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    kind = "levels" if options.levels else "rules" if options.rules else "algorithms"
+    names = {"levels": list(LEVELS), "rules": list(RULES), "algorithms": [DEFAULT, *TUNED]}[kind]
+    streams, shares = options.streams.split(","), [float(share) for share in options.shares.split(",")]
+    with ProcessPoolExecutor(options.jobs) as pool:
+        work = {
+            (name, stream, share): pool.submit(cell, kind, name, stream, share, options.seeds)
+            for share in shares
+            for name in names
+            for stream in streams
+        }
+        for i, (key, future) in enumerate(work.items()):
+            future.result()
+            print(f"\r{i + 1} of {len(work)} cells, last {key[0]} on {key[1]}" + 20 * " ", end="", file=sys.stderr)
+        print(file=sys.stderr)
+    for share in shares:
+        print(
+            f"\nAccuracy in percent at {share:.0%} of the labels (standard error), and the labels where they differ\n"
+        )
+        print("| | " + " | ".join(streams) + " | mean |")
+        print("|---" * (len(streams) + 2) + "|")
+        for name in names:
+            found = [work[name, stream, share].result() for stream in streams]
+            cells = [
+                f"{accuracy:.1f} ({spread:.1f})" + (f" at {used:.1f} %" if abs(used - 100 * share) > 5 * share else "")
+                for accuracy, spread, used in found
+            ]
+            print(f"| {name} | " + " | ".join(cells) + f" | {np.mean([accuracy for accuracy, *_ in found]):.2f} |")
+
+
+if __name__ == "__main__":
+    main()

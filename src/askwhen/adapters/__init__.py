@@ -1,0 +1,1 @@
+"""askwhen in other libraries' words."""
