@@ -29,8 +29,8 @@ STAKES = 16
 UNOBSERVED = STAKES + 1
 """The place of rounds in which nothing could be asked."""
 
-RECENT = 1000
-"""How many rounds are kept one by one."""
+RECENT = 5000
+"""Of how many of the last rounds the accuracy can be told; a tenth more are kept one by one."""
 
 UNASKED, OPEN, RIGHT, WRONG = 0, 1, 2, 3
 """What is known of a round."""
@@ -56,7 +56,7 @@ class Tally(NamedTuple):
     side: Any
 
 
-def new_tally(length: int = RECENT) -> Tally:
+def new_tally(length: int = RECENT + RECENT // 10) -> Tally:
     """Nothing has happened; so many rounds will be kept one by one."""
     high, low = np.zeros((2, STAKES)), np.zeros((2, STAKES))
     status, side = np.zeros(length, np.int8), np.zeros(length, np.int8)
@@ -142,3 +142,16 @@ def note_rounds(
             status = WRONG if mistaken[i] else RIGHT
             note_label(tally, P, side, mistaken[i])
         note_round(tally, first + i, P, side, status)
+
+
+@apart
+def note_window(window: Any, tally: Any, first: int, last: int) -> None:
+    """Count the rounds from first to last, the last excluded, of those that a tally keeps one by one, in place."""
+    for t in range(first, last):
+        here = t % len(tally.chance)
+        P, side, status = tally.chance[here], tally.side[here], tally.status[here]
+        note_round(window, 0, P, side, UNASKED)
+        if status == OPEN:
+            add_stakes(window.high[side], window.low[side], P, False)
+        elif status != UNASKED:
+            note_label(window, P, side, status == WRONG)

@@ -119,7 +119,11 @@ def test_a_sampler_says_the_same_as_its_trace_live_and_resumed(tmp_path):
     live = aw.Sampler.load(tmp_path / "m")
     live.run(X[1500:], y[1500:])
     assert accuracy(whole) == accuracy(trace) == accuracy(live)
-    assert accuracy(whole, recent=300).recent == accuracy(trace, recent=300).recent
+    short = accuracy(whole, recent=300).recent
+    assert short == accuracy(trace, recent=300).recent
+    assert 300 <= short.rounds < 330
+    wrong = (trace.mistaken & trace.queried)[-short.rounds :] / trace.probability[-short.rounds :]
+    assert short.unbiased == pytest.approx(1 - wrong.mean())
 
 
 def test_late_labels_count_as_both_until_they_come_and_never_if_forgotten():
@@ -196,7 +200,7 @@ def test_precision_recall_and_f_cover_the_truth():
             (found.precision, tp / (tp + fp)),
             (found.recall, tp / (tp + fn)),
             (found.f_measure, 2 * tp / (2 * tp + fp + fn)),
-            (found.recent, 1 - trace.mistaken[-1000:].mean()),
+            (found.recent, 1 - trace.mistaken[-found.recent.rounds :].mean()),
         ):
             assert estimate.low <= truth <= estimate.high
             assert estimate.low <= estimate.value <= estimate.high
@@ -219,7 +223,7 @@ def test_nothing_yet_and_wrong_questions_are_answered_in_a_sentence():
     ):
         with pytest.raises(aw.InputError, match=message):
             accuracy(source)
-    for bad in ({"confidence": 1.0}, {"recent": 0}, {"recent": 2000}):
+    for bad in ({"confidence": 1.0}, {"recent": 0}, {"recent": 20_000}):
         with pytest.raises(aw.InputError):
             accuracy(aw.Sampler(seed=1), **bad)
     assert "accuracy" in str(accuracy(some_trace()))
