@@ -108,6 +108,9 @@ has_room = Family("has_room", default=_true)
 combine_rows = Family("combine_rows", on=(1,))
 """combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
 
+symmetric_form = Family("symmetric_form", on=(1,))
+"""symmetric_form(M, x, scratch) -> x'Mx of a symmetric M from its lower triangle: half of what ``combine_rows`` reads."""
+
 size = Family("size")
 """size(x) -> how many entries the row stores."""
 
@@ -294,6 +297,34 @@ def _combine_rows_sparse(M: Any, x: Any, out: Any) -> None:
     out[:] = 0.0
     for j in range(x.start, x.stop):
         add_row(out, M, x.indices[j], x.data[j])
+
+
+@symmetric_form.of(np.ndarray)
+def _symmetric_form_dense(M: Any, x: Any, scratch: Any) -> Any:
+    """Four rows at a time: what is left of their common block goes to scratch, the block itself is summed at once."""
+    scratch[:] = 0.0
+    d, inside = len(x), 0.0
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        add_four_rows(scratch[:i], M, i, x[i], x[i + 1], x[i + 2], x[i + 3])
+        for j in range(i, i + 4):
+            inside += x[j] * (M[j, i] * x[i] + M[j, i + 1] * x[i + 1] + M[j, i + 2] * x[i + 2] + M[j, i + 3] * x[i + 3])
+    for i in range(whole, d):
+        add_row(scratch[:i], M, i, x[i])
+        inside += M[i, i] * x[i] * x[i]
+    return 2.0 * inner(scratch, x) + inside
+
+
+@symmetric_form.of(SparseRow)
+def _symmetric_form_sparse(M: Any, x: Any, scratch: Any) -> Any:
+    found = 0.0
+    for j in range(x.start, x.stop):
+        row = M[x.indices[j]]
+        below = 0.0
+        for k in range(x.start, j):
+            below += row[x.indices[k]] * x.data[k]
+        found += x.data[j] * (2.0 * below + row[x.indices[j]] * x.data[j])
+    return found
 
 
 @size.of(np.ndarray)

@@ -17,7 +17,8 @@ For every stretch of labels and every expert, the sum of -ln(sum_e v_e exp(-eta 
 loss plus (ln E - (n - 1) ln(1 - share + share / E)) / eta.
 
 Each expert is the recursion of :mod:`askwhen.second_order` or :mod:`askwhen.dual`, on its own slice of stacked arrays.
-In dual form the experts share the kept instances and their kernel values.
+A round that learns nothing reads only the lower triangle of each Q. In dual form the experts share the kept instances
+and their kernel values.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from ..errors import InputError
 from ..expansion import HELD, Expansion, check_kernel, fill_row, is_linear, keep, kept, new_expansion, place_to_fill
 from ..forms import takes_dual_form
 from ..kernels import Linear
-from ..linalg import SOUND, TOO_LARGE, clear, dot, has_room, inner, look
+from ..linalg import SOUND, TOO_LARGE, clear, dot, has_room, inner, look, symmetric_form
 from ..second_order import FullState, RootState
 from ..validation import check_choice, check_number
 
@@ -178,7 +179,7 @@ def score_all(state: Any, x: Any) -> Any:
     seen[_Q, 0] = quadratic(first, x)
     for e in range(1, len(state.mix)):
         seen[_M, e] = dot(state.w[e], x)
-        seen[_Q, e] = quadratic(drifting(state, e), x)
+        seen[_Q, e] = max(symmetric_form(state.Q[e], x, state.g[e]), 0.0)
     return mixed(state, norm2)
 
 
@@ -233,7 +234,8 @@ def learn_all(state: Any, x: Any, norm2: float, y: float) -> None:
     seen = state.seen
     learn(root(state), x, norm2, seen[_M, 0], seen[_Q, 0], y)
     for e in range(1, len(state.mix)):
-        learn(drifting(state, e), x, norm2, seen[_M, e], seen[_Q, e], y)
+        expert = drifting(state, e)
+        learn(expert, x, norm2, seen[_M, e], quadratic(expert, x), y)
 
 
 @learn.of(AutoDualState)
