@@ -51,3 +51,25 @@ def test_the_perceptron_on_news_equals_its_transcription_in_csr():
     expected = worst_case.figure_1(X[:, used].toarray().astype(float), y, u, margin_chance(0.4))
     trace = aw.paper("SEL-P", b=0.4, seed=SEED).run(X, y)
     assert assert_same(trace, expected, u) == len(y)
+
+
+def accuracy(learner, X, y, seed, rate=0.1):
+    trace = aw.Sampler(learner, aw.BudgetRule(rate), prepare=aw.Prepare(), seed=seed).run(X, y)
+    assert abs(trace.questions / trace.rounds - rate) < 0.01
+    return 100 * (1 - trace.mistakes / trace.rounds)
+
+
+def test_the_mixture_reaches_the_best_drift_level_of_the_electricity_market_within_half_a_point():
+    X, y = table("elec2.csv.gz", "class_up", 10_000)
+    auto = np.mean([accuracy(aw.AutoLasec(), X, y, seed) for seed in range(3)])
+    levels = (np.inf, 1000.0, 100.0, 10.0)
+    single = [np.mean([accuracy(aw.Lasec(1.0, c, update="queried"), X, y, seed) for seed in range(3)]) for c in levels]
+    assert auto > max(single) - 0.5
+    assert auto > 89.5  # the strongest single peer, tuned, is at 88.5
+    assert max(single) - min(single) > 3  # so the choice of c matters
+
+
+def test_the_default_keeps_up_with_a_user_whose_interests_switch():
+    X, y = table("usenet2.csv.gz", "label", None)
+    found = np.mean([accuracy(aw.AutoLasec(), X, y, seed) for seed in range(12)])
+    assert found > 70.6  # the strongest single peer, tuned

@@ -109,7 +109,7 @@ combine_rows = Family("combine_rows", on=(1,))
 """combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
 
 symmetric_form = Family("symmetric_form", on=(1,))
-"""symmetric_form(M, x, scratch) -> x'Mx of a symmetric M from its lower triangle: half of what ``combine_rows`` reads."""
+"""symmetric_form(M, x, scratch) -> x'Mx of a symmetric M, from its lower triangle: half of what it holds."""
 
 size = Family("size")
 """size(x) -> how many entries the row stores."""
