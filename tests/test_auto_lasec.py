@@ -114,7 +114,16 @@ def test_high_dimension_takes_the_dual_form_by_itself():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"b": 2.0}, {"b": 0}, {"update": "never"}, {"form": "primal", "budget": 5}, {"budget": 0}]
+    "bad",
+    [
+        {"b": 2.0},
+        {"b": 0},
+        {"update": "never"},
+        {"form": "primal", "budget": 5},
+        {"budget": 0},
+        {"kernel": 0},
+        {"update": np.ones(2)},
+    ],
 )
 def test_bad_parameters_are_refused(bad):
     with pytest.raises(aw.InputError, match="AutoLasec: "):

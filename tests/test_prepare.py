@@ -42,7 +42,7 @@ def seen_by_the_learner(X, prepare):
 def test_standard_is_mean_zero_deviation_one_over_the_root_of_the_features():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 4)) * [1.0, 1e5, 1e-5, 0.0] + [5.0, 1e6, 0.0, 3.0]
-    X[30] *= 50.0
+    X[30, 0] += 8.0
     found = seen_by_the_learner(X, aw.Prepare("standard"))
     np.testing.assert_allclose(found[:, :4], standardised(X), rtol=1e-7, atol=1e-9)
     assert (found[:, 4] == 1.0).all()
@@ -134,7 +134,27 @@ def test_raw_features_of_any_size_are_welcome():
     assert plain.mistakes < 500
 
 
-@pytest.mark.parametrize("bad", [{"scale": "big"}, {"bias": 1}, {"clip": 0}, {"clip": "2"}])
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e12])
+def test_one_outlier_spoils_nothing(size):
+    X, y = noisy(7, n=3000)
+    spoiled = X.copy()
+    spoiled[100] = size
+    clean, found = (aw.Sampler(seed=1).run(rows, y).mistaken[200:].mean() for rows in (X, spoiled))
+    assert found < clean + 0.03
+
+
+def test_a_large_offset_is_not_taken_for_a_constant_and_a_constant_is_one():
+    X, y = noisy(8, n=600)
+    offset = 1e11 + np.round(X * 1024) / 1024  # exact in floating point
+    plain, far = (aw.Sampler(seed=1).run(rows, y) for rows in (np.round(X * 1024) / 1024, offset))
+    np.testing.assert_allclose(plain.margin, far.margin, atol=1e-3)
+    constant = np.column_stack([X, np.full(600, 0.1)])
+    np.testing.assert_allclose(plain.margin, aw.Sampler(seed=1).run(constant, y).margin, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"scale": np.array([1.0, 2.0])}, {"scale": "big"}, {"bias": 1}, {"clip": 0}, {"clip": "2"}]
+)
 def test_bad_preparations_are_refused(bad):
     with pytest.raises(aw.InputError, match="Prepare: "):
         aw.Prepare(**bad)

@@ -36,3 +36,5 @@ def test_partial_fit_goes_on_and_looks_only_at_asked_labels():
     np.testing.assert_array_equal(whole.decision_function(X), blind.decision_function(X))
     with pytest.raises(ValueError, match="y must hold the classes"):
         parts.partial_fit(X[:1], [7])
+    with pytest.raises(ValueError, match="classes must stay"):
+        parts.partial_fit(X[:1], y[:1], classes=[7, 8])

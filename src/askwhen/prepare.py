@@ -1,9 +1,11 @@
 """Raw features made ready for a learner, one instance at a time and without labels.
 
 ==========  ==========================================================
-k           how many instances were seen, this one included
-mean, M2    running mean of each feature and sum of squared distances from it (Welford), this instance included
-S2          for sparse instances: sum of squares of each feature; zeros are never touched, so nothing is centred
+k           how many instances were seen, this one included; from 10,000 on, older ones fade
+mean, var   running mean and variance of each feature, this instance included (Welford)
+            For sparse instances the mean square takes their place; zeros are never touched, so nothing is centred
+reach       the largest distance from the mean so far. A value beyond four times that counts as if it were there: one
+            outlier does not spoil the statistics, and after a few the reach has grown
 a           features that have ever varied (ever been non-zero, for sparse instances)
 ==========  ==========================================================
 
@@ -29,17 +31,21 @@ from .validation import check_choice, check_flag, check_number
 
 NONE, UNIT, STANDARD = 0, 1, 2
 
-_NEGLIGIBLE = 1e-12
+_NEGLIGIBLE = 1e-14
 """A standard deviation below this share of the mean is rounding, not variation."""
+
+_MEMORY = 10_000.0
+_OUTLYING, _TRUSTED_AFTER = 4.0, 10.0
 
 K, ACTIVE = 0, 1
 
 
 class PrepareState(NamedTuple):
-    """counts = (k, a). For sparse instances M2 holds the sums of squares."""
+    """counts = (k, a). For sparse instances ``var`` holds the sums of squares, and ``reach`` is not used."""
 
     mean: Any
-    M2: Any
+    var: Any
+    reach: Any
     counts: Any
     kind: int
     bias: bool
@@ -65,9 +71,20 @@ def scale_to(kind: int, norm2: float, active: int, clip: float) -> Any:
     return factor * clip / length if length > clip else factor
 
 
+@step
+def moved(mean: float, var: float, reach: float, k: float, value: float) -> Any:
+    """Mean, variance and reach of a feature with one more value, the k-th."""
+    gap = value - mean
+    if k > _TRUSTED_AFTER and reach > 0.0:
+        gap = min(max(gap, -_OUTLYING * reach), _OUTLYING * reach)
+    step_size = 1.0 / min(k, _MEMORY)
+    after = mean + step_size * gap
+    return after, max(var + step_size * (gap * (gap - step_size * gap) - var), 0.0), max(reach, abs(gap))
+
+
 @transform.of(np.ndarray)
 def _transform_dense(state: Any, x: Any, out: Any) -> Any:
-    mean, M2, d = state.mean, state.M2, len(state.mean)
+    mean, d = state.mean, len(state.mean)
     _, norm2, verdict = look(mean, x)
     if verdict != SOUND:
         return verdict
@@ -76,9 +93,8 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
     if state.kind == STANDARD:
         norm2 = 0.0
         for i in range(d):
-            gap = x[i] - mean[i]
-            centre = mean[i] + gap / k
-            spread = math.sqrt((M2[i] + gap * (x[i] - centre)) / k)
+            centre, var, _ = moved(mean[i], state.var[i], state.reach[i], k, x[i])
+            spread = math.sqrt(var)
             z = 0.0
             if spread > _NEGLIGIBLE * abs(centre):
                 active += 1
@@ -98,7 +114,7 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
 @transform.of(SparseRow)
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
     """Writes to the arrays of ``out`` from its start on; there must be room for one more entry than x has."""
-    M2, start, n = state.M2, out.start, size(x)
+    squares, start, n = state.var, out.start, size(x)
     _, norm2, verdict = look(state.mean, x)
     if verdict != SOUND:
         return verdict
@@ -108,8 +124,8 @@ def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
     for j in range(n):
         i, z = position(x, j), value(x, j)
         if state.kind == STANDARD and z != 0.0:
-            active += M2[i] == 0.0
-            z /= math.sqrt((M2[i] + z * z) / k)
+            active += squares[i] == 0.0
+            z /= math.sqrt((squares[i] + z * z) / k)
             norm2 += z * z
         out.indices[start + j] = i
         out.data[start + j] = z
@@ -128,9 +144,8 @@ def _absorb_dense(state: Any, x: Any) -> None:
     if state.kind == STANDARD:
         k = state.counts[K]
         for i in range(len(state.mean)):
-            gap = x[i] - state.mean[i]
-            state.mean[i] += gap / k
-            state.M2[i] += gap * (x[i] - state.mean[i])
+            mean, var, reach = moved(state.mean[i], state.var[i], state.reach[i], k, x[i])
+            state.mean[i], state.var[i], state.reach[i] = mean, var, reach
 
 
 @absorb_statistics.of(SparseRow)
@@ -139,8 +154,8 @@ def _absorb_sparse(state: Any, x: Any) -> None:
     if state.kind == STANDARD:
         for j in range(size(x)):
             i, z = position(x, j), value(x, j)
-            state.counts[ACTIVE] += z != 0.0 and state.M2[i] == 0.0
-            state.M2[i] += z * z
+            state.counts[ACTIVE] += z != 0.0 and state.var[i] == 0.0
+            state.var[i] += z * z
 
 
 @step
@@ -221,4 +236,4 @@ class Prepare:
         """The state before the first round, for instances of dimension d."""
         auto = "unit" if sparse else "standard"
         kind = {"none": NONE, "unit": UNIT, "standard": STANDARD}[auto if self.scale == "auto" else self.scale]
-        return PrepareState(np.zeros(d), np.zeros(d), np.zeros(2), kind, bool(self.bias), float(self.clip))
+        return PrepareState(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(2), kind, bool(self.bias), float(self.clip))

@@ -87,7 +87,7 @@ class Sampler:
         seed: int | None = None,
     ) -> None:
         if learner is None:
-            learner, prepare = AutoLasec(), prepare or Prepare()
+            learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
         parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), drift, prepare, audit)
         check_parts(parts)
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
@@ -235,9 +235,16 @@ class Sampler:
         if time is None:
             raise InputError(f"ask: time must be given, since {short(self.rule)} allows for labels by time.")
         now, last = check_time("ask", time), self._engine.rule.spending[TIME]
+        self._check_fine("ask", now)
         if now < last:
             raise InputError(f"ask: time must not go back, got {now!r} after {float(last)!r}.")
         return now
+
+    def _check_fine(self, owner: str, time: float) -> None:
+        """Refuse a time that a float cannot tell from the next period's."""
+        per = self._engine.rule.per
+        if per > 0.0 and abs(time) / per > 1e12:
+            raise InputError(f"{owner}: a period of {per!r} is too short to tell at time {time!r}.")
 
     def _times(self, times: Any, n: int) -> np.ndarray:
         engine = self._tasks[0]._engine if self._tasks else self._engine
@@ -246,6 +253,7 @@ class Sampler:
         if times is None:
             return np.zeros(0)
         found, last = check_times("run", times, n), engine.rule.spending[TIME]
+        self._check_fine("run", float(np.abs(found).max()))
         if found[0] < last:
             raise InputError(f"run: times must not go back, got {float(found[0])!r} after {float(last)!r}.")
         return found

@@ -111,7 +111,7 @@ def _prepare_alike(engines: list[Engine]) -> bool:
         return False
     others = [engine.prepare for engine in engines[1:]]
     return all(
-        other is not None and all(np.array_equal(a, b) for a, b in zip(first[:3], other[:3], strict=True))
+        other is not None and all(np.array_equal(a, b) for a, b in zip(first[:4], other[:4], strict=True))
         for other in others
     )
 

@@ -81,7 +81,7 @@ def _as_float(value: Any) -> float:
 
 def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a parameter that is none of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise InputError(f"{name_of(owner)}: {name} must be {listed}, got {value!r}.")
 
@@ -204,21 +204,22 @@ def describe_unsound(owner: str, row: Row, where: str) -> InputError:
 
 def check_time(owner: str, time: Any) -> float:
     """A point in time as a number: a finite number as it is, a date as its seconds since 1970."""
-    if isinstance(time, datetime.datetime):
-        time = time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None)
-        time = np.datetime64(time)
     return float(check_times(owner, [time], 1, "time")[0])
 
 
 def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarray:
     """Points in time as numbers, one for each instance, none before the one before."""
+    if isinstance(times, np.ma.MaskedArray):
+        raise InputError(f"{owner}: {name} must be a plain array, got a masked one; fill it first.")
     array = np.asarray(times)
+    if array.dtype == object:
+        array = np.array([_moment(time) for time in array.ravel().tolist()]).reshape(array.shape)
     if array.dtype.kind == "M":
         gone = np.isnat(array)
         array = (array - np.datetime64(0, "s")) / np.timedelta64(1, "s")
         array[gone] = np.nan
     elif array.dtype.kind not in "fiu":
-        raise InputError(f"{owner}: {name} must be numbers or datetime64, got an array of type {array.dtype}.")
+        raise InputError(f"{owner}: {name} must be numbers, datetime or datetime64, got {array.ravel()[:1].tolist()}.")
     if array.shape != (n,):
         raise InputError(f"{owner}: {name} must hold one time for each of the {n} instances, got shape {array.shape}.")
     array = np.ascontiguousarray(array, np.float64)
@@ -228,6 +229,13 @@ def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarr
         late = int(np.argmax(np.diff(array) < 0)) + 1
         raise InputError(f"{owner}: {name} must not go back, but time {late} is before the one before it.")
     return array
+
+
+def _moment(time: Any) -> Any:
+    """A datetime as datetime64, in UTC; anything else as it is."""
+    if not isinstance(time, datetime.datetime):
+        return time
+    return np.datetime64(time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None))
 
 
 def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:

@@ -226,4 +226,7 @@ def test_nothing_yet_and_wrong_questions_are_answered_in_a_sentence():
     for bad in ({"confidence": 1.0}, {"recent": 0}, {"recent": 20_000}):
         with pytest.raises(aw.InputError):
             accuracy(aw.Sampler(seed=1), **bad)
+    with pytest.raises(aw.InputError, match="must be a Trace"):
+        accuracy_curve(aw.Sampler(seed=1))
     assert "accuracy" in str(accuracy(some_trace()))
+    assert "unknown" in str(accuracy(aw.Sampler(seed=1)))

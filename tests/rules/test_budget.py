@@ -74,6 +74,19 @@ def test_no_day_costs_more_than_its_count(per):
             live.tell(ask, y[i])
 
 
+@pytest.mark.parametrize("busy", [24.0, 8.0, 1 / 60])
+def test_busy_hours_use_up_the_day(busy):
+    rng = np.random.default_rng(0)
+    times = np.sort(np.concatenate([day * 86_400 + 3600 * busy * rng.random(200) for day in range(12)]))
+    X = rng.standard_normal((2400, 3))
+    trace = aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=86_400, count=30), seed=1).run(
+        X, np.sign(X[:, 0]), times=times
+    )
+    by_day = np.bincount((times // 86_400).astype(int), trace.queried)
+    assert by_day.max() <= 30
+    assert by_day[2:].min() >= 27
+
+
 def test_a_burst_in_one_second_meets_the_cap():
     trace = aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=60, count=5, floor=0.5), seed=1).run(
         np.zeros((1000, 2)), np.ones(1000), times=np.zeros(1000)
@@ -96,8 +109,14 @@ def test_times_are_checked():
         sampler.run(X, y, times=[1, 3])
     with pytest.raises(aw.InputError, match="finite"):
         sampler.run(X, y, times=[1, 2, np.nan])
-    with pytest.raises(aw.InputError, match="numbers or datetime64"):
+    with pytest.raises(aw.InputError, match="numbers, datetime or datetime64"):
         sampler.ask(X[0], time="noon")
+    with pytest.raises(aw.InputError, match="numbers, datetime or datetime64"):
+        sampler.run(X, y, times=[None, None, None])
+    with pytest.raises(aw.InputError, match="masked"):
+        sampler.run(X, y, times=np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
+    with pytest.raises(aw.InputError, match="too short to tell"):
+        aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=1e-12, count=1)).ask(X[0], time=1e9)
     assert sampler.round == 0
     sampler.run(X, y, times=[1, 2, 3])
     with pytest.raises(aw.InputError, match="ask: time must not go back, got 2.0 after 3.0"):
@@ -115,6 +134,12 @@ def test_times_are_checked():
         ({"rate": 0.0}, "above 0 and at most 1"),
         ({"rate": 1.5}, "above 0 and at most 1"),
         ({"rate": 0.1, "floor": 2}, "floor must be"),
+        ({"rate": 0.1, "floor": 0.2}, "floor must be a number from 0 to the rate"),
+        ({"per": datetime.timedelta(0), "count": 3}, "per must be"),
+        ({"per": datetime.timedelta(seconds=-9), "count": 3}, "per must be"),
+        ({"per": np.timedelta64("NaT"), "count": 3}, "per must be"),
+        ({"per": np.timedelta64(1, "M"), "count": 3}, "per must not be in months"),
+        ({"rate": 0.1, "by": np.ones(2)}, "by must be"),
         ({"rate": 0.1, "by": "mood"}, "by must be"),
         ({"per": -1, "count": 3}, "per must be"),
         ({"per": 60, "count": 2.5}, "count must be"),
@@ -130,3 +155,17 @@ def test_a_timedelta_survives_the_snapshot(tmp_path):
     sampler.ask([1.0, 2.0], time=5)
     sampler.save(tmp_path / "m")
     assert aw.Sampler.load(tmp_path / "m").rule.per == 3600.0
+
+
+def test_dates_with_and_without_time_zones_are_the_same_moments():
+    naive = [datetime.datetime(2026, 1, 1, hour) for hour in range(24)]
+    aware = [t.replace(tzinfo=datetime.UTC).astimezone(datetime.timezone(datetime.timedelta(hours=-7))) for t in naive]
+    stamps = np.array(naive, "datetime64[s]")
+    seconds = stamps.astype("int64")
+    X, y = np.zeros((24, 2)), np.ones(24)
+    found = [
+        aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=36_000, count=2), seed=1).run(X, y, times=times).probability
+        for times in (naive, aware, stamps, seconds)
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)

@@ -93,6 +93,8 @@ class SelectiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if len(found) < 2:
                 raise ValueError("SelectiveClassifier needs samples of 2 classes, got 1 class; name both as classes=.")
             self.classes_ = found
+        elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
+            raise ValueError(f"classes must stay {self.classes_.tolist()}, got {list(classes)}.")
         if not np.isin(y, self.classes_).all():
             strange = y[~np.isin(y, self.classes_)][0]
             raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange!r}.")

@@ -48,7 +48,8 @@ class Estimate:
     rounds: int
 
     def __str__(self) -> str:
-        return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
+        known = "unknown" if math.isnan(self.value) else f"{self.value:.1%}"
+        return f"{known} ({self.low:.1%} to {self.high:.1%})"
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,8 @@ def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200)
 
 
 def _check_trace(trace: Trace) -> None:
+    if not isinstance(trace, Trace):
+        raise InputError(f"accuracy_curve: trace must be a Trace, got {type(trace).__name__}.")
     if trace.rounds > len(trace.queried):
         raise InputError("accuracy: this trace kept only its counts; run with trace=True.")
     if trace.rounds and trace.prediction.dtype.kind == "f":

@@ -392,7 +392,7 @@ class AutoLasec:
             check_number(self, "b", self.b, "a number from 1e-100 to 1", 1e-100, 1.0, open_low=False)
         check_choice(self, "update", self.update, ("queried", "mistake"))
         check_choice(self, "form", self.form, ("auto", "primal", "dual"))
-        check_kernel(self, self.kernel or Linear(), self.budget, self.evict)
+        check_kernel(self, Linear() if self.kernel is None else self.kernel, self.budget, self.evict)
         if self.form == "primal" and (self.kernel is not None or self.budget is not None):
             raise InputError("AutoLasec: form must be 'auto' or 'dual' with a kernel or a budget, got 'primal'.")
 
@@ -407,7 +407,8 @@ class AutoLasec:
             Q[1:] = np.eye(d) / b
             bound = np.full(E, 1.0 / b)
             return AutoState(np.zeros((E, d)), Q, np.zeros(d), np.zeros((E, d)), bound, mix, seen, b, GRID, queried)
-        w = new_expansion(d, sparse, self.kernel or Linear(), self.budget or BUDGET, self.evict)
+        kernel = Linear() if self.kernel is None else self.kernel
+        w = new_expansion(d, sparse, kernel, self.budget or BUDGET, self.evict)
         numbers = np.zeros((E, 2))
         numbers[:, 0] = 1.0 / b
         primal = np.zeros((E, len(w.primal)))

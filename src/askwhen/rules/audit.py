@@ -22,7 +22,8 @@ class Audit:
     Parameters
     ----------
     rate : float
-        The share of the rounds that are asked about, whatever the rule says; between 0 and 1.
+        The share of the rounds that are asked about, whatever the rule says; between 0 and 1. A ``BudgetRule`` counts
+        these labels too, and where its budget is spent nothing is asked.
     learn : bool, default True
         Whether the learner learns from these labels too. Without, a deterministic algorithm is watched without being
         changed.

@@ -13,8 +13,10 @@ L           the lead: how far spending may run ahead while there is everything t
 *every* run of rounds that begins after the first thousand, whatever the instances and the margins are, the labels spent
 differ from the rate by less than max(500 rate, 15). No coin decides that.
 
-**By time.** Every period (so many seconds, in the instances' time stamps) allows for ``count`` labels, evenly over the
-period; D counts from the period's beginning, and once ``count`` are spent the probability is 0 until it ends.
+**By time.** Every period (so many seconds, in the instances' time stamps) allows for ``count`` labels. They fall due
+with the time that has passed of the period, or with the instances that have come of those that earlier periods lead to
+expect, whichever is more: most instances may come within an hour. D counts from the period's beginning, and once
+``count`` are spent the probability is 0 until it ends.
 
 Where the probability is 0 because the budget is spent, it is 0 over any floor and audit: nothing is observed there, and
 the estimate of the accuracy counts these rounds as possible mistakes.
@@ -36,7 +38,20 @@ from ..compiling import step
 from ..errors import InputError
 from ..validation import check_choice, check_count, check_number
 from .focused import bell, bell_threshold
-from .state import BUDGET, DEBT, LOG_SCALE, PERIOD, RATE, ROUNDS, SPENT, TIME, RuleState, check_floor, new_state
+from .state import (
+    BUDGET,
+    DEBT,
+    EXPECTED,
+    LOG_SCALE,
+    PERIOD,
+    RATE,
+    ROUNDS,
+    SPENT,
+    TIME,
+    RuleState,
+    check_floor,
+    new_state,
+)
 
 _GAIN = 0.2
 _FIRST_SCALE = 0.3
@@ -74,15 +89,21 @@ def accrue(rule: Any, time: float) -> None:
         return
     period = math.floor(time / rule.per)
     if math.isnan(spending[TIME]):
-        spending[RATE] = _FIRST_RATE
+        spending[RATE], spending[PERIOD] = _FIRST_RATE, period
     else:
         allowed = min(rule.value * (time - spending[TIME]) / rule.per, 1.0)
         spending[RATE] += (allowed - spending[RATE]) / min(rule.memory[0] + 1.0, _PACE_MEMORY)
     if period != spending[PERIOD]:
-        spending[PERIOD] = period
-        spending[SPENT] = 0.0
+        arrived, expected = spending[ROUNDS], spending[EXPECTED]
+        spending[EXPECTED] = arrived if expected == 0.0 else 0.5 * (expected + arrived)
+        spending[PERIOD], spending[SPENT], spending[ROUNDS] = period, 0.0, 0.0
     spending[TIME] = time
-    spending[DEBT] = spending[SPENT] - rule.value * (time / rule.per - period)
+    spending[ROUNDS] += 1.0
+    due = time / rule.per - period
+    if spending[EXPECTED] > 0.0:
+        spending[RATE] = min(rule.value / spending[EXPECTED], 1.0)
+        due = max(due, min(spending[ROUNDS] / spending[EXPECTED], 1.0))
+    spending[DEBT] = spending[SPENT] - rule.value * due
 
 
 @step
@@ -150,9 +171,12 @@ def spend(rule: Any, z: float, asked: bool) -> None:
 def seconds(owner: Any, name: str, value: Any) -> float:
     """A time span or a point in time as a number; numbers stay as they are."""
     if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, np.timedelta64):
-        return float(value / np.timedelta64(1, "s"))
+        value = value.total_seconds()
+    elif isinstance(value, np.timedelta64):
+        try:
+            value = float(value / np.timedelta64(1, "s"))
+        except TypeError:
+            raise InputError(f"{type(owner).__name__}: {name} must not be in months or years, got {value!r}.") from None
     check_number(owner, name, value, "a number of seconds or a timedelta, above 0", 0.0, open_high=True)
     return float(value)
 
@@ -175,8 +199,8 @@ class BudgetRule:
     count : int, optional
         How many labels may be asked for in each period; never more.
     floor : float, optional
-        Never ask with a smaller probability than this, unless the budget is spent. By default a fifth of the rate:
-        enough to keep the estimate of the accuracy honest.
+        Never ask with a smaller probability than this, unless the budget is spent; at most the rate. By default a
+        fifth of the rate: enough to keep the estimate of the accuracy honest.
     by : {"margin", "uncertainty"}, default "margin"
         Ask near the decision boundary, or where the learner is uncertain (for regressors).
 
@@ -202,6 +226,8 @@ class BudgetRule:
             if self.per is not None or self.count is not None:
                 raise InputError("BudgetRule: give either rate, or per and count.")
             check_number(self, "rate", self.rate, "a number above 0 and at most 1", 0.0, 1.0)
+            if self.floor is not None:
+                check_number(self, "floor", self.floor, "a number from 0 to the rate", 0.0, self.rate, open_low=False)
         elif self.per is None or self.count is None:
             raise InputError("BudgetRule: give rate, or both per and count.")
         else:

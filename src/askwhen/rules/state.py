@@ -14,7 +14,7 @@ ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET = range(7)
 PASS, ASK, UNDECIDED = 0, 1, 2
 """What a rule says before q is known: UNDECIDED means that q must be computed."""
 
-LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS = range(7)
+LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
 """Places in a budget's spending; see :mod:`askwhen.rules.budget`."""
 
 
@@ -41,7 +41,7 @@ def new_state(
     kind: int, value: float, floor: float, per: float = 0.0, by_uncertainty: bool = False, first_scale: float = 1.0
 ) -> RuleState:
     """A rule that has seen no round."""
-    spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0])
+    spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0, 0.0])
     return RuleState(kind, float(value), float(floor), float(per), by_uncertainty, 0.0, True, np.zeros(3), spending)
 
 
