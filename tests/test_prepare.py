@@ -96,6 +96,13 @@ def test_one_by_one_all_at_once_and_resumed_give_the_same_bits(name, scale, form
     np.testing.assert_array_equal(whole.drift_weights[100:], rest.drift_weights)
 
 
+def test_a_refused_first_instance_leaves_the_form_open():
+    sampler = aw.Sampler(seed=1)
+    with pytest.raises(aw.InputError):
+        sampler.ask(sp.csr_array(np.array([[np.nan, 1.0, 2.0]])))
+    assert sampler.ask(np.ones(3)).round == 0
+
+
 def test_rows_with_unsorted_and_repeated_indices_are_prepared_like_sorted_ones():
     X, y = noisy(4, n=80)
     good = sp.csr_matrix(X)

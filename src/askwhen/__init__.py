@@ -1,6 +1,6 @@
 """askwhen knows when to ask: it learns from streams where labels are costly."""
 
-from typing import TYPE_CHECKING, Any
+import typing
 
 from . import evaluate
 from .drift import SwitchDetector
@@ -27,7 +27,7 @@ from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, Fixed
 from .sampler import Sampler
 from .trace import Ask, Trace
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from .adapters.sklearn import SelectiveClassifier
 
 __version__ = "0.1.0"
@@ -75,7 +75,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     """Import what needs scikit-learn when it is first asked for."""
     if name != "SelectiveClassifier":
         raise AttributeError(f"module 'askwhen' has no attribute {name!r}")

@@ -180,7 +180,7 @@ class Engine:
             if not isinstance(self._seen, SparseRow) or len(self._seen.data) < n:
                 self._seen = SparseRow(np.empty(2 * n), np.empty(2 * n, np.uint32), 0, n)
             self._seen = self._seen._replace(stop=n)
-        elif len(self._seen) != self.dimension:
+        elif isinstance(self._seen, SparseRow) or len(self._seen) != self.dimension:
             self._seen = np.empty(self.dimension)
         verdict = self._transform(self.prepare, x, self._seen)
         if verdict != SOUND:

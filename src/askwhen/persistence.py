@@ -21,8 +21,6 @@ from .states import arrays_of, with_arrays
 from .trace import Ask
 from .validation import Row, is_instance, values_of
 
-_STATES = ("learner", "rule", "drift", "prepare", "tally")
-
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
@@ -59,15 +57,19 @@ def _dump(engine: Engine) -> Content:
         "pending": [[*question.ask, *question[2:]] for question in engine.pending.values()],
     }
     arrays: dict[str, np.ndarray] = {}
-    for name in _STATES:
-        state = getattr(engine, name)
-        if state is not None:
-            arrays |= arrays_of(state, name)
+    for name, state in _states(engine, engine.round):
+        arrays |= arrays_of(state, name)
     for number, question in engine.pending.items():
         arrays[f"pending.{number}"] = values_of(question.x)
         if isinstance(question.x, SparseRow):
             arrays[f"pending.{number}.indices"] = question.x.indices
     return header, arrays
+
+
+def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
+    """The states that there are, by name; the tally of a sampler that has played no round is empty, and left out."""
+    names = ("learner", "rule", "drift", "prepare") + ("tally",) * (rounds > 0)
+    return [(name, getattr(engine, name)) for name in names if getattr(engine, name) is not None]
 
 
 def restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> list[Engine]:
@@ -101,10 +103,8 @@ def _restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kern
         engine.begin("load", "X", header["d"], header["sparse"])
     if header.get("layout", 1) == 1:
         arrays = _with_what_came_later(engine, header, arrays)
-    for name in _STATES:
-        state = getattr(engine, name)
-        if state is not None:
-            setattr(engine, name, with_arrays(state, name, arrays))
+    for name, state in _states(engine, header["round"]):
+        setattr(engine, name, with_arrays(state, name, arrays))
     if not (is_sound(engine.learner) and is_sound(engine.drift)):
         raise SnapshotError("load: the snapshot's arrays contradict each other.")
     for name in ("round", "questions", "updates"):
