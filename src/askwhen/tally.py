@@ -10,6 +10,9 @@ low         sum of ln(1 + gamma_j / P) over asked mistakes
 rounds      how many rounds had P in (2^-(j+1), 2^-j], at place j; smaller ones at place 16, and P = 0 at the last
 ==========  ==========================================================
 
+Logarithms are slow: factors are multiplied up in ``up`` and ``down``, and their logarithm is added to ``high`` and
+``low`` before they leave the range of floating point. :func:`totals` has the sums.
+
 Each is kept apart for rounds in which -1 and +1 was predicted (rows 0 and 1), since the mistakes are then false
 negatives and false positives. :mod:`askwhen.evaluate` turns the sums into estimates and intervals.
 
@@ -50,6 +53,8 @@ class Tally(NamedTuple):
     rounds: Any
     high: Any
     low: Any
+    up: Any
+    down: Any
     sums: Any
     chance: Any
     status: Any
@@ -60,7 +65,13 @@ def new_tally(length: int = RECENT + RECENT // 10) -> Tally:
     """Nothing has happened; so many rounds will be kept one by one."""
     high, low = np.zeros((2, STAKES)), np.zeros((2, STAKES))
     status, side = np.zeros(length, np.int8), np.zeros(length, np.int8)
-    return Tally(np.zeros((2, STAKES + 2)), high, low, np.zeros((2, 4)), np.zeros(length), status, side)
+    up, down = np.ones((2, STAKES)), np.ones((2, STAKES))
+    return Tally(np.zeros((2, STAKES + 2)), high, low, up, down, np.zeros((2, 4)), np.zeros(length), status, side)
+
+
+def totals(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+    """The sums ``high`` and ``low`` with what is still multiplied up."""
+    return tally.high - np.log(tally.up), tally.low + np.log(tally.down)
 
 
 @step
@@ -92,19 +103,34 @@ def note_label(tally: Any, P: float, side: int, mistaken: bool) -> None:
     if mistaken:
         sums[MISTAKES] += 1.0
         sums[WEIGHTED] += 1.0 / max(P, SMALLEST_COIN)
-        add_stakes(tally.high[side], tally.low[side], P, True)
+        stake(tally.high[side], tally.low[side], tally.up[side], tally.down[side], P)
 
 
 @apart
-def add_stakes(high: Any, low: Any, P: float, surely: bool) -> None:
-    """Stake on a mistake that was asked about with probability P, in place; on ``low`` only if it surely was one."""
-    gamma = 1.0
+def stake(high: Any, low: Any, up: Any, down: Any, P: float) -> None:
+    """Stake on a mistake that was asked about with probability P, in place."""
+    share = 1.0 / max(P, SMALLEST_COIN)
     for j in range(STAKES):
-        gamma *= 0.5
-        if gamma < P:
-            high[j] -= math.log1p(-gamma / P)
-        if surely:
-            low[j] += math.log1p(gamma / max(P, SMALLEST_COIN))
+        share *= 0.5
+        if share < 1.0:
+            up[j] *= 1.0 - share
+            if up[j] < 1e-200:
+                high[j] -= math.log(up[j])
+                up[j] = 1.0
+        down[j] *= 1.0 + share
+        if down[j] > 1e200:
+            low[j] += math.log(down[j])
+            down[j] = 1.0
+
+
+@apart
+def stake_on_doubt(high: Any, P: float) -> None:
+    """Count a question without an answer as a mistake in the upper bound, in place."""
+    share = 1.0 / max(P, SMALLEST_COIN)
+    for j in range(STAKES):
+        share *= 0.5
+        if share < 1.0:
+            high[j] -= math.log1p(-share)
 
 
 @step
@@ -119,7 +145,7 @@ def settle_round(tally: Any, t: int, now: int, P: float, side: int, mistaken: bo
 def forget_round(tally: Any, P: float, side: int) -> None:
     """Count a question that will never be answered as a possible mistake, in place."""
     tally.sums[side, FORGOTTEN] += 1.0
-    add_stakes(tally.high[side], tally.low[side], P, False)
+    stake_on_doubt(tally.high[side], P)
 
 
 @apart
@@ -152,6 +178,6 @@ def note_window(window: Any, tally: Any, first: int, last: int) -> None:
         P, side, status = tally.chance[here], tally.side[here], tally.status[here]
         note_round(window, 0, P, side, UNASKED)
         if status == OPEN:
-            add_stakes(window.high[side], window.low[side], P, False)
+            stake_on_doubt(window.high[side], P)
         elif status != UNASKED:
             note_label(window, P, side, status == WRONG)

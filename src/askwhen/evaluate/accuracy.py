@@ -20,14 +20,14 @@ from ..tally import (
     FORGOTTEN,
     MISTAKES,
     RECENT,
-    STAKES,
     UNOBSERVED,
     WEIGHTED,
     Tally,
-    add_stakes,
     new_tally,
     note_rounds,
     note_window,
+    stake_on_doubt,
+    totals,
 )
 from ..trace import Trace
 from ..validation import check_count, check_number
@@ -193,9 +193,10 @@ class _Side:
 
 
 def _sides(tally: Tally, waiting: Iterable[tuple[float, int]] = ()) -> list[_Side]:
-    sides = [_Side(tally.rounds[s], tally.high[s].copy(), tally.low[s], tally.sums[s], 0) for s in (0, 1)]
+    high, low = totals(tally)
+    sides = [_Side(tally.rounds[s].copy(), high[s], low[s], tally.sums[s].copy(), 0) for s in (0, 1)]
     for P, s in waiting:
-        add_stakes(sides[s].high, np.zeros(STAKES), P, False)
+        stake_on_doubt(sides[s].high, P)
         sides[s].open += 1
     return sides
 
