@@ -21,6 +21,7 @@ check: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/coverage.py
 	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python benchmarks/label_efficiency.py
 

@@ -8,6 +8,7 @@ import pytest
 import askwhen as aw
 from askwhen.evaluate import accuracy, accuracy_curve
 from askwhen.evaluate.confidence import least, most
+from askwhen.tally import new_tally, note_rounds, totals
 from tests.streams import drifting, noisy
 
 
@@ -71,6 +72,12 @@ def test_bounds_invert_the_mixtures_exactly():
             staked = gammas < p
             high[staked] -= np.log(1 - gammas[staked] / p)
             low += np.log(1 + gammas / p)
+
+    tally = new_tally()
+    note_rounds(tally, 0, P, np.where(np.arange(400) % 3 == 0, 1, -1).astype(np.int8), asked, wrong, 0.0)
+    for kept, expected in zip(totals(tally), (high, low), strict=True):
+        np.testing.assert_allclose(kept.sum(axis=0), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(tally.rounds.sum(axis=0), rounds)
 
     def mean_u(M):
         unstaked = np.array([(g >= P).sum() for g in gammas])
