@@ -328,3 +328,11 @@ def test_the_modified_perceptron_survives_a_budget_that_drops_all_of_it():
     trace = sampler.run(X, y)
     assert np.abs(sampler.support[1]).max() > 0
     assert (trace.prediction[-500:] == 1).any()
+
+
+def test_the_support_of_a_shrinking_learner_gives_its_margins():
+    X, y = STREAMS["noisy"](3)
+    sampler = aw.Sampler(aw.ShiftingPerceptron(2.0, kernel=aw.Polynomial(2)), aw.Always(), seed=1)
+    sampler.run(X, y)
+    instances, coefficients = sampler.support
+    np.testing.assert_allclose(coefficients @ (instances @ X.T + 1.0) ** 2, sampler.margins(X), rtol=1e-9, atol=1e-9)

@@ -21,6 +21,7 @@ from .learners import (
     ShiftingPerceptron,
     Winnow,
 )
+from .online_to_batch import BatchClassifier, online_to_batch
 from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
@@ -40,6 +41,7 @@ __all__ = [
     "Audit",
     "AutoLasec",
     "BBQRule",
+    "BatchClassifier",
     "BudgetPerceptron",
     "BudgetRule",
     "FixedRate",
@@ -69,6 +71,7 @@ __all__ = [
     "Trace",
     "Winnow",
     "evaluate",
+    "online_to_batch",
     "paper",
     "paper_letters",
     "paper_names",

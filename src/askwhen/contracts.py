@@ -51,8 +51,16 @@ def _grow_w(state: Any, room: int, randomness: Any) -> Any:
     return state._replace(w=grow(state.w, room, randomness))
 
 
+def _one(state: Any) -> Any:
+    return 1.0
+
+
+def _constant(state: Any) -> Any:
+    return 0.0
+
+
 def _vector(state: Any) -> Any:
-    return as_vector(state.w)
+    return scale(state) * as_vector(state.w)
 
 
 def _no_experts(state: Any) -> Any:
@@ -88,6 +96,12 @@ grow = Family("grow", default=_grow_w)
 
 is_sound = Family("is_sound", default=_w_is_sound)
 """is_sound(state) -> whether a state that came from a file can be followed safely (Python only)."""
+
+scale = Family("scale", default=_one)
+"""scale(state) -> the positive number by which w must be multiplied to give the weights that m comes from."""
+
+epoch = Family("epoch", default=_constant)
+"""epoch(state) -> a number that changes (NaN always does) when an update changes more of w than its instance does."""
 
 weights = Family("weights", default=_vector)
 """weights(state) -> the weight vector w, a copy (Python only)."""

@@ -22,6 +22,7 @@ References: Cesa-Bianchi, Gentile, Zaniboni 2006, section 2; Moroshko, Crammer 2
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ import numpy as np
 from .compiling import apart, step
 from .contracts import (
     UPDATED,
+    epoch,
     grow,
     is_sound,
     learn,
@@ -209,6 +211,11 @@ def take_out(state: Any, s: int) -> None:
     packed_row(G, s)[:] = 0.0
     for i in range(s + 1, held):
         packed_row(G, i)[s] = 0.0
+
+
+@epoch.of(DualState)
+def _epoch(state: Any) -> Any:
+    return math.nan
 
 
 @restart.of(DualState)

@@ -138,7 +138,7 @@ class Engine:
 
     def _compile(self) -> None:
         """Look up the compiled rounds of ``ask`` and ``tell``, or compile them, which takes a while."""
-        x = row(_example_rows(self.shape.sparse), 0)
+        x = row(example_rows(self.shape.sparse), 0)
         state = (self.learner, self.rule, self.drift, self.tally)
         try:
             self._tell = entry_point(tell_round, *state, x, 1.0, True, True, 0, True, 0, 1, 1.0, True)
@@ -248,7 +248,7 @@ class Engine:
         kept = new_record(room, len(experts(self.learner)))
         counts = np.zeros(3, np.int64)
         switches: list[int] = []
-        example = (_example_rows(self.shape.sparse), labels, _NO_TIMES, 0, True, True, kept)
+        example = (example_rows(self.shape.sparse), labels, _NO_TIMES, 0, True, True, kept)
         play = entry_point(run_rounds, self.learner, self.rule, self.drift, *example)
         for first in range(0, n, size):
             last = min(n, first + size)
@@ -306,12 +306,11 @@ class Engine:
         prepare, learner = self.prepare, self.learner
         if learner is None:
             prepare, learner, _ = self._start("margins", "X", d, sparse)
-        if prepare is not None:
-            rows, d = _transformed(prepare, rows, False, "margins", 0), d + prepare.bias
+        rows = seen_rows(prepare, rows)
         p = np.empty(n)
-        score = entry_point(score_rows, learner, _example_rows(sparse), 1, p)
+        score = entry_point(score_rows, learner, example_rows(sparse), 1, p)
         stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
-        if verdict == UNSOUND and not is_canonical(row(rows, stopped), d):
+        if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
             rows = canonical("margins", rows)
             stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
         if verdict != SOUND:
@@ -368,6 +367,11 @@ _STATES = ("learner", "rule", "drift", "prepare", "tally")
 _COMPILED = ("_ask", "_tell", "_transform", "_absorb")
 
 
+def seen_rows(prepare: PrepareState | None, rows: Rows) -> Rows:
+    """What a learner sees of rows that are not played."""
+    return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
+
+
 def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
     """Rows as the learner sees them; an unsound one is refused."""
     n, d = shape_of(rows)
@@ -389,7 +393,7 @@ def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, be
     return out
 
 
-def _example_rows(sparse: bool) -> Rows:
+def example_rows(sparse: bool) -> Rows:
     """Rows of the right types, to look up compiled steps by."""
     if sparse:
         return SparseRows(np.zeros(1), np.zeros(1, np.uint32), np.array([0, 1]), 1)

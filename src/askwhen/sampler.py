@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import persistence, snapshot
-from .contracts import Drift, Learner, Parts, Rule, experts, weights
+from .contracts import Drift, Learner, Parts, Rule, experts, scale, weights
 from .engine import Engine, Question
 from .errors import InputError, QuestionError
 from .expansion import expansion_of, kept, support_of
@@ -180,7 +180,10 @@ class Sampler:
         """The instances that the dual form keeps, as rows, and their coefficients; both empty in primal form."""
         learner = self._engine.learner
         w = None if learner is None else kept(learner)
-        return (np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)) if w is None else support_of(w)
+        if w is None:
+            return np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)
+        rows, coef = support_of(w)
+        return rows, scale(learner) * coef
 
     def ask(self, x: Any, time: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for.

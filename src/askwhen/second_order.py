@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import apart
-from .contracts import UPDATED, learn, learns, quadratic, quadratic_bound, restart, score
+from .contracts import UPDATED, epoch, learn, learns, quadratic, quadratic_bound, restart, score
 from .linalg import SOUND, TOO_LARGE, combine_rows, dot, inner, look
 
 LIMIT = 1e12
@@ -164,6 +164,12 @@ def _learn_full(state: Any, x: Any, norm2: float, m: float, q: float, y: float) 
         squares += inner(row, row)
     state.bound[0] = min(state.bound[0] + 1.0 / state.c, math.sqrt(squares))
     return UPDATED
+
+
+@epoch.of(RootState)
+@epoch.of(FullState)
+def _epoch(state: Any) -> Any:
+    return math.nan
 
 
 @restart.of(RootState)

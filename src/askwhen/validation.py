@@ -175,6 +175,22 @@ def is_instance(row: Row, d: int) -> bool:
 
 def canonical(owner: str, rows: Any) -> SparseRows:
     """The same rows with indices sorted and duplicates summed, in arrays of their own."""
+    matrix = _sound_matrix(owner, rows).copy()
+    matrix.has_sorted_indices = False
+    matrix.has_canonical_format = False
+    matrix.sum_duplicates()
+    return _csr_rows(owner, matrix)
+
+
+def all_canonical(owner: str, rows: Rows) -> Rows:
+    """The same rows, themselves where all of them are canonical."""
+    if isinstance(rows, DenseRows) or _sound_matrix(owner, rows).has_canonical_format:
+        return rows
+    return canonical(owner, rows)
+
+
+def _sound_matrix(owner: str, rows: SparseRows) -> Any:
+    """The rows as a scipy matrix whose indices can be followed."""
     indptr = rows.indptr
     stored = min(len(rows.data), len(rows.indices))
     if indptr[0] != 0 or indptr[-1] > stored or (np.diff(indptr) < 0).any():
@@ -182,12 +198,7 @@ def canonical(owner: str, rows: Any) -> SparseRows:
     used = rows.indices[: indptr[-1]]
     if len(used) and used.max() >= rows.d:
         raise InputError(f"{owner}: X must have column indices below {rows.d}, got {used.max()}.")
-    shape = (len(rows.indptr) - 1, rows.d)
-    matrix = sp.csr_matrix((rows.data, rows.indices.view(np.int32), rows.indptr), shape, copy=True)
-    matrix.has_sorted_indices = False
-    matrix.has_canonical_format = False
-    matrix.sum_duplicates()
-    return _csr_rows(owner, matrix)
+    return sp.csr_matrix((rows.data, rows.indices.view(np.int32), indptr), (len(indptr) - 1, rows.d))
 
 
 def describe_unsound(owner: str, row: Row, where: str) -> InputError:

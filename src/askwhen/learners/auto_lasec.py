@@ -33,6 +33,7 @@ from .. import dual
 from ..compiling import apart, step
 from ..contracts import (
     UPDATED,
+    epoch,
     experts,
     grow,
     is_sound,
@@ -213,6 +214,12 @@ def score_all_dual(state: Any, x: Any) -> Any:
 @quadratic.of(AutoDualState)
 def _quadratic(state: Any, x: Any) -> Any:
     return inner(state.mix, state.seen[_Q])
+
+
+@epoch.of(AutoState)
+@epoch.of(AutoDualState)
+def _epoch(state: Any) -> Any:
+    return math.nan
 
 
 @learns.of(AutoState)

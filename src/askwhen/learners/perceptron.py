@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import UPDATED, learn, restart, score, weights
+from ..contracts import UPDATED, epoch, learn, restart, scale, score
 from ..expansion import check_kernel, new_weights
-from ..linalg import add_scaled, as_vector, clear, look, shrink
+from ..linalg import add_scaled, clear, look, shrink
 from ..validation import check_number
 
 _SMALLEST_SCALE = 1e-50
@@ -63,9 +63,14 @@ def _restart(state: Any) -> None:
     state.k[0] = 0
 
 
-@weights.of(PerceptronState)
-def _weights(state: Any) -> Any:
-    return state.scale[0] * as_vector(state.w)
+@scale.of(PerceptronState)
+def _scale(state: Any) -> Any:
+    return state.scale[0]
+
+
+@epoch.of(PerceptronState)
+def _epoch(state: Any) -> Any:
+    return 1.0 if state.lam > 0.0 and state.k[0] > 1 and state.scale[0] == 1.0 else 0.0  # 1 where w was shrunk
 
 
 def start(w: Any, lam: float) -> PerceptronState:

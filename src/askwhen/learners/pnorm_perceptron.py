@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..compiling import step
-from ..contracts import UPDATED, learn, restart, score, weights
+from ..contracts import UPDATED, epoch, learn, restart, scale, score
 from ..expansion import check_no_kernel
 from ..linalg import add_scaled, look, position, size, total
 from ..validation import check_number
@@ -80,9 +80,14 @@ def _restart(state: Any) -> None:
     state.numbers[:] = 1.0
 
 
-@weights.of(PNormPerceptronState)
-def _weights(state: Any) -> Any:
-    return state.numbers[1] * state.w
+@scale.of(PNormPerceptronState)
+def _scale(state: Any) -> Any:
+    return state.numbers[1]
+
+
+@epoch.of(PNormPerceptronState)
+def _epoch(state: Any) -> Any:
+    return state.numbers[0]
 
 
 @dataclass(frozen=True)

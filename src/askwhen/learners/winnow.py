@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import REFUSED, UPDATED, learn, restart, score, weights
+from ..contracts import REFUSED, UPDATED, epoch, learn, restart, scale, score
 from ..expansion import check_no_kernel
 from ..linalg import look, position, size, total, value
 from ..validation import check_positive
@@ -72,9 +72,14 @@ def _restart(state: Any) -> None:
     state.numbers[1] = len(state.w)
 
 
-@weights.of(WinnowState)
-def _weights(state: Any) -> Any:
-    return state.w / state.numbers[1]
+@scale.of(WinnowState)
+def _scale(state: Any) -> Any:
+    return 1.0 / state.numbers[1]
+
+
+@epoch.of(WinnowState)
+def _epoch(state: Any) -> Any:
+    return state.numbers[0]
 
 
 @dataclass(frozen=True)

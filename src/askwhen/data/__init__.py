@@ -1,0 +1,1 @@
+"""Instances: where they come from, and in which pieces they are read."""

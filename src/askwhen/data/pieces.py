@@ -1,0 +1,77 @@
+"""A stream in pieces: arrays, or chunks that are read one after the other and never held together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+
+_ROWS = 1 << 16  # of a shuffled pass at once
+
+Piece = tuple[Any, Any, Any]
+"""Instances, their labels, and their times or None."""
+
+
+def pieces_of(
+    owner: str, X: Any, y: Any = None, times: Any = None, passes: int = 1, seed: Any = None
+) -> Iterator[Piece]:
+    """The pieces of a stream.
+
+    With y, X is a matrix: one piece, and then for each further pass pieces of a new order of its rows. Without y, X is
+    an iterable of ``(X, y)`` or ``(X, y, times)`` chunks; a further pass reads it again, and shuffles inside chunks.
+    """
+    if y is None:
+        _check_chunks(owner, X, times, passes)
+        return _chunks(owner, X, passes, np.random.default_rng(seed))
+    return _parts(X, y, times, passes, np.random.default_rng(seed))
+
+
+def _check_chunks(owner: str, X: Any, times: Any, passes: int) -> None:
+    if isinstance(X, (np.ndarray, str, bytes, dict)) or sp.issparse(X) or not isinstance(X, Iterable):
+        raise InputError(
+            f"{owner}: y must be given, or X must be an iterable of (X, y) chunks, got {type(X).__name__}."
+        )
+    if times is not None:
+        raise InputError(f"{owner}: times of a stream of chunks come with them, as (X, y, times).")
+    if passes > 1 and iter(X) is X:
+        raise InputError(
+            f"{owner}: a {type(X).__name__} can be read only once; for passes={passes} give arrays, a list of chunks, "
+            "or any iterable that begins afresh."
+        )
+
+
+def _parts(X: Any, y: Any, times: Any, passes: int, rng: np.random.Generator) -> Iterator[Piece]:
+    yield X, y, times
+    if passes > 1:
+        X, y = X.tocsr() if sp.issparse(X) else np.asarray(X), np.asarray(y)
+    for _ in range(passes - 1):
+        order = rng.permutation(len(y))
+        for first in range(0, len(y), _ROWS):
+            here = order[first : first + _ROWS]
+            yield X[here], y[here], None
+
+
+def _chunks(owner: str, chunks: Iterable[Any], passes: int, rng: np.random.Generator) -> Iterator[Piece]:
+    for number in range(passes):
+        empty = True
+        for chunk in chunks:
+            empty = False
+            if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
+                raise InputError(f"{owner}: every chunk must be (X, y) or (X, y, times), got {type(chunk).__name__}.")
+            X, y, times = (*chunk, None)[:3]
+            if number == 0:
+                yield X, y, times
+            else:
+                yield from _shuffled(X, y, rng)
+        if empty:
+            raise InputError(f"{owner}: the stream holds no chunk.")
+
+
+def _shuffled(X: Any, y: Any, rng: np.random.Generator) -> Iterator[Piece]:
+    X, y = X.tocsr() if sp.issparse(X) else np.asarray(X), np.asarray(y)
+    order = rng.permutation(len(y))
+    yield X[order], y[order], None
