@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -134,6 +135,39 @@ def test_long_logs_are_taken_in_parts(monkeypatch):
         assert_same_votes(aw.online_to_batch(sampler_of(name), X, y, "vote").decision_function(test), margins)
         average = aw.online_to_batch(sampler_of(name), X, y).decision_function(test)
         np.testing.assert_allclose(average, scores.mean(axis=0), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["SEL-P", "perceptron, gaussian", "LASEC-SS", "second order, gaussian"])
+def test_a_vote_stores_what_changed_and_no_more(name):
+    X, y, _ = data("sparse")
+    d, trace = X.shape[1], sampler_of(name).run(X, y)
+    k, nnz = trace.updates, int(X[np.flatnonzero(trace.updated)].getnnz())
+    expected = {
+        "SEL-P": d + nnz,  # the first hypothesis, then the entries of each instance
+        "perceptron, gaussian": k,
+        "LASEC-SS": (k + 1) * d,
+        "second order, gaussian": k * (k + 1) // 2,
+    }
+    assert aw.online_to_batch(sampler_of(name), X, y, "vote")._model._rows.size == expected[name]
+
+
+def test_a_stream_is_never_held_in_memory():
+    def chunks(count):
+        rng = np.random.default_rng(1)
+        for _ in range(count):
+            X = rng.standard_normal((2000, 20))
+            yield X, np.where(X[:, 0] > 0, 1.0, -1.0)
+
+    def peak(how, count):
+        tracemalloc.start()
+        aw.online_to_batch(sampler_of("SEL-P"), chunks(count), how=how)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    for how in ("average", "random", "last"):
+        peak(how, 1)  # what is allocated only once
+        assert peak(how, 40) < 1.5 * peak(how, 4)
 
 
 def test_a_shrunk_scale_does_not_lose_the_past():

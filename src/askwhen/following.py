@@ -44,22 +44,28 @@ class Run:
 
     def parts(self) -> Iterator[Part]:
         """What is yet to be played."""
+        for piece in self._pieces:
+            with piece.named():
+                rows, labels, when = self._checked(piece)
+            n, size = len(labels), self.engine.chunk
+            for first in range(0, n, size):
+                here = slice(first, min(n, first + size))
+                yield Part(part_of(rows, here.start, here.stop), labels[here], when[here], first, piece)
+
+    def _checked(self, piece: Piece) -> tuple[Rows, np.ndarray, np.ndarray]:
         owner, engine = "online_to_batch", self.engine
-        for X, y, times in self._pieces:
-            rows = check_instances(owner, X, engine.form)
-            n, d = shape_of(rows)
-            labels, when = check_labels(owner, y, n, False), self.sampler._times(times, n)
-            rows = all_canonical(owner, rows)
-            engine.begin(owner, "X", d, isinstance(rows, SparseRows))
-            for first in range(0, n, engine.chunk):
-                last = min(n, first + engine.chunk)
-                yield Part(part_of(rows, first, last), labels[first:last], when[first:last], first)
+        rows = all_canonical(owner, check_instances(owner, piece.X, engine.form))
+        n, d = shape_of(rows)
+        labels, when = check_labels(owner, piece.y, n, False), self.sampler._times(piece.times, n)
+        engine.begin(owner, "X", d, isinstance(rows, SparseRows))
+        return rows, labels, when
 
     def play(self, part: Part) -> tuple[Rows, Trace]:
         """Play a part: its rows as the learner saw them, and what happened."""
         engine, is_prepared = self.engine, self.engine.prepare is not None
-        seen = engine.prepared(part.rows, part.before) if is_prepared else part.rows
-        trace = engine.run(seen, part.labels, False, True, part.times, part.before, is_prepared)
+        with part.piece.named():
+            seen = engine.prepared(part.rows, part.before) if is_prepared else part.rows
+            trace = engine.run(seen, part.labels, False, True, part.times, part.before, is_prepared)
         self.counts += [trace.rounds, trace.questions, trace.updates, trace.mistakes]
         self.hypotheses += trace.updates + len(trace.switches)
         return seen, trace
@@ -72,11 +78,12 @@ class Part(NamedTuple):
     labels: np.ndarray
     times: np.ndarray
     before: int
+    piece: Piece
 
     def cut(self, first: int, last: int) -> Part:
         """Some of these rows."""
         rows = part_of(self.rows, first, last)
-        return Part(rows, self.labels[first:last], self.times[first:last], self.before + first)
+        return Part(rows, self.labels[first:last], self.times[first:last], self.before + first, self.piece)
 
 
 def switched_in(trace: Trace) -> np.ndarray:

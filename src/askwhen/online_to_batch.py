@@ -1,6 +1,6 @@
 """From online to batch: one classifier out of all the hypotheses that a run went through.
 
-Hsu, Batch learning via online prediction. f_1 .. f_n are the hypotheses before each round, f_n+1 the one after the
+"Batch learning via online prediction". f_1 .. f_n are the hypotheses before each round, f_n+1 the one after the
 last; most of them are the same one, which survives until the next update.
 
 ==========  ==========================================================

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,8 +13,24 @@ from ..errors import InputError
 
 _ROWS = 1 << 16  # of a shuffled pass at once
 
-Piece = tuple[Any, Any, Any]
-"""Instances, their labels, and their times or None."""
+
+class Piece(NamedTuple):
+    """Instances, their labels, their times or None, and which chunk of a stream they are, counted from 0."""
+
+    X: Any
+    y: Any
+    times: Any = None
+    chunk: int | None = None
+
+    @contextlib.contextmanager
+    def named(self) -> Iterator[None]:
+        """Name the chunk in whatever is refused inside."""
+        try:
+            yield
+        except InputError as error:
+            if self.chunk is None:
+                raise
+            raise InputError(f"{str(error).removesuffix('.')}, in chunk {self.chunk}.") from error
 
 
 def pieces_of(
@@ -45,33 +62,29 @@ def _check_chunks(owner: str, X: Any, times: Any, passes: int) -> None:
 
 
 def _parts(X: Any, y: Any, times: Any, passes: int, rng: np.random.Generator) -> Iterator[Piece]:
-    yield X, y, times
+    yield Piece(X, y, times)
     if passes > 1:
         X, y = X.tocsr() if sp.issparse(X) else np.asarray(X), np.asarray(y)
     for _ in range(passes - 1):
         order = rng.permutation(len(y))
         for first in range(0, len(y), _ROWS):
             here = order[first : first + _ROWS]
-            yield X[here], y[here], None
+            yield Piece(X[here], y[here])
 
 
 def _chunks(owner: str, chunks: Iterable[Any], passes: int, rng: np.random.Generator) -> Iterator[Piece]:
-    for number in range(passes):
-        empty = True
-        for chunk in chunks:
-            empty = False
+    for again in range(passes):
+        k = -1
+        for k, chunk in enumerate(chunks):
             if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
                 raise InputError(f"{owner}: every chunk must be (X, y) or (X, y, times), got {type(chunk).__name__}.")
             X, y, times = (*chunk, None)[:3]
-            if number == 0:
-                yield X, y, times
-            else:
-                yield from _shuffled(X, y, rng)
-        if empty:
+            yield _shuffled(X, y, k, rng) if again else Piece(X, y, times, k)
+        if k < 0:
             raise InputError(f"{owner}: the stream holds no chunk.")
 
 
-def _shuffled(X: Any, y: Any, rng: np.random.Generator) -> Iterator[Piece]:
+def _shuffled(X: Any, y: Any, chunk: int, rng: np.random.Generator) -> Piece:
     X, y = X.tocsr() if sp.issparse(X) else np.asarray(X), np.asarray(y)
     order = rng.permutation(len(y))
-    yield X[order], y[order], None
+    return Piece(X[order], y[order], None, chunk)

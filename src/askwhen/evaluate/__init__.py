@@ -3,14 +3,18 @@
 from . import bounds
 from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
 from .comparators import best_linear, best_linear_by_segment
+from .progressive import Progress, Scores, progressive
 
 __all__ = [
     "Accuracy",
     "Curve",
     "Estimate",
+    "Progress",
+    "Scores",
     "accuracy",
     "accuracy_curve",
     "best_linear",
     "best_linear_by_segment",
     "bounds",
+    "progressive",
 ]

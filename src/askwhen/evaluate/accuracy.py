@@ -130,9 +130,9 @@ def accuracy(source: Trace | Sampler, *, confidence: float = 0.95, recent: int =
     alpha = 1.0 - float(confidence)
     if isinstance(source, Trace):
         _check_trace(source)
-        tally = new_tally(int(recent) + max(int(recent) // 10, 1))
-        _note(tally, source, 0, source.rounds)
-        return _report(tally, source.rounds, source.start + source.rounds, source.questions, [], alpha, int(recent))
+        found = Collected(keep=int(recent) + max(int(recent) // 10, 1))
+        found.add(source, 0, source.rounds)
+        return found.report(alpha, int(recent))
     if not isinstance(source, Sampler):
         raise InputError(f"accuracy: source must be a Sampler or a Trace, got {type(source).__name__}.")
     if source.tasks:
@@ -147,19 +147,53 @@ def accuracy(source: Trace | Sampler, *, confidence: float = 0.95, recent: int =
 
 def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200) -> Curve:
     """The overall accuracy of a trace after 1/points, 2/points .. of its rounds, with its interval."""
-    check_number("accuracy_curve", "confidence", confidence, "a number strictly between 0 and 1", 0.0, 1.0)
+    level = "a number strictly between 0 and 1"
+    check_number("accuracy_curve", "confidence", confidence, level, 0.0, 1.0, open_high=True)
     check_count("accuracy_curve", "points", points)
     _check_trace(trace)
-    at = np.unique(np.linspace(0, trace.rounds, min(int(points), trace.rounds) + 1).astype(int)[1:])
-    tally, before, found = new_tally(1), 0, []
-    for until in at.tolist():
-        _note(tally, trace, before, until)
+    found = Collected(keep=1)
+    before = 0
+    for until in np.unique(np.linspace(0, trace.rounds, min(int(points), trace.rounds) + 1).astype(int)[1:]).tolist():
+        found.add(trace, before, until)
+        found.mark()
         before = until
-        found.append(_of_both(tally))
-    both = _Side(*(np.array([getattr(side, name) for side in found]) for name in vars(found[0])))
-    fewest, largest = _mistakes(both, 1.0 - confidence)
-    low, high = 1.0 - largest / at, 1.0 - fewest / at
-    return Curve(at, np.clip(_unbiased(both, at), low, high), low, high)
+    return found.curve(1.0 - confidence)
+
+
+class Collected:
+    """What rounds said of the accuracy, as they came: for estimates at any of the marks that were set on the way."""
+
+    def __init__(self, keep: int = RECENT + RECENT // 10) -> None:
+        self.rounds = 0
+        self._tally = new_tally(keep)
+        self._now = 0
+        self._questions = 0
+        self._marks: list[tuple[int, _Side]] = []
+
+    def add(self, trace: Trace, first: int, last: int) -> None:
+        """Some rounds of a trace, which must follow the last ones."""
+        here = slice(first, last)
+        answers = (trace.prediction[here], trace.queried[here], trace.mistaken[here])
+        note_rounds(self._tally, trace.start + first, trace.probability[here], *answers, trace.floor)
+        self.rounds += last - first
+        self._now = trace.start + last
+        self._questions += int(np.count_nonzero(trace.queried[here]))
+
+    def mark(self) -> None:
+        """Remember where the overall accuracy stands."""
+        self._marks.append((self.rounds, _of_both(self._tally)))
+
+    def curve(self, alpha: float) -> Curve:
+        """The overall accuracy at every mark."""
+        at, sides = np.array([n for n, _ in self._marks]), [side for _, side in self._marks]
+        both = _Side(*(np.array([getattr(side, name) for side in sides]) for name in vars(sides[0])))
+        fewest, largest = _mistakes(both, alpha)
+        low, high = 1.0 - largest / at, 1.0 - fewest / at
+        return Curve(at, np.clip(_unbiased(both, at), low, high), low, high)
+
+    def report(self, alpha: float, recent: int) -> Accuracy:
+        """Everything that these rounds say."""
+        return _report(self._tally, self.rounds, self._now, self._questions, [], alpha, recent)
 
 
 def _check_trace(trace: Trace) -> None:
@@ -169,12 +203,6 @@ def _check_trace(trace: Trace) -> None:
         raise InputError("accuracy: this trace kept only its counts; run with trace=True.")
     if trace.rounds and trace.prediction.dtype.kind == "f":
         raise InputError("accuracy: a regressor makes no mistakes to count; use evaluate.progressive for its error.")
-
-
-def _note(tally: Tally, trace: Trace, first: int, last: int) -> None:
-    here = slice(first, last)
-    answers = (trace.prediction[here], trace.queried[here], trace.mistaken[here])
-    note_rounds(tally, trace.start + first, trace.probability[here], *answers, trace.floor)
 
 
 @dataclass

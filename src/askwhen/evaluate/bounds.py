@@ -1,6 +1,7 @@
 """The papers' theorems as functions: how many mistakes an algorithm can make, at most or on average.
 
-003 is Cesa-Bianchi, Gentile, Zaniboni 2006; 000 is Moroshko, Crammer 2014.
+003 is Cesa-Bianchi, Gentile, Zaniboni 2006; 000 is Moroshko, Crammer 2014; 004 is "Batch learning via online
+prediction".
 
 ==========  ==========================================================
 u           a comparator: one vector, or a row for every round
@@ -25,9 +26,33 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..trace import Trace
-from ..validation import check_number, check_positive
+from ..validation import check_count, check_number, check_positive
 
 Traces = Sequence[Trace] | None
+
+
+def progressive_validation(mistakes: Any, rounds: int, delta: float = 0.05) -> Any:
+    """What the error of a hypothesis picked uniformly from f_1 .. f_n exceeds with probability delta: 004, Prop. 2.
+
+    From the mistakes that were made in n rounds of predicting before learning, on independent examples.
+    """
+    return _validated("progressive_validation", mistakes, rounds, delta)
+
+
+def hold_out(mistakes: Any, rounds: int, delta: float = 0.05) -> Any:
+    """What the error of a classifier exceeds with probability delta: 004, Proposition 1.
+
+    From its mistakes on so many examples that it was not made with.
+    """
+    return _validated("hold_out", mistakes, rounds, delta)
+
+
+def _validated(owner: str, mistakes: Any, rounds: int, delta: float) -> Any:
+    check_number(owner, "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+    check_count(owner, "rounds", rounds)
+    if np.min(mistakes) < 0 or np.max(mistakes) > rounds:
+        raise InputError(f"{owner}: mistakes must be between 0 and the rounds, {rounds}, got {mistakes!r}.")
+    return mistakes / rounds + math.sqrt(math.log(1 / delta) / (2 * rounds))
 
 
 def hinge_losses(X: Any, y: Any, u: Any, gamma: float = 1.0) -> np.ndarray:

@@ -1,0 +1,330 @@
+"""Progressive validation: predict, then learn, and count, over any stream.
+
+"Batch learning via online prediction", section 3. The mistakes of a run, made before each label was learnt, say how
+good its hypotheses are, without a held-out set: see :func:`askwhen.evaluate.bounds.progressive_validation`.
+
+==========  ==========================================================
+tp, fp      predictions of +1, right and wrong
+fn, tn      predictions of -1, wrong and right
+F           2 tp / (2 tp + fp + fn)
+micro       a ratio of counts summed over the tasks
+macro       the mean of a ratio over the tasks in which it is defined
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.pieces import pieces_of
+from ..errors import InputError
+from ..sampler import Sampler
+from ..tally import RECENT
+from ..trace import Trace
+from ..validation import check_count, check_labels, check_number
+from . import bounds
+from .accuracy import Accuracy, Collected, Curve
+
+TP, FP, FN, TN, ASKED, UPDATED, ERROR = range(7)
+"""What is counted in every window and task; ERROR sums squared errors of a regressor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Arrays with one number for every window of rounds, or for everything until its end.
+
+    A ratio is NaN where it is undefined: precision where +1 was never predicted, recall where it was never right, F
+    where neither. All but ``squared_error`` is NaN for a regressor, which alone has that one.
+    """
+
+    accuracy: np.ndarray
+    precision: np.ndarray
+    recall: np.ndarray
+    f_measure: np.ndarray
+    macro_precision: np.ndarray
+    macro_recall: np.ndarray
+    macro_f_measure: np.ndarray
+    question_rate: np.ndarray
+    updates: np.ndarray
+    squared_error: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """What a run over a stream came to.
+
+    Attributes
+    ----------
+    rounds : array of int
+        How many rounds had been played at the end of each window.
+    running, windows : Scores
+        Until the end of each window, and in each window alone; over many tasks, summed over them.
+    counts : array
+        The numbers behind the scores: one row for each window, task and count (tp, fp, fn, tn, questions, updates,
+        squared error).
+    switches : list of int
+        The rounds in which a switch was declared; a list for each task where there are several.
+    estimate : Accuracy or None
+        What the asked labels alone say of the accuracy; a list for several tasks, None for a regressor.
+    curve : Curve or None
+        The same at the end of each window.
+    error, error_bound : float
+        The share of mistakes, and what the expected error of a hypothesis picked uniformly from those before each
+        round exceeds with probability delta, if the examples are independent. Arrays for several tasks.
+    holdout_error, holdout_bound : float or None
+        The same of the last hypothesis on held-out instances.
+    delta : float
+        The probability with which each of the bounds and of the estimate's intervals may fail.
+    """
+
+    rounds: np.ndarray
+    counts: np.ndarray
+    switches: Any
+    estimate: Any
+    curve: Any
+    delta: float
+    holdout_error: Any = None
+    holdout_bound: Any = None
+
+    @property
+    def running(self) -> Scores:
+        """Scores until the end of each window."""
+        return _scores(self.counts.cumsum(axis=0), self.rounds)
+
+    @property
+    def windows(self) -> Scores:
+        """Scores of each window alone."""
+        return _scores(self.counts, np.diff(self.rounds, prepend=0))
+
+    @property
+    def error(self) -> Any:
+        """The share of mistakes; the mean squared error of a regressor."""
+        total = self.counts.sum(axis=0)
+        return _one_or_all((total[:, FP] + total[:, FN] + total[:, ERROR]) / self.rounds[-1])
+
+    @property
+    def error_bound(self) -> Any:
+        """What the expected error of a uniformly picked hypothesis exceeds with probability delta at most."""
+        if self.estimate is None:
+            return None
+        total = self.counts.sum(axis=0)
+        mistakes = total[:, FP] + total[:, FN]
+        return _one_or_all(bounds.progressive_validation(mistakes, int(self.rounds[-1]), self.delta))
+
+    def __str__(self) -> str:
+        n, last = int(self.rounds[-1]), self.running
+        asked = f"{last.question_rate[-1]:.1%} asked, {int(last.updates[-1])} updates"
+        if self.estimate is None:
+            return f"mean squared error {last.squared_error[-1]:.4g} over {n} rounds, {asked}"
+        told, F = f"accuracy {last.accuracy[-1]:.1%} over {n} rounds", f"F {last.f_measure[-1]:.3f}"
+        if not isinstance(self.estimate, Accuracy):
+            macro = f"{last.macro_f_measure[-1]:.3f} (macro)"
+            return f"{told} of {self.counts.shape[1]} tasks, {F} (micro) {macro}, {asked}"
+        at_most = f"error at most {min(self.error_bound, 1.0):.1%} at {1 - self.delta:.0%} confidence"
+        alone = f"by the asked labels alone {self.estimate.overall}"
+        return f"{told}, {alone}; {F}, {at_most}, {asked}, {len(self.switches)} switches"
+
+
+def progressive(
+    sampler: Sampler,
+    X: Any,
+    y: Any = None,
+    *,
+    times: Any = None,
+    window: int = 1000,
+    delta: float = 0.05,
+    holdout: Any = None,
+    margins: bool = True,
+) -> Progress:
+    """Run the sampler over a labelled stream and say how it went, window by window.
+
+    A simulation: it knows all labels and counts every mistake, while the sampler learns only from those it asks for.
+    ``estimate`` and ``curve`` look only at these, as one would have to in earnest, so that both can be compared.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Is run, and goes on from where it is; rounds are counted from the beginning of this stream.
+    X, y : arrays, or a stream
+        Instances and labels; a matrix of labels for several tasks. Without y, X is an iterable of ``(X, y)`` chunks, or
+        ``(X, y, times)``, which is read once and never held in memory. If a chunk is refused, the earlier ones stay
+        played.
+    times : array, optional
+        When each instance came, for a rule that allows for labels by time.
+    window : int, default 1000
+        How many rounds a window has; the last one may have fewer.
+    delta : float, default 0.05
+        The probability with which a bound may fail.
+    holdout : (X, y), optional
+        Instances with labels that are only predicted, after the last round.
+    margins : bool, default True
+        As in ``run``: False is faster, and widens the intervals of ``estimate`` where probabilities are not computed.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((5000, 5))
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> progress = aw.evaluate.progressive(aw.Sampler(seed=7), X, y, window=500)
+    >>> progress.windows.accuracy[0] < progress.windows.accuracy[-1]
+    np.True_
+    >>> progress.error < progress.error_bound
+    True
+    """
+    if not isinstance(sampler, Sampler):
+        raise InputError(f"progressive: sampler must be a Sampler, got {type(sampler).__name__}.")
+    check_count("progressive", "window", window)
+    check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+    regression = bool(sampler.learner.regression)
+    held = None if holdout is None else _checked_holdout(holdout, regression)
+    found = _Counting(int(window), regression)
+    for piece in pieces_of("progressive", X, y, times):
+        with piece.named():
+            made = sampler.run(piece.X, piece.y, piece.times, margins=margins)
+        traces = made if isinstance(made, list) else [made]
+        labels = np.asarray(piece.y, float).reshape(traces[0].rounds, len(traces))
+        found.add(traces, labels, several=isinstance(made, list))
+    return found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+
+
+class _Counting:
+    """Counts by window, as traces come."""
+
+    def __init__(self, window: int, regression: bool) -> None:
+        self._window = window
+        self._regression = regression
+        self._several = False
+        self._done = 0
+        self._counts: list[np.ndarray] = []
+        self._rounds: list[int] = []
+        self._collected: list[Collected] = []
+        self._switches: list[list[int]] = []
+        self._begins: int | None = None
+
+    def add(self, traces: list[Trace], labels: np.ndarray, several: bool) -> None:
+        if self._begins is None:
+            self._begins, self._several = traces[0].start, several
+            self._collected = [Collected() for _ in traces]
+            self._switches = [[] for _ in traces]
+        for found, trace in zip(self._switches, traces, strict=True):
+            found.extend((trace.switches - self._begins).tolist())
+        n, first = traces[0].rounds, 0
+        while first < n:
+            last = min(n, first + self._window - self._done % self._window)
+            if self._done % self._window == 0:
+                self._open(len(traces))
+            for j, trace in enumerate(traces):
+                self._counts[-1][j] += _counted(trace, labels[first:last, j], first, last, self._regression)
+                if not self._regression:
+                    self._collected[j].add(trace, first, last)
+            self._done += last - first
+            self._rounds[-1] = self._done
+            first = last
+            if self._done % self._window == 0:
+                self._close()
+
+    def _open(self, tasks: int) -> None:
+        self._counts.append(np.zeros((tasks, 7)))
+        self._rounds.append(0)
+
+    def _close(self) -> None:
+        if not self._regression:
+            for collected in self._collected:
+                collected.mark()
+
+    def progress(self, delta: float, holdout_error: Any, holdout_bound: Any) -> Progress:
+        if self._done % self._window:
+            self._close()
+        estimates: list[Accuracy] = []
+        curves: list[Curve] = []
+        if not self._regression:
+            estimates = [collected.report(delta, RECENT) for collected in self._collected]
+            curves = [collected.curve(delta) for collected in self._collected]
+        return Progress(
+            rounds=np.array(self._rounds),
+            counts=np.array(self._counts),
+            switches=self._switches if self._several else self._switches[0],
+            estimate=None if self._regression else estimates if self._several else estimates[0],
+            curve=None if self._regression else curves if self._several else curves[0],
+            delta=delta,
+            holdout_error=holdout_error,
+            holdout_bound=holdout_bound,
+        )
+
+
+def _counted(trace: Trace, y: np.ndarray, first: int, last: int, regression: bool) -> np.ndarray:
+    here = slice(first, last)
+    asked, updated = np.count_nonzero(trace.queried[here]), np.count_nonzero(trace.updated[here])
+    if regression:
+        return np.array([0, 0, 0, 0, asked, updated, ((trace.prediction[here] - y) ** 2).sum()])
+    positive, mistaken = trace.prediction[here] > 0, trace.mistaken[here]
+    tp, fp = np.count_nonzero(positive & ~mistaken), np.count_nonzero(positive & mistaken)
+    fn, tn = np.count_nonzero(~positive & mistaken), np.count_nonzero(~positive & ~mistaken)
+    return np.array([tp, fp, fn, tn, asked, updated, 0.0])
+
+
+def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.asarray(np.divide(a, b, out=np.full(np.shape(b), np.nan), where=b > 0))
+
+
+def _mean_over_tasks(values: np.ndarray) -> np.ndarray:
+    known = ~np.isnan(values)
+    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
+
+
+def _scores(counts: np.ndarray, rounds: np.ndarray) -> Scores:
+    """Scores from counts of windows and tasks."""
+
+    def ratios(c: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        tp, fp, fn = c[..., TP], c[..., FP], c[..., FN]
+        return _ratio(tp, tp + fp), _ratio(tp, tp + fn), _ratio(2 * tp, 2 * tp + fp + fn)
+
+    micro = counts.sum(axis=1)
+    labels = micro[:, : TN + 1].sum(axis=1)
+    decisions = rounds * float(counts.shape[1])
+    precision, recall, f_measure = ratios(micro)
+    macro_precision, macro_recall, macro_f_measure = (_mean_over_tasks(values) for values in ratios(counts))
+    return Scores(
+        accuracy=_ratio(micro[:, TP] + micro[:, TN], labels),
+        precision=precision,
+        recall=recall,
+        f_measure=f_measure,
+        macro_precision=macro_precision,
+        macro_recall=macro_recall,
+        macro_f_measure=macro_f_measure,
+        question_rate=micro[:, ASKED] / decisions,
+        updates=micro[:, UPDATED].astype(int),
+        squared_error=np.where(labels > 0, np.nan, micro[:, ERROR] / decisions),
+    )
+
+
+def _one_or_all(values: np.ndarray) -> Any:
+    return float(values[0]) if len(values) == 1 else values
+
+
+def _checked_holdout(holdout: Any, regression: bool) -> tuple[Any, np.ndarray]:
+    if not isinstance(holdout, (tuple, list)) or len(holdout) != 2:
+        raise InputError(f"progressive: holdout must be a pair (X, y), got {type(holdout).__name__}.")
+    X, y = holdout[0], np.asarray(holdout[1])
+    for column in y.T if y.ndim == 2 else [y]:
+        check_labels("progressive, holdout", column, np.shape(X)[0], regression)
+    return X, y
+
+
+def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: float) -> tuple[Any, Any]:
+    """The error of the last hypothesis on held-out instances, and its bound."""
+    if holdout is None:
+        return None, None
+    X, y = holdout
+    tasks = sampler.tasks or [sampler]
+    if y.reshape(len(y), -1).shape[1] != len(tasks):
+        raise InputError(f"progressive: holdout must have labels for {len(tasks)} tasks, got shape {y.shape}.")
+    found = np.column_stack([task.predict(X) for task in tasks])
+    wrong = found - y.reshape(found.shape)
+    if sampler.learner.regression:
+        return _one_or_all((wrong**2).mean(axis=0)), None
+    mistakes = np.count_nonzero(wrong, axis=0)
+    return _one_or_all(mistakes / len(y)), _one_or_all(bounds.hold_out(mistakes, len(y), delta))
