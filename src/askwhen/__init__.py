@@ -2,7 +2,7 @@
 
 import typing
 
-from . import evaluate
+from . import data, evaluate
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
 from .kernels import Gaussian, Kernel, Linear, Polynomial
@@ -70,6 +70,7 @@ __all__ = [
     "SwitchDetector",
     "Trace",
     "Winnow",
+    "data",
     "evaluate",
     "online_to_batch",
     "paper",

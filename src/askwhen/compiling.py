@@ -28,7 +28,7 @@ from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_ROOMS = ("*.py", "learners/*.py", "rules/*.py", "drift/*.py")
+_ROOMS = ("*.py", "learners/*.py", "rules/*.py", "drift/*.py", "data/*.py")
 _STALE_AFTER = 30 * 86400.0
 
 

@@ -1,1 +1,6 @@
-"""Instances: where they come from, and in which pieces they are read."""
+"""Instances: files as streams, data sets by name, synthetic streams, words as features."""
+
+from .hashing import hash_text
+from .stream import Stream, read
+
+__all__ = ["Stream", "hash_text", "read"]

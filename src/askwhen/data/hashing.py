@@ -1,0 +1,109 @@
+"""Words as numbered features: hashed, so that no vocabulary is kept and a word seen tomorrow has its place already.
+
+FNV-1a (Fowler, Noll, Vo) with 64 bits; a feature's number is its last bits. Words are runs of letters, digits and any
+byte outside ASCII, in lower case. A word that comes k times has the value k; words that share a number add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiling import apart, step
+from ..errors import InputError
+from ..validation import check_count
+
+DEFAULT_FEATURES = 1 << 18
+
+_U = np.uint64
+FIRST, PRIME = _U(0xCBF29CE484222325), _U(0x100000001B3)
+
+
+@step
+def add_byte(h: Any, c: Any) -> Any:
+    """The hash with one more byte."""
+    return (h ^ _U(c)) * PRIME
+
+
+@step
+def fold(h: Any) -> Any:
+    """All bits of a hash in its last ones."""
+    h ^= h >> _U(32)
+    return h ^ (h >> _U(16))
+
+
+@step
+def is_word(c: Any) -> Any:
+    """Whether this byte is part of a word."""
+    return (c >= 97 and c <= 122) or (c >= 65 and c <= 90) or (c >= 48 and c <= 57) or c >= 128
+
+
+@apart
+def hash_words(text: Any, ends: Any, features: int, indptr: Any, indices: Any) -> None:
+    """Write the features of the words of each text, which ends where ``ends`` says, in the order of the words."""
+    entry = 0
+    at = 0
+    size = _U(features)
+    for i in range(len(ends)):
+        h, inside = FIRST, False
+        while at < ends[i]:
+            c = text[at]
+            if is_word(c):
+                h = add_byte(h, c + 32 if c >= 65 and c <= 90 else c)
+                inside = True
+            elif inside:
+                indices[entry] = np.int32(fold(h) % size)
+                entry += 1
+                h, inside = FIRST, False
+            at += 1
+        if inside:
+            indices[entry] = np.int32(fold(h) % size)
+            entry += 1
+        indptr[i + 1] = entry
+
+
+def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.csr_matrix:
+    """Texts as rows of word counts, by hashing.
+
+    Examples
+    --------
+    >>> from askwhen.data import hash_text
+    >>> X = hash_text(["to be or not to be", "To be!"], n_features=1024)
+    >>> X.shape, X.sum(axis=1).ravel().tolist()
+    ((2, 1024), [[6.0, 2.0]])
+    """
+    check_features("hash_text", n_features)
+    encoded = []
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"hash_text: every text must be a string, got {type(text).__name__} in row {i}.")
+        encoded.append((text if text.isascii() else text.lower()).encode("utf-8", "surrogatepass"))
+    joined = np.frombuffer(b"".join(encoded), np.uint8)
+    ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
+    indptr, indices = np.zeros(len(ends) + 1, np.int64), np.empty(len(joined), np.int32)
+    hash_words(joined, ends, int(n_features), indptr, indices)
+    return counted(np.ones(indptr[-1]), indices[: indptr[-1]], indptr, int(n_features))
+
+
+def counted(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, features: int) -> sp.csr_matrix:
+    """Rows with their entries sorted, and those of one feature added up."""
+    X = sp.csr_matrix((data, indices, indptr), (len(indptr) - 1, features))
+    X.sum_duplicates()
+    return X
+
+
+def hash_name(name: str, features: int) -> int:
+    """The number of a feature with this name."""
+    h = int(FIRST)
+    for c in name.encode("utf-8", "surrogatepass"):
+        h = ((h ^ c) * int(PRIME)) & (2**64 - 1)
+    h ^= h >> 32
+    return (h ^ (h >> 16)) % features
+
+
+def check_features(owner: str, n_features: Any) -> None:
+    """Refuse a number of features that there cannot be."""
+    check_count(owner, "n_features", n_features)

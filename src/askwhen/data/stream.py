@@ -1,0 +1,310 @@
+"""Files as streams: chunks of instances and labels, read once and in constant memory, in any supported format."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from ..validation import check_choice, check_count
+from . import svmlight, vw
+from .files import COMPRESSED, Report, blocks_of, in_order
+from .hashing import DEFAULT_FEATURES, counted, hash_name, hash_text
+from .labels import check_positive, signs
+from .svmlight import LineError
+from .tables import Columns, batches_of, split
+
+FORMATS = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".t": "svmlight",
+    ".vw": "vw",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+}
+_TABLES = ("csv", "tsv", "parquet")
+
+
+@dataclasses.dataclass(eq=False)
+class Stream:
+    """A file as chunks ``(X, y)``, or ``(X, y, times)`` with a time column. Every ``for`` reads it from the beginning.
+
+    Made by :func:`read`. ``load()`` reads all of it at once.
+    """
+
+    path: str
+    format: str
+    columns: Columns
+    target: str
+    positive: Any
+    zero_based: bool
+    several: bool
+    rows: int
+    progress: bool
+    n_features: int | None
+    n_labels: int | None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        if self.format == "svmlight" and (self.n_features is None or (self.several and self.n_labels is None)):
+            self._scan()
+        if not self.progress:
+            return self._chunks(None)
+        return self._with_progress()
+
+    def _chunks(self, report: Report | None) -> Iterator[tuple[Any, ...]]:
+        read = _READERS[self.format]
+        before = 0
+        for X, y, times in read(self, report):
+            if X.shape[0] == 0:
+                continue
+            if not self.several and self.target != "class":
+                y = signs(y, self.positive, self.path, before) if self.target == "binary" else _numbers(y, self.path)
+            before += X.shape[0]
+            yield (X, y) if times is None else (X, y, times)
+
+    def _with_progress(self) -> Iterator[tuple[Any, ...]]:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+        piped = self.path == "-"
+        looks = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        with Progress(*looks, console=Console(stderr=True)) as bar:
+            task = bar.add_task(Path(self.path).name, total=None if piped else Path(self.path).stat().st_size)
+            yield from self._chunks(lambda done: bar.update(task, completed=done))
+
+    def load(self) -> tuple[Any, ...]:
+        """All of it: instances, labels, and times where there are any."""
+        found: list[tuple[Any, ...]] = []
+        known, self.n_features = self.n_features, self.n_features or -1
+        try:
+            found.extend(self)
+        finally:
+            self.n_features = known
+        if not found:
+            raise InputError(f"read: {self.path} holds no instance.")
+        Xs, *others = zip(*found, strict=True)
+        if not sp.issparse(Xs[0]):
+            return (np.concatenate(Xs), *(np.concatenate(other) for other in others))
+        d = max(X.shape[1] for X in Xs)
+        for X in Xs:
+            X.resize(X.shape[0], d)
+        return (sp.vstack(Xs, "csr"), *(np.concatenate(other) for other in others))
+
+    def _scan(self) -> None:
+        """Find the largest feature, and the largest of several labels, where they are not given."""
+        if self.path == "-":
+            raise InputError("read: give n_features=, since the standard input can be read only once.")
+        d = labels = 0
+        for lines in _lines(self, None):
+            d = max(d, lines.features)
+            labels = max(labels, int(lines.labels.max(initial=-1.0)) + 1) if self.several else 0
+        self.n_features = self.n_features or max(d, 1)
+        self.n_labels = self.n_labels or labels
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    label: str | None = None,
+    text: str | None = None,
+    time: str | None = None,
+    drop: tuple[str, ...] | list[str] = (),
+    positive: Any = None,
+    target: str = "binary",
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    zero_based: bool = False,
+    several: bool = False,
+    rows: int = 1 << 16,
+    progress: bool = False,
+) -> Stream:
+    r"""A file as a stream, for ``sampler.run`` chunk by chunk, ``evaluate.progressive`` and ``online_to_batch``.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, or ``-`` for the standard input. What its name says is decompressed: .gz, .bz2, .xz, .zst.
+    format : {"svmlight", "vw", "csv", "tsv", "parquet", "ndjson"}, optional
+        By default what the file's name says.
+    label, text, time : str, optional
+        Columns of a table: the label (by default one named label, y, class or target), a text whose words are hashed,
+        and the time stamps. All other columns must be numbers.
+    drop : list of str, optional
+        Columns to leave out.
+    positive : optional
+        The label that becomes +1, where the others become -1. Without, labels must be -1 and +1, 0 and 1, or true and
+        false.
+    target : {"binary", "number", "class"}, default "binary"
+        Whether labels become -1 and +1, stay numbers for a regressor, or stay as they are.
+    n_features : int, optional
+        How many features an svmlight file has: without, it is read twice, the first time to find out. The number of
+        places that words, names and VW features are hashed to: 262,144 unless you say otherwise.
+    n_labels : int, optional
+        With ``several``, how many labels there are; without, found out in the same way.
+    zero_based : bool, default False
+        Whether the features of an svmlight file count from 0 instead of 1.
+    several : bool, default False
+        Whether lines of an svmlight file hold several labels with commas between: whole numbers from 0, which become
+        the columns of a matrix of -1 and +1.
+    rows : int, default 65,536
+        How many rows of a Parquet file are read at once; other files are read by size.
+    progress : bool, default False
+        Whether to show a progress bar on the standard error.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("tiny.svm").write_text("+1 1:0.5 3:2\n-1 2:1 # a comment\n")
+    >>> for X, y in aw.data.read("tiny.svm"):
+    ...     print(X.toarray().tolist(), y.tolist())
+    [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
+    """
+    name = os.fspath(path)
+    suffixes = Path(name).suffixes
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    if format is None:
+        format = FORMATS.get(suffixes[-1] if suffixes else "")
+        if format is None:
+            listed = ", ".join(sorted(set(FORMATS.values())))
+            raise InputError(f"read: what is in {name} cannot be told from its name; give format=, one of {listed}.")
+    check_choice("read", "format", format, tuple(_READERS))
+    check_choice("read", "target", target, ("binary", "number", "class"))
+    check_count("read", "rows", rows)
+    for what, count in (("n_features", n_features), ("n_labels", n_labels)):
+        if count is not None:
+            check_count("read", what, count)
+    check_positive(positive, target)
+    if name != "-" and not Path(name).is_file():
+        raise InputError(f"read: there is no file {name}.")
+    columns = Columns(label, time, text, tuple(drop), n_features or DEFAULT_FEATURES)
+    facts = (zero_based, several, int(rows), progress, n_features, n_labels)
+    return Stream(name, format, columns, target, positive, *facts)
+
+
+def _lines(stream: Stream, report: Report | None) -> Iterator[svmlight.Lines]:
+    parse = partial(svmlight.parse_block, zero_based=stream.zero_based, several=stream.several)
+    yield from _parsed(stream, parse, report)
+
+
+def _parsed(stream: Stream, parse: Any, report: Report | None) -> Iterator[Any]:
+    """What blocks of lines parse to; an error names the line."""
+    before = 0
+    for lines, found in in_order(partial(_caught, parse), blocks_of("read", stream.path, report)):
+        if isinstance(found, LineError):
+            raise InputError(f"read: {stream.path}, line {before + found.line + 1}, {found.sentence}.")
+        before += lines
+        yield found
+
+
+def _caught(parse: Any, block: memoryview) -> tuple[int, Any]:
+    """How many lines a block has, and what it parses to or the error."""
+    try:
+        return svmlight.newlines(np.frombuffer(block, np.uint8)), parse(block)
+    except LineError as error:
+        return 0, error
+
+
+def _read_svmlight(stream: Stream, report: Report | None) -> Iterator[Any]:
+    wanted = stream.n_features or -1
+    for labels, tags, indptr, indices, data, largest in _lines(stream, report):
+        if wanted > 0 and largest > wanted:
+            last = largest - stream.zero_based
+            raise InputError(f"read: {stream.path} has a feature {last}, beyond the last of n_features={wanted}.")
+        n = len(indptr) - 1
+        X = sp.csr_matrix((data, indices, indptr), (n, wanted if wanted > 0 else max(largest, 1)))
+        X.has_canonical_format = True
+        yield X, _matrix(labels, tags, stream) if stream.several else labels, None
+
+
+def _matrix(labels: np.ndarray, tags: np.ndarray, stream: Stream) -> np.ndarray:
+    """Several labels of each line, as a matrix of -1 and +1."""
+    count = stream.n_labels or 0
+    if len(labels) and (labels.min() < 0 or labels.max() >= count or (labels % 1 != 0).any()):
+        raise InputError(f"read: {stream.path} must have whole labels from 0 to {count - 1}, got {labels.max():g}.")
+    Y = np.full((len(tags) - 1, count), -1.0)
+    Y[np.repeat(np.arange(len(tags) - 1), np.diff(tags)), labels.astype(int)] = 1.0
+    return Y
+
+
+def _read_vw(stream: Stream, report: Report | None) -> Iterator[Any]:
+    for y, X in _parsed(stream, partial(vw.parse_block, features=stream.columns.features), report):
+        yield X, y, None
+
+
+def _read_table(stream: Stream, report: Report | None) -> Iterator[Any]:
+    before = 0
+    for batch in batches_of(stream.path, stream.format, stream.rows, report):
+        yield split(batch, stream.columns, stream.path, before)
+        before += batch.num_rows
+
+
+def _read_ndjson(stream: Stream, report: Report | None) -> Iterator[Any]:
+    yield from _parsed(stream, partial(_parse_json, features=stream.columns.features), report)
+
+
+def _parse_json(block: memoryview, features: int) -> tuple[Any, np.ndarray, Any]:
+    """Lines of {"x": numbers, names with values, or text; "y": label; perhaps "time"}."""
+    xs: list[Any] = []
+    ys, times = [], []
+    for number, line in enumerate(bytes(block).splitlines()):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            x, y = record["x"], record["y"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise LineError(number, 'must be an object such as {"x": [0.5, 1], "y": 1}') from error
+        if xs and (type(x) is not type(xs[0]) or (isinstance(x, list) and len(x) != len(xs[0]))):
+            raise LineError(number, "must have an x like the lines before")
+        if isinstance(x, dict) and not all(_is_number(value) for value in x.values()):
+            raise LineError(number, "must have numbers as the values of x")
+        if isinstance(x, list) and not all(_is_number(value) for value in x):
+            raise LineError(number, "must have numbers in x")
+        if not isinstance(x, (dict, list, str)):
+            raise LineError(number, "must have an x that is a list of numbers, an object, or a text")
+        xs.append(x)
+        ys.append(y)
+        if "time" in record:
+            times.append(record["time"])
+    if times and len(times) != len(xs):
+        raise LineError(0, "and those after it must have a time in every line, or in none")
+    y, when = np.array(ys), np.array(times) if times else None
+    if not xs:
+        return np.zeros((0, 1)), y, None
+    if isinstance(xs[0], str):
+        return hash_text(xs, features), y, when
+    if isinstance(xs[0], list):
+        return np.array(xs, float), y, when
+    indptr = np.cumsum([0] + [len(x) for x in xs])
+    indices = np.array([hash_name(name, features) for x in xs for name in x], np.int32)
+    data = np.array([value for x in xs for value in x.values()], float)
+    return counted(data, indices, indptr, features), y, when
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and math.isfinite(value)
+
+
+def _numbers(y: np.ndarray, path: str) -> np.ndarray:
+    try:
+        return np.asarray(y, float)
+    except (TypeError, ValueError):
+        raise InputError(f"read: the labels of {path} must be numbers for target='number', got {y[0]!r}.") from None
+
+
+_READERS = {"svmlight": _read_svmlight, "vw": _read_vw, "ndjson": _read_ndjson} | dict.fromkeys(_TABLES, _read_table)

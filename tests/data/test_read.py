@@ -1,0 +1,300 @@
+"""Every format, compressed and not, in pieces, with good and bad lines."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import askwhen as aw
+from askwhen.data import files
+from askwhen.data.hashing import hash_name
+
+arrow = pytest.importorskip("pyarrow")
+
+SVMLIGHT = b"""# a comment
++1 1:0.5 3:1e-3 7:12 # more
+
+-1 qid:3 2:1\r
+1
+  -1\t4:-2.5   9:1\n"""
+ROWS = [[0.5, 0, 0.001, 0, 0, 0, 12, 0, 0], [0, 1, 0, 0, 0, 0, 0, 0, 0], [0] * 9, [0, 0, 0, -2.5, 0, 0, 0, 0, 1]]
+PACKERS = {
+    "": lambda b: b,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": lambda b: arrow.compress(b, "zstd", asbytes=True),
+}
+
+
+def dense(X):
+    return X.toarray() if sp.issparse(X) else X
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_svmlight_compressed_in_every_way(tmp_path, suffix):
+    path = tmp_path / f"a.svm{suffix}"
+    path.write_bytes(PACKERS[suffix](SVMLIGHT))
+    stream = aw.data.read(path)
+    for _ in range(2):  # every loop begins afresh
+        ((X, y),) = stream
+        np.testing.assert_array_equal(X.toarray(), ROWS)
+        np.testing.assert_array_equal(y, [1, -1, 1, -1])
+    X, y = aw.data.read(path, n_features=12).load()
+    assert X.shape == (4, 12)
+    assert aw.data.read(path).load()[0].shape == (4, 9)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_blocks_end_with_lines(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(files.blocks_of, "__defaults__", (None, size))
+    path = tmp_path / "a.svm"
+    path.write_bytes(SVMLIGHT.removesuffix(b"\n"))  # the last line ends with the file
+    X, y = aw.data.read(path).load()
+    np.testing.assert_array_equal(X.toarray(), ROWS)
+    np.testing.assert_array_equal(y, [1, -1, 1, -1])
+
+
+def test_svmlight_as_scikit_learn_reads_it(tmp_path):
+    datasets = pytest.importorskip("sklearn.datasets")
+    rng = np.random.default_rng(0)
+    X = sp.random(500, 200, 0.1, "csr", rng=rng)
+    datasets.dump_svmlight_file(X, np.sign(rng.standard_normal(500)), str(tmp_path / "a.svm"), zero_based=False)
+    expected, labels = datasets.load_svmlight_file(str(tmp_path / "a.svm"), n_features=200, zero_based=False)
+    found, y = aw.data.read(tmp_path / "a.svm", n_features=200).load()
+    assert (found != expected).nnz == 0
+    np.testing.assert_array_equal(y, labels)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("x 1:2", "line 3, must begin with a label, a number"),
+        ("1:2 3:4", "line 3, must begin with a label"),
+        ("1 2", "line 3, must have a colon between index and value"),
+        ("1 a:2", "line 3, must hold index:value pairs after its label"),
+        ("1 -1:2", "line 3, must hold index:value pairs"),
+        ("1 1:", "line 3, must hold a number after the colon"),
+        ("1 1:2x", "line 3, must hold a number after the colon"),
+        ("1 1:zwei", "line 3, must hold a number after the colon"),
+        ("1 2:1 2:1", "line 3, must have its indices in increasing order"),
+        ("1 3:1 2:1", "line 3, must have its indices in increasing order"),
+        ("1 0:1", "line 3, has a feature 0, but features count from 1 unless zero_based=True"),
+        ("1 99999999999:1", "line 3, has a feature above 2\\^31 - 2"),
+        ("1,2 1:1", "line 3, must begin with a label"),
+        ("3 1:1", "has the label 3.0 in instance 2; labels must be -1 and"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, line, sentence):
+    path = tmp_path / "a.svm"
+    path.write_text(f"1 1:1\n-1 1:1\n{line}\n1 1:1\n")
+    with pytest.raises(aw.InputError, match=sentence) as caught:
+        aw.data.read(path).load()
+    assert str(path) in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_lines_with_several_labels_and_features_from_0(tmp_path):
+    path = tmp_path / "a.svm"
+    path.write_text("0,2 0:1 3:2\n1 1:1\n2 0:1\n")
+    stream = aw.data.read(path, zero_based=True, several=True)
+    ((X, Y),) = stream
+    np.testing.assert_array_equal(Y, [[1, -1, 1], [-1, 1, -1], [-1, -1, 1]])
+    assert X.shape == (3, 4)
+    traces = aw.Sampler(aw.Perceptron(), aw.Always(), seed=1).run(X, Y)
+    assert len(traces) == 3
+    with pytest.raises(aw.InputError, match="whole labels from 0 to 1, got 2"):
+        list(aw.data.read(path, zero_based=True, several=True, n_labels=2))
+
+
+def test_labels_of_all_kinds(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,class\n1,spam\n2,ham\n3,spam\n")
+    assert aw.data.read(path, positive="spam").load()[1].tolist() == [1, -1, 1]
+    assert aw.data.read(path, target="class").load()[1].tolist() == ["spam", "ham", "spam"]
+    with pytest.raises(aw.InputError, match="the label 'spam' in instance 0"):
+        aw.data.read(path).load()
+    path.write_text("a,y\n1,true\n2,false\n")
+    assert aw.data.read(path).load()[1].tolist() == [1, -1]
+    path.write_text("a,y\n1,2.5\n2,7\n")
+    assert aw.data.read(path, target="number").load()[1].tolist() == [2.5, 7]
+    assert aw.data.read(path, positive=7).load()[1].tolist() == [-1, 1]
+    path.write_text("a,target\n1,0\n2,1\n")
+    assert aw.data.read(path).load()[1].tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "parquet"])
+def test_tables(tmp_path, kind):
+    path = tmp_path / f"a.{kind}"
+    table = arrow.table({"when": [1, 2, 5], "x": [0.5, 1.5, -2.0], "flag": [True, False, True], "y": [1, 0, 1]})
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, path)
+    else:
+        lines = ["when,x,flag,y", "1,0.5,true,1", "2,1.5,false,0", "5,-2.0,true,1"]
+        text = "\n".join(lines).replace(",", "\t" if kind == "tsv" else ",") + "\n"
+        path.write_bytes(PACKERS[".gz" if kind.endswith("gz") else ""](text.encode()))
+    X, y, times = aw.data.read(path, time="when", rows=2).load()
+    np.testing.assert_array_equal(X, [[0.5, 1], [1.5, 0], [-2, 1]])
+    assert (y.tolist(), times.tolist()) == ([1, -1, 1], [1, 2, 5])
+    assert aw.data.read(path, drop=["when", "flag"]).load()[0].shape == (3, 1)
+
+
+def test_words_of_a_table_are_hashed_beside_its_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('n,mail,label\n1.5,"Buy now, buy!",1\n2.5,hello,0\n')
+    X, _ = aw.data.read(path, text="mail", n_features=1000).load()
+    assert X.shape == (2, 1001)
+    assert X[0, hash_name("buy", 1000)] == 2
+    assert X[1, 1000] == 2.5
+    assert aw.data.read(path, text="mail", drop=["n"], n_features=1000).load()[0].shape == (2, 1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "sentence"),
+    [
+        ("a,b\n1,2\n", {}, "needs label=, the name of its label column; it has 'a', 'b'"),
+        ("a,y\n1,1\n", {"label": "z"}, "has no column 'z'; it has 'a', 'y'"),
+        ("a,y\nx,1\n", {}, "column 'a' of .* holds string, not numbers; name it in drop="),
+        ("a,y\n1,1\n,1\n", {}, "column 'a' of .* is empty in row 1"),
+        ("a,y\n1,1\n2\n", {}, "cannot read .*a.csv: CSV parse error: Expected 2 columns, got 1"),
+    ],
+)
+def test_bad_tables(tmp_path, text, settings, sentence):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(aw.InputError, match=sentence):
+        aw.data.read(path, **settings).load()
+
+
+def test_ndjson_of_numbers_names_and_texts(tmp_path):
+    path = tmp_path / "a.ndjson"
+
+    def load(*records, **settings):
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return aw.data.read(path, **settings).load()
+
+    X, _ = load({"x": [1, 2.5], "y": 1}, {"x": [0, 1], "y": -1})
+    np.testing.assert_array_equal(X, [[1, 2.5], [0, 1]])
+    X, _, times = load(
+        {"x": {"a": 2, "b": 1}, "y": True, "time": 3}, {"x": {"b": 4}, "y": False, "time": 9}, n_features=50
+    )
+    assert (X[0, hash_name("a", 50)], X[1, hash_name("b", 50)], times.tolist()) == (2, 4, [3, 9])
+    X, _ = load({"x": "Grüße an ALLE", "y": 1}, n_features=10**6)
+    assert X[0, hash_name("grüße", 10**6)] == X[0, hash_name("alle", 10**6)] == 1
+    for record, sentence in (
+        ({"x": [1]}, "line 2, must be an object such as"),
+        ([1], "line 2, must be an object"),
+        ({"x": [1, 2], "y": 1}, "line 2, must have an x like the lines before"),
+        ({"x": ["a"], "y": 1}, "line 2, must have numbers in x"),
+        ({"x": {"a": 1}, "y": 1}, "line 2, must have an x like the lines before"),
+    ):
+        with pytest.raises(aw.InputError, match=sentence):
+            load({"x": [1], "y": 1}, record)
+    with pytest.raises(aw.InputError, match="line 1, must have an x that is a list of numbers"):
+        load({"x": 3, "y": 1})
+
+
+def test_the_format_of_vowpal_wabbit(tmp_path):
+    path = tmp_path / "a.vw"
+    path.write_text("1 2.0 'tag|a x:0.5 y |b:2 x:1.5 z\n-1 |a x\n\n+1|a x:3 x:1\n")
+    X, y = aw.data.read(path, n_features=5000).load()
+    place = {name: hash_name(name.replace(" ", "#"), 5000) for name in ("a x", "a y", "b x", "b z")}
+    assert y.tolist() == [1, -1, 1]
+    assert X[0].toarray()[0, [place["a x"], place["a y"], place["b x"], place["b z"]]].tolist() == [0.5, 1, 3, 2]
+    assert (X[1, place["a x"]], X[2, place["a x"]]) == (1, 4)
+    for line, sentence in (
+        ("|a x", "line 1, must begin with a label"),
+        ("1 x y", "line 1, must have a | before"),
+        ("1 |a x:z", "line 1, must hold a number after the colon"),
+    ):
+        path.write_text(line + "\n")
+        with pytest.raises(aw.InputError, match=sentence.replace("|", r"\|")):
+            aw.data.read(path).load()
+
+
+def test_words_are_hashed_alike_everywhere():
+    X = aw.data.hash_text(["to be, or NOT to be", "", "naïve Ünïcode 42"], n_features=2**20)
+    assert X.shape == (3, 2**20)
+    for word, times in (("to", 2), ("be", 2), ("or", 1), ("not", 1)):
+        assert X[0, hash_name(word, 2**20)] == times
+    assert (X[2, hash_name("ünïcode", 2**20)], X[2, hash_name("42", 2**20)], X[1].nnz) == (1, 1, 0)
+    with pytest.raises(aw.InputError, match="every text must be a string, got int in row 1"):
+        aw.data.hash_text(["a", 1])
+
+
+def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
+    def refused(sentence, *args, **settings):
+        with pytest.raises(aw.InputError, match=sentence):
+            aw.data.read(*args, **settings).load()
+
+    refused("there is no file", tmp_path / "a.svm")
+    refused("cannot be told from its name; give format=, one of csv, ndjson", tmp_path / "a.dat")
+    refused("format must be", tmp_path / "a.dat", format="arff")
+    (tmp_path / "a.svm").write_text("")
+    refused("holds no instance", tmp_path / "a.svm")
+    refused("n_features must be a whole number", tmp_path / "a.svm", n_features=0)
+    refused("positive is only for target='binary'", tmp_path / "a.svm", positive=1, target="number")
+    (tmp_path / "b.svm.gz").write_bytes(gzip.compress(b"1 1:1\n" * 999)[:-20])
+    refused("cannot decompress", tmp_path / "b.svm.gz")
+    (tmp_path / "c.svm").write_text("1 5:1\n")
+    refused("has a feature 5, beyond the last of n_features=3", tmp_path / "c.svm", n_features=3)
+    (tmp_path / "d.parquet").write_text("no parquet")
+    refused("cannot read .*d.parquet", tmp_path / "d.parquet")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1 1:1\n")))
+    with pytest.raises(aw.InputError, match="give n_features=, since the standard input can be read only once"):
+        list(aw.data.read("-", format="svmlight"))
+
+
+def test_the_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SVMLIGHT)))
+    ((X, _),) = aw.data.read("-", format="svmlight", n_features=9)
+    np.testing.assert_array_equal(X.toarray(), ROWS)
+
+
+def test_a_long_file_runs_in_constant_memory_with_a_bar(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(files.blocks_of, "__defaults__", (None, 1 << 16))
+    line = " ".join(["1", *(f"{j}:0.5" for j in range(1, 60))]) + "\n"
+    (tmp_path / "short.svm").write_text(line * 10000)
+    (tmp_path / "long.svm").write_text(line * 40000)
+
+    def peak(name, **settings):
+        sampler = aw.Sampler(aw.Perceptron(), aw.MarginRule(1.0), seed=1)
+        tracemalloc.start()
+        for X, y in aw.data.read(tmp_path / name, n_features=60, **settings):
+            sampler.run(X, y, trace=False)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most, sampler.round
+
+    peak("short.svm", progress=True)
+    (few, _), (many, rounds) = peak("short.svm"), peak("long.svm")
+    assert rounds == 40000
+    assert many < 1.5 * few
+    assert "short.svm" in capfd.readouterr().err
+
+
+def test_a_stream_feeds_everything_that_takes_one(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    lines = [
+        f"{label} " + " ".join(f"{j}:{v!r}" for j, v in enumerate(row.tolist(), 1))
+        for label, row in zip(y, X, strict=True)
+    ]
+    (tmp_path / "a.svm").write_text("\n".join(lines))
+    stream = aw.data.read(tmp_path / "a.svm")
+    progress = aw.evaluate.progressive(aw.Sampler(aw.Perceptron(), aw.Always(), seed=1), stream, window=100)
+    model = aw.online_to_batch(aw.Sampler(aw.Perceptron(), aw.Always(), seed=1), stream, passes=2)
+    direct = aw.Sampler(aw.Perceptron(), aw.Always(), seed=1).run(sp.csr_matrix(X), y)
+    assert progress.error == direct.mistakes / 300
+    assert model.rounds == 600
+    assert sum(X.shape[0] for X, _ in stream) == 300
