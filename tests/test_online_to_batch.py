@@ -273,6 +273,7 @@ def test_scikit_learn_takes_it_as_a_fitted_classifier():
     check_is_fitted(model)
     assert base.is_classifier(model)
     assert base.clone(model) is model
+    assert model.set_params(**model.get_params()) is model
     assert get_scorer("roc_auc")(model, X, y) > 0.5
     assert get_scorer("accuracy")(model, X, y) == model.score(X, y)
     calibrated = CalibratedClassifierCV(FrozenEstimator(model)).fit(X, y)
@@ -290,8 +291,9 @@ def test_own_kernels_come_back_with_their_code(tmp_path):
         expected = aw.online_to_batch(same, X, y, how).decision_function(test)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
         model.save(tmp_path / how)
-        with pytest.raises(aw.SnapshotError, match="given again as kernel="):
-            aw.BatchClassifier.load(tmp_path / how)
+        for given in (None, aw.Gaussian(1.0)):
+            with pytest.raises(aw.SnapshotError, match="given again as kernel="):
+                aw.BatchClassifier.load(tmp_path / how, kernel=given)
         again = aw.BatchClassifier.load(tmp_path / how, kernel=kernel)
         np.testing.assert_array_equal(again.decision_function(test), found)
 
@@ -306,6 +308,10 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path):
 
     refused("sampler must be a Sampler, got Perceptron", aw.Perceptron(), X, y)
     refused("how must be 'average' or 'vote'", sampler, X, y, "mean")
+    for seed in (-1, 1.5, "a", True):
+        refused("seed must be a whole number of at least 0", sampler, X, y, seed=seed)
+    refused("y must be labels, got 'vote'; give other arguments by name", sampler, [(X, y)], "vote")
+    refused("got 1 parts", sampler, [(X,)])
     refused("passes must be a whole number", sampler, X, y, passes=0)
     refused("needs a classifier", aw.Sampler(aw.LeastSquares(regression=True), aw.FixedRate(0.5)), X, y)
     refused("y must be given", sampler, X)
@@ -324,6 +330,9 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path):
             model.predict(np.where(np.arange(25)[:, None] == 1, np.inf, test))
         with pytest.raises(aw.InputError, match="6 columns as before, got 2"):
             model.predict(test[:, :2])
+        for labels in (y[:25, None], [1], y[:7]):
+            with pytest.raises(aw.InputError, match="score: y must"):
+                model.score(test, labels)
     sampler.save(tmp_path / "sampler")
     with pytest.raises(aw.SnapshotError, match="no batch classifier"):
         aw.BatchClassifier.load(tmp_path / "sampler")

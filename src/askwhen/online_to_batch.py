@@ -42,7 +42,18 @@ from .rules import Always
 from .sampler import Sampler
 from .states import copy_state
 from .support import DenseStore, SparseStore, Store
-from .validation import Rows, all_canonical, check_choice, check_count, check_instances, part_of, shape_of, short
+from .validation import (
+    Rows,
+    all_canonical,
+    check_choice,
+    check_count,
+    check_instances,
+    check_labels,
+    check_seed,
+    part_of,
+    shape_of,
+    short,
+)
 
 _MARGINS = 1 << 22  # of all hypotheses on some rows at once
 
@@ -109,6 +120,7 @@ def online_to_batch(
         raise InputError(f"online_to_batch: sampler must be a Sampler, got {type(sampler).__name__}.")
     check_choice("online_to_batch", "how", how, tuple(_MAKERS))
     check_count("online_to_batch", "passes", passes)
+    check_seed("online_to_batch", seed)
     if sampler.tasks:
         raise InputError("online_to_batch: this sampler has tasks; give one of sampler.tasks.")
     if sampler.learner.regression:
@@ -125,6 +137,8 @@ def online_to_batch(
 
 class BatchClassifier:
     """A classifier out of all the hypotheses of a run, as scikit-learn expects a fitted one.
+
+    It is never trained again: ``fit`` and ``clone`` give itself, so that cross-validation would only predict.
 
     Attributes
     ----------
@@ -150,7 +164,10 @@ class BatchClassifier:
         return f"<BatchClassifier: {self.how} of {self.hypotheses} hypotheses from {self.rounds} rounds>"
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Positive for +1: the margins, or for a vote the share of hypotheses for +1 less that for -1."""
+        """Positive for +1: w.x of an average, the margin of one hypothesis, or the share of votes for +1 less the rest.
+
+        The margin of a second-order hypothesis is w.x / (1 + q), so thresholds do not carry over to its averages.
+        """
         return self._model.margins(X)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
@@ -159,7 +176,8 @@ class BatchClassifier:
 
     def score(self, X: Any, y: Any) -> float:
         """The share of these instances that are predicted right."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        found = self.predict(X)
+        return float(np.mean(found == check_labels("score", y, len(found), False)))
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Itself: it is fitted already, and scikit-learn's tools may not train it again."""
@@ -182,6 +200,12 @@ class BatchClassifier:
         """None: what it is made of is not to be changed."""
         return {}
 
+    def set_params(self, **params: Any) -> Self:
+        """Itself, without parameters; there are none to set."""
+        if params:
+            raise InputError(f"set_params: a batch classifier has no parameters, got {', '.join(params)}.")
+        return self
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a file. A crash leaves the old file whole."""
         header, arrays = self._model.dump()
@@ -191,7 +215,7 @@ class BatchClassifier:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> BatchClassifier:
-        """What ``save`` wrote; a learner with a ``Kernel`` of the user's own needs it again here."""
+        """What ``save`` wrote; a learner with a ``Kernel`` of the user's own needs the same one again here."""
         header, arrays = snapshot.read(path)
         try:
             about = header["batch"]

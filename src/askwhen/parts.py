@@ -54,7 +54,10 @@ def build(described: list[Any] | None, own_kernel: Any = None) -> Any:
     values = dict(values)
     if values.get("kernel") == OWN_KERNEL:
         if not isinstance(own_kernel, kernels.Kernel):
-            raise SnapshotError("load: this sampler has a kernel of its own, which must be given again as kernel=.")
+            got = "" if own_kernel is None else f", an aw.Kernel, got {type(own_kernel).__name__}"
+            raise SnapshotError(
+                f"load: what was saved has a kernel of its own, which must be given again as kernel={got}."
+            )
         values["kernel"] = own_kernel
     elif own_kernel is not None and name in learners.__all__:
         raise SnapshotError("load: kernel is only for a sampler that was saved with a kernel of its own.")

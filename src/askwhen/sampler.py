@@ -32,6 +32,7 @@ from .validation import (
     check_instances,
     check_label,
     check_labels,
+    check_seed,
     check_time,
     check_times,
     dimensions_of,
@@ -90,8 +91,7 @@ class Sampler:
             learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
         parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), drift, prepare, audit)
         check_parts(parts)
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-            raise InputError(f"Sampler: seed must be a whole number of at least 0, got {seed!r}.")
+        check_seed("Sampler", seed)
         self._own(Engine(parts, None if seed is None else int(seed)))
 
     def _own(self, engine: Engine) -> None:

@@ -72,6 +72,12 @@ def check_flag(owner: Any, name: str, value: Any) -> None:
         raise InputError(f"{name_of(owner)}: {name} must be True or False, got {value!r}.")
 
 
+def check_seed(owner: Any, seed: Any) -> None:
+    """Refuse what cannot seed coins; None may."""
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
+        raise InputError(f"{name_of(owner)}: seed must be a whole number of at least 0, got {seed!r}.")
+
+
 def _as_float(value: Any) -> float:
     try:
         return float(value)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.evaluate import best_linear, best_linear_by_segment, bounds
@@ -189,9 +190,90 @@ def test_comparators_found_in_hindsight():
     assert np.count_nonzero(np.diff(found[:, 0])) <= 2
     one_label = best_linear(np.ones((5, 2)), np.ones(5))
     assert bounds.hinge_loss(np.ones((5, 2)), np.ones(5), one_label) < 1e-9
-    with pytest.raises(aw.InputError, match="switches must be rounds"):
+    with pytest.raises(aw.InputError, match="switches must be a list of rounds"):
         best_linear_by_segment(X, y, [9999])
     with pytest.raises(aw.InputError, match="one for each round"):
         bounds.hinge_loss(X, y, np.ones((2, 2)))
     with pytest.raises(aw.InputError, match="probability simplex"):
         bounds.sel_winnow(X, y, np.ones(3), 0.5)
+
+
+def test_one_class_has_an_svm_too():
+    X, y, _ = separable()
+    X = X * y[:, None]  # all of one side
+    ones = np.ones(len(y))
+    found = best_linear(X, ones, C=0.1)
+    mirrored = best_linear(
+        X * np.where(np.arange(len(y)) % 2, 1, -1)[:, None], np.where(np.arange(len(y)) % 2, 1, -1), C=0.1
+    )
+    np.testing.assert_allclose(found, mirrored, rtol=1e-2, atol=1e-3)  # the same problem, with signs turned
+
+    def objective(u):
+        return u @ u / 2 + 0.1 * bounds.hinge_loss(X, ones, u)
+
+    assert objective(found) <= min(objective(scale * found) for scale in (0.0, 0.9, 1.1, 2.0)) * (1 + 1e-6)
+
+
+def test_sparse_instances_are_never_made_dense():
+    rng = np.random.default_rng(0)
+    X = sp.random(3000, 1_000_000, 1e-5, "csr", rng=rng)
+    y = np.where(rng.random(3000) > 0.5, 1.0, -1.0)
+    u = np.zeros(1_000_000)
+    u[X.indices[:50]] = 1.0
+    small = X[:, np.unique(X.indices)]
+    v = u[np.unique(X.indices)]
+    assert bounds.sel_p(X, y, u, b=1.0) == pytest.approx(bounds.sel_p(small.toarray(), y, v, b=1.0))
+    assert bounds.sel_winnow_tuning(X, 0.5) == pytest.approx(bounds.sel_winnow_tuning(small.toarray(), 0.5))
+
+
+def test_both_ways_to_the_volume_agree():
+    rng = np.random.default_rng(0)
+    for shape in ((7, 12), (30, 12)):
+        X, u = rng.standard_normal(shape), rng.standard_normal(12)
+        A = np.eye(12) + X.T @ X
+        expected = np.sqrt(np.linalg.slogdet(A)[1] / (u @ A @ u))
+        assert bounds.sel_2nd_b(X, u) == pytest.approx(expected)
+
+
+def test_what_a_bound_cannot_be_made_of_is_refused():
+    X, y, u = separable()
+    traces = runs(lambda seed: aw.paper("SEL-P", b=1.0, seed=seed), X, y, 2)
+
+    def refused(sentence, call, *args, **settings):
+        with pytest.raises(aw.InputError, match=sentence):
+            call(*args, **settings)
+
+    counts = [aw.paper("SEL-P", b=1.0, seed=1).run(X, y, trace=False)]
+    refused("counts only; run with trace=True", bounds.sel_p, X, y, u, 1.0, traces=counts)
+    refused("every probability must be known", bounds.expected_questions, counts)
+    lazy = aw.paper("SEL-2ND", b=0.1, seed=1).run(X / 9, y, margins=False)
+    refused("every probability must be known", bounds.expected_questions, [lazy])
+    refused("at least one trace", bounds.expected_questions, [])
+    refused("at least one run", bounds.sel_p, X, y, u, 1.0, traces=[])
+    refused("traces must be a list of traces, got Trace", bounds.sel_p, X, y, u, 1.0, traces=traces[0])
+    refused("traces must be traces of runs, got list", bounds.lasec, X, y, u, 1.0, 3.0, traces)
+    refused("all rounds of these instances, got 500 rounds for 9", bounds.sel_p, X[:9], y[:9], u, 1.0, traces=traces)
+    for labels in (y[:, None], y[:1], (y > 0) * 1, np.zeros(len(y))):
+        refused("^sel_p: y must", bounds.sel_p, X, labels, u, 1.0)
+        refused("^best_linear: y must", best_linear, X, labels)
+    refused("u must be one vector of 4", bounds.sel_p, X, y, u[:2], 1.0)
+    refused("u must hold finite numbers", bounds.sel_p, X, y, u * np.nan, 1.0)
+    refused("X must hold finite numbers", bounds.sel_p, X * np.inf, y, u, 1.0)
+    refused("there is no best value where u", bounds.sel_p_b, X, y, 0 * u)
+    refused("there is no best value where u", bounds.sel_2nd_b, X, 0 * u)
+    refused("there is no best value where u or all instances are 0", bounds.sel_winnow_tuning, 0 * X, 0.5)
+    for gamma in (0, -1):
+        refused("gamma must be a positive", bounds.sel_2nd_b, X, u, gamma)
+        refused("gamma must be a positive", bounds.sel_winnow_tuning, X, 0.5, gamma)
+        refused("gamma must be a positive", bounds.sel_ada, X, y, u, 1.0, gamma)
+        refused("gamma must be a positive", bounds.lemma_7, 1, 1, 1, 1, gamma)
+    refused("X must be a positive", bounds.corollary_c, 100, 5, -1.0, 1.0)
+    refused("X must be a positive", bounds.corollary_holds, 100, 5, 0.0, 1.0, 1.0)
+    refused("updated must have 500 entries", bounds.total_drift, np.ones((500, 4)), [True])
+    refused("mistakes must be between 0 and the rounds", bounds.progressive_validation, np.nan, 10)
+    refused("switches must be a list of rounds", best_linear_by_segment, X, y, None)
+    refused("switches must be a list of rounds", best_linear_by_segment, X, y, [1.5])
+    assert bounds.sel_2nd(X.tolist(), y.tolist(), u.tolist(), 1.0, traces=iter(traces)) == bounds.sel_2nd(
+        X, y, u, 1.0, traces=traces
+    )
+    assert bounds.progressive_validation([10, 20], 100).shape == (2,)

@@ -115,7 +115,14 @@ def test_held_out_instances_are_only_predicted():
     X, Y = two_tasks()
     progress = progressive(sampler(), X, Y, holdout=(X, Y))
     assert progress.holdout_error.shape == progress.holdout_bound.shape == (3,)
-    assert "3 tasks" in str(progress)
+    assert "tasks: 3" in str(progress)
+
+
+def test_a_matrix_of_one_column_is_several_tasks():
+    X, y = drifting(4, 200)
+    progress = progressive(sampler(), X, y[:, None], holdout=(X, y[:, None]))
+    assert progress.error.shape == progress.error_bound.shape == progress.holdout_error.shape == (1,)
+    assert len(progress.estimate) == len(progress.switches) == 1
 
 
 def test_proposition_2_of_004_holds_and_its_margin_is_needed():
@@ -155,6 +162,11 @@ def test_bad_input_is_refused_in_one_sentence():
     refused(r"holdout must be a pair", sampler(), X, y, holdout=X)
     fresh = sampler()
     refused("holdout: y must hold -1 and", fresh, X, y, holdout=(X, np.zeros(60)))
+    refused("holdout: X must have the same columns as the stream", fresh, X, y, holdout=(X[:, :2], y))
+    refused("holdout: y must have the same columns as the stream", fresh, X, y, holdout=(X, np.column_stack([y, y])))
+    refused("holdout: X must hold finite numbers", fresh, X, y, holdout=(holed(X), y))
+    refused("holdout: X must be a matrix with at least one row", fresh, X, y, holdout=(X[:0], y[:0]))
+    refused("holdout: X must hold real numbers", fresh, X, y, holdout=(None, None))
     assert fresh.round == 0
     with pytest.raises(aw.InputError, match="mistakes must be between 0 and the rounds"):
         bounds.hold_out(5, 4)

@@ -41,6 +41,8 @@ def pieces_of(
     With y, X is a matrix: one piece, and then for each further pass pieces of a new order of its rows. Without y, X is
     an iterable of ``(X, y)`` or ``(X, y, times)`` chunks; a further pass reads it again, and shuffles inside chunks.
     """
+    if isinstance(y, str):
+        raise InputError(f"{owner}: y must be labels, got {y!r}; give other arguments by name.")
     if y is None:
         _check_chunks(owner, X, times, passes)
         return _chunks(owner, X, passes, np.random.default_rng(seed))
@@ -77,7 +79,8 @@ def _chunks(owner: str, chunks: Iterable[Any], passes: int, rng: np.random.Gener
         k = -1
         for k, chunk in enumerate(chunks):
             if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
-                raise InputError(f"{owner}: every chunk must be (X, y) or (X, y, times), got {type(chunk).__name__}.")
+                what = f"{len(chunk)} parts" if isinstance(chunk, (tuple, list)) else type(chunk).__name__
+                raise InputError(f"{owner}: every chunk must be (X, y) or (X, y, times), got {what}.")
             X, y, times = (*chunk, None)[:3]
             yield _shuffled(X, y, k, rng) if again else Piece(X, y, times, k)
         if k < 0:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import numbers
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..errors import InputError
-from ..validation import check_positive
+from ..linalg import DenseRows
+from ..validation import check_instances, check_labels, check_positive
 
 
 def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:
@@ -23,26 +26,47 @@ def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:
         How much a hinge loss costs beside |u|^2 / 2.
     """
     check_positive("best_linear", "C", C)
-    try:
-        from sklearn.svm import LinearSVC
-    except ImportError as error:
-        raise ImportError("best_linear needs scikit-learn: pip install 'askwhen[sklearn]'.") from error
-    y = np.asarray(y, float)
-    if len(np.unique(y)) < 2:  # one label only: any positive multiple of its mean separates as well as can be
-        mean = np.asarray(X.mean(axis=0), float).ravel() * y[0]
-        return np.asarray(mean / max(float(mean @ mean), 1e-300))
-    model = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, max_iter=100_000, random_state=0)
-    return np.asarray(model.fit(X, y).coef_[0], float)
+    rows, y = _checked("best_linear", X, y)
+    return _solve(rows, y, C)
 
 
 def best_linear_by_segment(X: Any, y: Any, switches: Sequence[int], *, C: float = 1.0) -> np.ndarray:
     """A comparator for every round: the batch SVM of each segment between the rounds of switches."""
-    n, d = X.shape
-    edges = [0, *sorted(set(map(int, switches))), n]
-    if min(edges) < 0 or max(edges) > n:
-        raise InputError(f"best_linear_by_segment: switches must be rounds from 0 to {n}, got {list(switches)}.")
-    u = np.zeros((n, d))
-    for first, last in itertools.pairwise(edges):
+    owner = "best_linear_by_segment"
+    check_positive(owner, "C", C)
+    rows, y = _checked(owner, X, y)
+    n, d = rows.shape
+    if isinstance(switches, str) or not isinstance(switches, Iterable) or not all(map(_is_round(n), switches)):
+        raise InputError(f"{owner}: switches must be a list of rounds from 0 to {n}, got {switches!r}.")
+    try:
+        u = np.zeros((n, d))
+    except MemoryError:
+        raise InputError(f"{owner}: {n} comparators of {d} features do not fit in memory; take fewer rows.") from None
+    for first, last in itertools.pairwise([0, *sorted(set(map(int, switches))), n]):
         if first < last:
-            u[first:last] = best_linear(X[first:last], np.asarray(y)[first:last], C=C)
+            u[first:last] = _solve(rows[first:last], y[first:last], C)
     return u
+
+
+def _is_round(n: int) -> Any:
+    return lambda t: isinstance(t, numbers.Integral) and not isinstance(t, bool) and 0 <= int(t) <= n
+
+
+def _checked(owner: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+    rows = check_instances(owner, X)
+    X = rows.X if isinstance(rows, DenseRows) else sp.csr_matrix(X, dtype=float)
+    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        raise InputError(f"{owner}: X must hold finite numbers only.")
+    return X, check_labels(owner, y, X.shape[0], False)
+
+
+def _solve(X: Any, y: np.ndarray, C: float) -> np.ndarray:
+    try:
+        from sklearn.svm import LinearSVC
+    except ImportError as error:
+        raise ImportError("best_linear needs scikit-learn: pip install 'askwhen[sklearn]'.") from error
+    if (y == y[0]).all():  # liblinear wants two classes: an instance 0 of the other one costs the same for every u
+        X = sp.vstack([X, sp.csr_matrix((1, X.shape[1]))]) if sp.issparse(X) else np.vstack([X, np.zeros(X.shape[1])])
+        y = np.append(y, -y[0])
+    model = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, max_iter=100_000, random_state=0)
+    return np.asarray(model.fit(X, y).coef_[0], float)

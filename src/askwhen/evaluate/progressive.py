@@ -19,12 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.pieces import pieces_of
+from ..data.pieces import Piece, pieces_of
 from ..errors import InputError
+from ..linalg import DenseRows
 from ..sampler import Sampler
 from ..tally import RECENT
 from ..trace import Trace
-from ..validation import check_count, check_labels, check_number
+from ..validation import check_count, check_instances, check_labels, check_number, shape_of
 from . import bounds
 from .accuracy import Accuracy, Collected, Curve
 
@@ -73,9 +74,12 @@ class Progress:
         The same at the end of each window.
     error, error_bound : float
         The share of mistakes, and what the expected error of a hypothesis picked uniformly from those before each
-        round exceeds with probability delta, if the examples are independent. Arrays for several tasks.
+        round exceeds with probability delta, if the examples are independent. Arrays for several tasks. For a
+        regressor the mean squared error, without a bound.
     holdout_error, holdout_bound : float or None
         The same of the last hypothesis on held-out instances.
+    several : bool
+        Whether there are several tasks: y was a matrix.
     delta : float
         The probability with which each of the bounds and of the estimate's intervals may fail.
     """
@@ -86,6 +90,7 @@ class Progress:
     estimate: Any
     curve: Any
     delta: float
+    several: bool
     holdout_error: Any = None
     holdout_bound: Any = None
 
@@ -103,7 +108,7 @@ class Progress:
     def error(self) -> Any:
         """The share of mistakes; the mean squared error of a regressor."""
         total = self.counts.sum(axis=0)
-        return _one_or_all((total[:, FP] + total[:, FN] + total[:, ERROR]) / self.rounds[-1])
+        return self._each((total[:, FP] + total[:, FN] + total[:, ERROR]) / self.rounds[-1])
 
     @property
     def error_bound(self) -> Any:
@@ -112,7 +117,10 @@ class Progress:
             return None
         total = self.counts.sum(axis=0)
         mistakes = total[:, FP] + total[:, FN]
-        return _one_or_all(bounds.progressive_validation(mistakes, int(self.rounds[-1]), self.delta))
+        return self._each(bounds.progressive_validation(mistakes, int(self.rounds[-1]), self.delta))
+
+    def _each(self, values: np.ndarray) -> Any:
+        return values if self.several else float(values[0])
 
     def __str__(self) -> str:
         n, last = int(self.rounds[-1]), self.running
@@ -120,9 +128,9 @@ class Progress:
         if self.estimate is None:
             return f"mean squared error {last.squared_error[-1]:.4g} over {n} rounds, {asked}"
         told, F = f"accuracy {last.accuracy[-1]:.1%} over {n} rounds", f"F {last.f_measure[-1]:.3f}"
-        if not isinstance(self.estimate, Accuracy):
+        if self.several:
             macro = f"{last.macro_f_measure[-1]:.3f} (macro)"
-            return f"{told} of {self.counts.shape[1]} tasks, {F} (micro) {macro}, {asked}"
+            return f"{told}, tasks: {self.counts.shape[1]}, {F} (micro) {macro}, {asked}"
         at_most = f"error at most {min(self.error_bound, 1.0):.1%} at {1 - self.delta:.0%} confidence"
         alone = f"by the asked labels alone {self.estimate.overall}"
         return f"{told}, {alone}; {F}, {at_most}, {asked}, {len(self.switches)} switches"
@@ -182,6 +190,8 @@ def progressive(
     held = None if holdout is None else _checked_holdout(holdout, regression)
     found = _Counting(int(window), regression)
     for piece in pieces_of("progressive", X, y, times):
+        if held is not None:
+            _check_fits(held, piece)
         with piece.named():
             made = sampler.run(piece.X, piece.y, piece.times, margins=margins)
         traces = made if isinstance(made, list) else [made]
@@ -250,6 +260,7 @@ class _Counting:
             estimate=None if self._regression else estimates if self._several else estimates[0],
             curve=None if self._regression else curves if self._several else curves[0],
             delta=delta,
+            several=self._several,
             holdout_error=holdout_error,
             holdout_bound=holdout_bound,
         )
@@ -301,17 +312,28 @@ def _scores(counts: np.ndarray, rounds: np.ndarray) -> Scores:
     )
 
 
-def _one_or_all(values: np.ndarray) -> Any:
-    return float(values[0]) if len(values) == 1 else values
-
-
 def _checked_holdout(holdout: Any, regression: bool) -> tuple[Any, np.ndarray]:
+    owner = "progressive, holdout"
     if not isinstance(holdout, (tuple, list)) or len(holdout) != 2:
         raise InputError(f"progressive: holdout must be a pair (X, y), got {type(holdout).__name__}.")
-    X, y = holdout[0], np.asarray(holdout[1])
-    for column in y.T if y.ndim == 2 else [y]:
-        check_labels("progressive, holdout", column, np.shape(X)[0], regression)
-    return X, y
+    rows = check_instances(owner, holdout[0])
+    values = rows.X if isinstance(rows, DenseRows) else rows.data
+    if not np.isfinite(values).all():
+        raise InputError(f"{owner}: X must hold finite numbers only.")
+    n, y = shape_of(rows)[0], np.asarray(holdout[1])
+    columns = [check_labels(owner, column, n, regression) for column in (y.T if y.ndim == 2 else [y])]
+    return holdout[0], np.column_stack(columns) if y.ndim == 2 else columns[0]
+
+
+def _check_fits(holdout: tuple[Any, np.ndarray], piece: Piece) -> None:
+    """Refuse held-out instances that do not fit the stream, before any of it is played."""
+    for name, held, played in (
+        ("X", np.shape(holdout[0]), np.shape(piece.X)),
+        ("y", holdout[1].shape, np.shape(piece.y)),
+    ):
+        if held[1:] != played[1:]:
+            shapes = f"columns as the stream, {played[1:]}, got {held[1:]}"
+            raise InputError(f"progressive, holdout: {name} must have the same {shapes}.")
 
 
 def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: float) -> tuple[Any, Any]:
@@ -319,12 +341,8 @@ def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: f
     if holdout is None:
         return None, None
     X, y = holdout
-    tasks = sampler.tasks or [sampler]
-    if y.reshape(len(y), -1).shape[1] != len(tasks):
-        raise InputError(f"progressive: holdout must have labels for {len(tasks)} tasks, got shape {y.shape}.")
-    found = np.column_stack([task.predict(X) for task in tasks])
-    wrong = found - y.reshape(found.shape)
+    found = np.column_stack([task.predict(X) for task in sampler.tasks]) if y.ndim == 2 else sampler.predict(X)
     if sampler.learner.regression:
-        return _one_or_all((wrong**2).mean(axis=0)), None
-    mistakes = np.count_nonzero(wrong, axis=0)
-    return _one_or_all(mistakes / len(y)), _one_or_all(bounds.hold_out(mistakes, len(y), delta))
+        return ((found - y) ** 2).mean(axis=0), None
+    mistakes = np.count_nonzero(found != y, axis=0)
+    return mistakes / len(y), bounds.hold_out(mistakes, len(y), delta)
