@@ -92,7 +92,8 @@ class _Case:
     def losses(self) -> np.ndarray:
         """Hinge losses of every round."""
         assert self.y is not None
-        return np.asarray(np.maximum(0.0, self.gamma - self.y * self.scores))
+        losses: np.ndarray = np.maximum(0.0, self.gamma - self.y * self.scores)
+        return losses
 
     @property
     def loss(self) -> float:
@@ -121,7 +122,8 @@ class _Case:
     def updated(self, trace: Trace | None) -> np.ndarray:
         """The instances of a run's updates, or all of them."""
         rows = self.X if trace is None else self.X[np.flatnonzero(trace.updated)]
-        return np.asarray(rows.toarray() if sp.issparse(rows) else rows, float)
+        found: np.ndarray = np.asarray(rows.toarray() if sp.issparse(rows) else rows, float)
+        return found
 
     def first_norm(self, trace: Trace) -> float:
         """The norm of the comparator of the first update."""
@@ -137,12 +139,12 @@ class _Case:
 
 
 def _checked_u(owner: str, u: Any, n: int, d: int) -> np.ndarray:
-    u = np.asarray(u, float)
-    if u.shape not in ((d,), (n, d)):
-        raise InputError(f"{owner}: u must be one vector of {d} or one for each round, got shape {u.shape}.")
-    if not np.isfinite(u).all():
+    found: np.ndarray = np.asarray(u, float)
+    if found.shape not in ((d,), (n, d)):
+        raise InputError(f"{owner}: u must be one vector of {d} or one for each round, got shape {found.shape}.")
+    if not np.isfinite(found).all():
         raise InputError(f"{owner}: u must hold finite numbers only.")
-    return u
+    return found
 
 
 def _checked_traces(owner: str, traces: Any, n: int) -> list[Trace]:
