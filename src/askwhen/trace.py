@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .errors import InputError
 
 
 class Ask(NamedTuple):
@@ -76,6 +80,54 @@ class Trace:
             f"Trace({self.rounds} rounds from {self.start}: {self.questions} questions, {self.updates} updates, "
             f"{self.mistakes} mistakes, {len(self.switches)} switches)"
         )
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """One column for everything that is known of a round: what the tables and files are made of."""
+        if len(self.queried) != self.rounds:
+            raise InputError("columns: this trace kept only its counts; run with trace=True.")
+        switched = np.zeros(self.rounds, np.bool_)
+        switched[self.switches - self.start] = True
+        names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
+        found = {"round": np.arange(self.start, self.start + self.rounds)}
+        found |= {name: getattr(self, name) for name in names} | {"switched": switched}
+        return found | {f"drift_weight_{e}": self.drift_weights[:, e] for e in range(self.drift_weights.shape[1])}
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame with one row for each round."""
+        return _module("to_pandas", "pandas").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """A polars data frame with one row for each round."""
+        return _module("to_polars", "polars").DataFrame(self.columns())
+
+    def to_arrow(self) -> Any:
+        """An Arrow table with one row for each round."""
+        return _module("to_arrow", "pyarrow").table(self.columns())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file with one row for each round."""
+        table = self.to_arrow()
+        _write("to_parquet", _module("to_parquet", "pyarrow.parquet").write_table, table, path)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a CSV file with one row for each round, numbers in full."""
+        table = self.to_arrow()
+        _write("to_csv", _module("to_csv", "pyarrow.csv").write_csv, table, path)
+
+
+def _module(owner: str, name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise InputError(f"{owner}: this needs {package}: pip install {package}.") from error
+
+
+def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> None:
+    try:
+        write(table, os.fspath(path))
+    except OSError as error:
+        raise InputError(f"{owner}: cannot write {path}: {error.strerror or error}.") from error
 
 
 def join(traces: list[Trace]) -> Trace:

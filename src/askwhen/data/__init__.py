@@ -1,6 +1,20 @@
 """Instances: files as streams, data sets by name, synthetic streams, words as features."""
 
 from .hashing import hash_text
+from .sets import Data, load, names
 from .stream import Stream, read
+from .synthetic import drifting, noisy_linear, spherical, switching, zipf_text
 
-__all__ = ["Stream", "hash_text", "read"]
+__all__ = [
+    "Data",
+    "Stream",
+    "drifting",
+    "hash_text",
+    "load",
+    "names",
+    "noisy_linear",
+    "read",
+    "spherical",
+    "switching",
+    "zipf_text",
+]

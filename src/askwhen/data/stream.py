@@ -167,9 +167,10 @@ def read(
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> _ = Path("tiny.svm").write_text("+1 1:0.5 3:2\n-1 2:1 # a comment\n")
-    >>> for X, y in aw.data.read("tiny.svm"):
+    >>> import askwhen as aw, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tiny.svm"
+    >>> _ = path.write_text("+1 1:0.5 3:2\n-1 2:1 # a comment\n")
+    >>> for X, y in aw.data.read(path):
     ...     print(X.toarray().tolist(), y.tolist())
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
     """

@@ -1,0 +1,149 @@
+"""Synthetic streams: pure functions of their sizes and a seed.
+
+==========  ==========================================================
+u           the target: labels are the sign of u.x, or u.x itself with noise
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..validation import check_count, check_number, check_positive, check_seed
+
+
+def switching(n: int = 10_000, d: int = 50, every: int = 500, seed: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian instances whose Gaussian target is drawn anew every so many rounds.
+
+    Moroshko, Crammer 2014, section 6.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> X, y = aw.data.switching(n=1000, d=10, every=250, seed=1)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((1000, 10), [-1.0, 1.0])
+    """
+    _check("switching", n=n, d=d, every=every)
+    rng = _rng("switching", seed)
+    X = rng.standard_normal((n, d))
+    targets = rng.standard_normal((-(-n // every), d))
+    return X, _signs((X * targets[np.arange(n) // every]).sum(axis=1))
+
+
+def drifting(
+    n: int = 10_000, d: int = 50, turn: float = 0.01, seed: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian instances whose target turns by so many radians in every round, towards a direction that wanders too."""
+    _check("drifting", n=n, d=d)
+    check_number("drifting", "turn", turn, "a finite number of at least 0", 0.0, open_low=False, open_high=True)
+    rng = _rng("drifting", seed)
+    X = rng.standard_normal((n, d))
+    y = np.empty(n)
+    u, asides = _unit(rng.standard_normal(d)), rng.standard_normal((n // 100 + 1, d))
+    for t in range(n):
+        y[t] = X[t] @ u
+        aside = asides[t // 100]
+        across = aside - (aside @ u) * u
+        u = np.cos(turn) * u + np.sin(turn) * _unit(across)
+    return X, _signs(y)
+
+
+def spherical(
+    n: int = 100_000,
+    d: int = 4,
+    at: int | None = None,
+    sigma: float = 0.4,
+    regression: bool = False,
+    seed: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Instances on the unit sphere, and a target on it that is drawn anew once.
+
+    Kravchik 2014. A label is +1 with probability (1 + u.x) / 2; for regression it is u.x with Gaussian noise that is
+    clipped at two standard deviations.
+
+    Parameters
+    ----------
+    n, d : int
+        How many instances, of which dimension.
+    at : int, optional
+        The round of the switch; by default uniform between 0.2 n and 0.8 n.
+    sigma : float, default 0.4
+        The noise of a regression.
+    regression : bool, default False
+        Whether labels are numbers.
+    seed : int, optional
+        Seeds everything.
+    """
+    _check("spherical", n=n, d=d)
+    check_positive("spherical", "sigma", sigma)
+    rng = _rng("spherical", seed)
+    X = rng.standard_normal((n, d))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    at = int(rng.uniform(0.2, 0.8) * n) if at is None else at
+    targets = rng.standard_normal((2, d))
+    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+    p = (X * targets[(np.arange(n) >= at).astype(int)]).sum(axis=1)
+    if regression:
+        return X, p + np.clip(sigma * rng.standard_normal(n), -2 * sigma, 2 * sigma)
+    return X, _signs((1 + p) / 2 - rng.random(n))
+
+
+def noisy_linear(
+    n: int = 10_000, d: int = 20, noise: float = 0.1, seed: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian instances and one target; this share of the labels is turned over."""
+    _check("noisy_linear", n=n, d=d)
+    check_number("noisy_linear", "noise", noise, "a number from 0 to 1", 0.0, 1.0, open_low=False)
+    rng = _rng("noisy_linear", seed)
+    X = rng.standard_normal((n, d))
+    y = _signs(X @ rng.standard_normal(d))
+    return X, np.where(rng.random(n) < noise, -y, y)
+
+
+def zipf_text(
+    n: int = 10_000, d: int = 47_236, words: int = 76, noise: float = 0.05, seed: int | None = None
+) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Sparse rows like texts: so many different words of d, the k-th most frequent with frequency 1/k, of unit norm.
+
+    Labels come from a target on the words; this share of them is turned over.
+    """
+    _check("zipf_text", n=n, d=d, words=words)
+    check_number("zipf_text", "noise", noise, "a number from 0 to 1", 0.0, 1.0, open_low=False)
+    rng = _rng("zipf_text", seed)
+    words = min(words, d)
+    chances = np.cumsum(1.0 / np.arange(1, d + 1))
+    indices = np.empty((n, words), np.int32)
+    for i in range(n):
+        found: Any = np.zeros(0, np.int64)
+        while len(found) < words:
+            more = np.searchsorted(chances, rng.random(2 * words) * chances[-1])
+            found = np.concatenate([found, more])
+            found = found[np.sort(np.unique(found, return_index=True)[1])]
+        indices[i] = np.sort(found[:words])
+    data = rng.lognormal(0.0, 0.5, (n, words))
+    data /= np.linalg.norm(data, axis=1, keepdims=True)
+    X = sp.csr_matrix((data.ravel(), indices.ravel(), np.arange(n + 1) * words), (n, d))
+    y = _signs(X @ rng.standard_normal(d))
+    return X, np.where(rng.random(n) < noise, -y, y)
+
+
+def _check(owner: str, **counts: Any) -> None:
+    for name, count in counts.items():
+        check_count(owner, name, count)
+
+
+def _rng(owner: str, seed: int | None) -> np.random.Generator:
+    check_seed(owner, seed)
+    return np.random.default_rng(seed)
+
+
+def _unit(v: np.ndarray) -> np.ndarray:
+    return np.asarray(v / max(float(np.linalg.norm(v)), 1e-300))
+
+
+def _signs(p: np.ndarray) -> np.ndarray:
+    return np.where(p > 0, 1.0, -1.0)
