@@ -21,6 +21,7 @@ from .learners import (
     ShiftingPerceptron,
     Winnow,
 )
+from .one_vs_rest import OneVsRest
 from .online_to_batch import BatchClassifier, online_to_batch
 from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
@@ -54,6 +55,7 @@ __all__ = [
     "Linear",
     "MarginRule",
     "ModifiedPerceptron",
+    "OneVsRest",
     "PNormPerceptron",
     "PassiveAggressive",
     "PassiveAggressive1",

@@ -130,7 +130,7 @@ class Engine:
                 "memory; use the dual form."
             ) from None
 
-    def _begin_afresh(self) -> None:
+    def begin_afresh(self) -> None:
         """Forget the first instance, if it is still the first: let the next one decide the dimension."""
         if self.round == 0:
             self.learner, self.drift, self.prepare, self.shape = None, NoDrift(0), None, UNKNOWN
@@ -147,14 +147,18 @@ class Engine:
                 self._absorb = entry_point(absorb_row, self.prepare, x)
             self._ask = entry_point(ask_round, *state, x, 0, 0.0, 0.5)
         except BaseException:  # an interrupt, most likely
-            self._begin_afresh()
+            self.begin_afresh()
             raise
+
+    def seen(self, x: Row) -> Row:
+        """What the learner sees of x; the next instance may overwrite it."""
+        if self._ask is None:
+            self._compile()
+        return x if self.prepare is None else self._prepared_row(x)
 
     def ask(self, x: Row, time: float = 0.0) -> Ask:
         """Play one round."""
-        if self._ask is None:
-            self._compile()
-        seen = x if self.prepare is None else self._prepared_row(x)
+        seen = self.seen(x)
         number = self.round
         verdict, p, r, chance, query, by_rule, period, switched = self._ask(
             self.learner, self.rule, self.drift, self.tally, seen, number, time, self.coins.random()
@@ -188,8 +192,8 @@ class Engine:
         return self._seen
 
     def _refuse(self, verdict: int, x: Row) -> None:
-        self._begin_afresh()
-        raise self._refusal(verdict, x, "ask", "x")
+        self.begin_afresh()
+        raise self.refusal(verdict, x, "ask", "x")
 
     def _ask_again(self, verdict: int, x: Row, seen: Row, time: float) -> Ask:
         """Take back the coin of a round that could not be played; grow and play it, or raise why it cannot be."""
@@ -314,7 +318,7 @@ class Engine:
             rows = canonical("margins", rows)
             stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
         if verdict != SOUND:
-            raise self._refusal(verdict, row(rows, stopped), "margins", f"row {stopped} of X")
+            raise self.refusal(verdict, row(rows, stopped), "margins", f"row {stopped} of X")
         return p
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
@@ -346,13 +350,14 @@ class Engine:
     def _make_ready(self, verdict: int, x: Row, owner: str, where: str) -> None:
         """Grow what must grow before this row can be taken, or raise why it cannot be."""
         if verdict != NOT_READY:
-            raise self._refusal(verdict, x, owner, where)
+            raise self.refusal(verdict, x, owner, where)
         if ready(self.learner, x):
             self.drift = grow(self.drift, size(x), self.randomness)
         else:
             self.learner = grow(self.learner, size(x), self.randomness)
 
-    def _refusal(self, verdict: int, x: Row, owner: str, where: str) -> InputError:
+    def refusal(self, verdict: int, x: Row, owner: str, where: str) -> InputError:
+        """Why a row cannot be taken."""
         if verdict == UNSOUND:
             return describe_unsound(owner, x, where)
         largest = np.abs(values_of(x)).max()

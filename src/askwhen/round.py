@@ -293,3 +293,62 @@ def score_rows(learner: Any, rows: Any, n: int, p: Any) -> Any:
             return i, verdict
         p[i] = margin(m, quadratic(learner, x))
     return n, SOUND
+
+
+class Given(NamedTuple):
+    """Stands for a learner where a decision is made on margins from elsewhere: numbers = (m, q, |x|^2)."""
+
+    numbers: Any
+
+
+@score.of(Given)
+def _score_given(state: Any, x: Any) -> Any:
+    return state.numbers[0], state.numbers[2], SOUND
+
+
+@quadratic.of(Given)
+def _quadratic_given(state: Any, x: Any) -> Any:
+    return state.numbers[1]
+
+
+@learns.of(Given)
+def _learns_given(state: Any, mistaken: bool) -> Any:
+    return True
+
+
+@learn.of(Given)
+def _learn_given(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    return UPDATED
+
+
+@restart.of(Given)
+def _restart_given(state: Any) -> None:
+    return
+
+
+@ready.of(Given)
+def _ready_given(state: Any, x: Any) -> Any:
+    return True
+
+
+@step
+def score_row(learner: Any, x: Any) -> Any:
+    """(verdict, m, q, |x|^2) of one row."""
+    learner, x = borrow(learner), borrow(x)
+    m, norm2, verdict = score(learner, x)
+    if verdict == SOUND and not ready(learner, x):
+        verdict = NOT_READY
+    return (verdict, m, quadratic(learner, x), norm2) if verdict == SOUND else (verdict, 0.0, 0.0, 0.0)
+
+
+@step
+def learn_row(learner: Any, x: Any, y: float, mistaken: bool) -> Any:
+    """Learn a label of one row, in place: the verdict, and whether the learner moved."""
+    learner, x = borrow(learner), borrow(x)
+    if not ready(learner, x):
+        return NOT_READY, False
+    m, norm2, verdict = score(learner, x)
+    if verdict != SOUND or not learns(learner, mistaken):
+        return verdict, False
+    outcome = learn(learner, x, norm2, m, quadratic(learner, x), y)
+    return (LABEL_REFUSED, False) if outcome == REFUSED else (SOUND, outcome == UPDATED)

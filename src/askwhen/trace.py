@@ -55,6 +55,8 @@ class Trace:
 
     floor : float
         No probability that was not computed is below this.
+    several : bool
+        Whether predictions are classes of a :class:`askwhen.OneVsRest`.
 
     With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are kept.
     """
@@ -74,6 +76,7 @@ class Trace:
     switches: np.ndarray
     drift_weights: np.ndarray
     floor: float = 0.0
+    several: bool = False
 
     def __repr__(self) -> str:
         return (

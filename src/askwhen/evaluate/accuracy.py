@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..one_vs_rest import OneVsRest
 from ..sampler import Sampler
 from ..tally import (
     ANSWERED,
@@ -99,7 +100,7 @@ class Curve:
     high: np.ndarray
 
 
-def accuracy(source: Trace | Sampler, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
+def accuracy(source: Trace | Sampler | OneVsRest, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
     """How accurate a sampler is, or was during a run, from the labels that it asked for.
 
     Unasked labels are never looked at, also where a simulation knows them. Give the rule a ``floor`` or the sampler an
@@ -109,7 +110,8 @@ def accuracy(source: Trace | Sampler, *, confidence: float = 0.95, recent: int =
     ----------
     source : Trace or Sampler
         What happened in a run, or a sampler with all rounds of its life; questions that are still open, or were
-        forgotten, count as both right and wrong in the interval.
+        forgotten, count as both right and wrong in the interval. Of several classes (``OneVsRest``), only ``overall``
+        and ``recent`` mean anything.
     confidence : float, default 0.95
         The probability with which an interval covers the true value at all rounds at once.
     recent : int, default 5000
@@ -133,9 +135,9 @@ def accuracy(source: Trace | Sampler, *, confidence: float = 0.95, recent: int =
         found = Collected(keep=int(recent) + max(int(recent) // 10, 1))
         found.add(source, 0, source.rounds)
         return found.report(alpha, int(recent))
-    if not isinstance(source, Sampler):
+    if not isinstance(source, (Sampler, OneVsRest)):
         raise InputError(f"accuracy: source must be a Sampler or a Trace, got {type(source).__name__}.")
-    if source.tasks:
+    if isinstance(source, Sampler) and source.tasks:
         raise InputError("accuracy: this sampler has tasks; use sampler.tasks[j], or the traces of the run.")
     if source.learner.regression:
         raise InputError("accuracy: a regressor makes no mistakes to count; use evaluate.progressive for its error.")
@@ -173,7 +175,8 @@ class Collected:
     def add(self, trace: Trace, first: int, last: int) -> None:
         """Some rounds of a trace, which must follow the last ones."""
         here = slice(first, last)
-        answers = (trace.prediction[here], trace.queried[here], trace.mistaken[here])
+        predicted = np.ones(last - first, np.int8) if trace.several else trace.prediction[here]
+        answers = (predicted, trace.queried[here], trace.mistaken[here])
         note_rounds(self._tally, trace.start + first, trace.probability[here], *answers, trace.floor)
         self.rounds += last - first
         self._now = trace.start + last
@@ -201,7 +204,7 @@ def _check_trace(trace: Trace) -> None:
         raise InputError(f"accuracy_curve: trace must be a Trace, got {type(trace).__name__}.")
     if trace.rounds > len(trace.queried):
         raise InputError("accuracy: this trace kept only its counts; run with trace=True.")
-    if trace.rounds and trace.prediction.dtype.kind == "f":
+    if trace.rounds and trace.prediction.dtype.kind == "f" and not trace.several:
         raise InputError("accuracy: a regressor makes no mistakes to count; use evaluate.progressive for its error.")
 
 

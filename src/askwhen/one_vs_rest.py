@@ -1,0 +1,404 @@
+"""Several classes: one learner for each against the rest, and one question for all of them.
+
+In every round one coin is tossed against the largest of the classes' probabilities. For a rule that asks near the
+boundary that is the probability of the class with the smallest margin, for one that asks by uncertainty that of the
+most uncertain class: so one rule decides on that class's numbers, and a budget holds for the questions, not for each
+class. A label that comes is +1 for its class and -1 for the others.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import persistence, snapshot
+from .compiling import entry_point
+from .contracts import Learner, Parts, Rule, grow
+from .engine import Engine, example_rows, seen_rows
+from .errors import InputError, QuestionError, SnapshotError
+from .kernels import Kernel
+from .learners import AutoLasec
+from .linalg import SOUND, DenseRows, SparseRow, row, size
+from .parts import check_parts
+from .prepare import Prepare
+from .round import NOT_READY, Given, learn_row, score_row
+from .rules import Always, Audit, BudgetRule
+from .states import copy_state
+from .tally import Tally
+from .trace import Ask, Trace
+from .validation import (
+    Row,
+    Rows,
+    all_canonical,
+    check_instance,
+    check_instances,
+    check_seed,
+    check_time,
+    check_times,
+    copy_of,
+    part_of,
+    shape_of,
+    short,
+)
+
+_TINY = 5e-324  # so that the rule's side of the boundary is always the positive one: it stands for "predicted right"
+
+
+class OneVsRest:
+    """Predicts one of several classes for every instance and asks for the few labels worth paying for.
+
+    Parameters
+    ----------
+    classes : list
+        At least two different labels: strings or numbers.
+    learner, rule, prepare, audit, seed : optional
+        As in :class:`askwhen.Sampler`, with the same defaults; every class has a learner of its own, and all share the
+        rule, the preparation, the audit and the coins.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((3000, 4))
+    >>> y = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]
+    >>> sampler = aw.OneVsRest(["a", "b", "c"], seed=7)
+    >>> trace = sampler.run(X, y)
+    >>> trace.questions <= 330 and trace.mistakes < 600
+    True
+    >>> ask = sampler.ask([3.0, 0.0, 0.0, 0.0])
+    >>> ask.prediction
+    'a'
+    """
+
+    def __init__(
+        self,
+        classes: Any,
+        learner: Learner | None = None,
+        rule: Rule | None = None,
+        prepare: Prepare | None = None,
+        audit: Audit | None = None,
+        seed: int | None = None,
+    ) -> None:
+        found = np.asarray(classes)
+        if (
+            found.ndim != 1
+            or found.dtype.kind not in "biufU"
+            or len(found) < 2
+            or len(set(found.tolist())) < len(found)
+        ):
+            raise InputError(f"OneVsRest: classes must be at least two different labels, got {classes!r}.")
+        if learner is None:
+            learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
+        if getattr(learner, "regression", False):
+            raise InputError(f"OneVsRest: needs a classifier, got the regressor {short(learner)}.")
+        parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), None, prepare, audit)
+        check_parts(parts)
+        check_seed("OneVsRest", seed)
+        seed = None if seed is None else int(seed)
+        alone = Parts(learner, Always())
+        self._own(found.tolist(), Engine(parts, seed), [Engine(alone, seed) for _ in found])
+
+    def _own(self, classes: list[Any], judge: Engine, learners: list[Engine]) -> None:
+        self.classes = classes
+        self._judge = judge
+        self._learners = learners
+        self._open: dict[int, _Open] = {}
+        self._by_uncertainty = bool(judge.parts.rule.needs_uncertainty or judge.rule.by_uncertainty)
+        self._unpickled()
+
+    def _unpickled(self) -> None:
+        self._places = {label: k for k, label in enumerate(self.classes)}
+        self._lock = threading.Lock()
+        self._score: Any = None
+        self._learn: Any = None
+
+    def __repr__(self) -> str:
+        parts = ", ".join(short(part) for part in self._judge.parts if part is not None)
+        return f"<OneVsRest({len(self.classes)} classes, {parts}) in round {self.round}>"
+
+    @property
+    def learner(self) -> Any:
+        """The parameters of every class's learner."""
+        return self._judge.parts.learner
+
+    @property
+    def rule(self) -> Any:
+        """The rule's parameters."""
+        return self._judge.parts.rule
+
+    @property
+    def round(self) -> int:
+        """How many rounds have been played; also the number of the next one."""
+        return self._judge.round
+
+    @property
+    def questions(self) -> int:
+        """How many labels have been asked for."""
+        return self._judge.questions
+
+    @property
+    def updates(self) -> int:
+        """How many labels have moved a learner."""
+        return self._judge.updates
+
+    @property
+    def pending(self) -> list[Ask]:
+        """The questions that wait for a label, oldest first."""
+        return [waiting.ask for waiting in self._open.values()]
+
+    def ask(self, x: Any, time: Any = None) -> Ask:
+        """Play one round: predict the class of x and decide whether its label is worth asking for.
+
+        ``prediction`` is a class, and ``margin`` that of its learner.
+        """
+        with self._lock:
+            if time is None and self._judge.needs_time:
+                raise InputError(f"ask: time must be given, since {short(self.rule)} allows for labels by time.")
+            now = 0.0 if time is None else check_time("ask", time)
+            x, d = check_instance("ask", x, self._judge.form)
+            self._begin("ask", "x", d, isinstance(x, SparseRow))
+            try:
+                return self._ask(x, now, "x")
+            except InputError:
+                self._begin_afresh()
+                raise
+
+    def _begin(self, owner: str, name: str, d: int, sparse: bool) -> None:
+        judge, first = self._judge, self._judge.learner is None
+        judge.begin(owner, name, d, sparse)
+        if first:
+            judge.learner = Given(np.zeros(3))
+            for engine in self._learners:
+                engine.begin(owner, name, judge.dimension, sparse)
+
+    def _begin_afresh(self) -> None:
+        """Before the first round has been played, let the next instance decide the dimension."""
+        if self.round == 0:
+            for engine in (self._judge, *self._learners):
+                engine.begin_afresh()
+
+    def _ask(self, x: Row, time: float, where: str) -> Ask:
+        judge = self._judge
+        m, q, norm2 = self._scores(judge.seen(x), where)
+        p = m / (1.0 + q)
+        j = int(q.argmax() if self._by_uncertainty else np.abs(p).argmin())
+        judge.learner.numbers[:] = max(abs(m[j]), _TINY), q[j], norm2[j]
+        asked = judge.ask(x, time)
+        best = int(p.argmax())
+        r = float(q[best] / (1.0 + q[best])) if judge.has_uncertainty else None
+        ask = Ask(asked.round, self.classes[best], float(p[best]), r, asked.probability, asked.query)
+        if ask.query:
+            self._open[ask.round] = _Open(ask, p > 0.0, judge.learner.numbers.copy())
+        return ask
+
+    def _compile(self) -> None:
+        if self._score is None:
+            example = row(example_rows(self._judge.shape.sparse), 0)
+            self._score = entry_point(score_row, self._learners[0].learner, example)
+            self._learn = entry_point(learn_row, self._learners[0].learner, example, 1.0, True)
+
+    def _scores(self, x: Row, where: str) -> np.ndarray:
+        """m, q and |x|^2 of every class, in rows."""
+        self._compile()
+        found = np.empty((3, len(self._learners)))
+        for k, engine in enumerate(self._learners):
+            verdict, *numbers = self._score(engine.learner, x)
+            while verdict == NOT_READY:
+                engine.learner = grow(engine.learner, size(x), engine.randomness)
+                verdict, *numbers = self._score(engine.learner, x)
+            if verdict != SOUND:
+                raise engine.refusal(verdict, x, "ask", where)
+            found[:, k] = numbers
+        return found
+
+    def tell(self, ask: Ask | int, label: Any) -> None:
+        """Give the label of a question, one of the classes: at once, later, or in any order."""
+        k = self._place("tell", label)
+        with self._lock:
+            self._tell(self._waiting("tell", ask), k)
+
+    def _tell(self, waiting: _Open, k: int) -> bool:
+        """Let every learner learn that the label was class k; whether any of them moved."""
+        judge, number = self._judge, waiting.ask.round
+        question, moved = judge.pending[number], False
+        self._compile()
+        for place, engine in enumerate(self._learners if question.by_rule else ()):
+            told = (question.x, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
+            verdict, updated = self._learn(engine.learner, *told)
+            while verdict == NOT_READY:
+                engine.learner = grow(engine.learner, size(question.x), engine.randomness)
+                verdict, updated = self._learn(engine.learner, *told)
+            if verdict != SOUND:
+                raise engine.refusal(verdict, question.x, "tell", f"the instance of round {number}")
+            moved = moved or bool(updated)
+        judge.learner.numbers[:] = waiting.numbers
+        updates = judge.updates
+        judge.tell(question, 1.0 if waiting.ask.prediction == self.classes[k] else -1.0)
+        judge.updates = updates + moved
+        del self._open[number]
+        return moved
+
+    def forget(self, ask: Ask | int) -> None:
+        """Drop a question that will never be answered, by its Ask or the number of its round."""
+        with self._lock:
+            number = self._waiting("forget", ask).ask.round
+            self._judge.forget(self._judge.pending[number])
+            del self._open[number]
+
+    def _place(self, owner: str, label: Any) -> int:
+        label = label.item() if isinstance(label, np.generic) else label
+        known = isinstance(label, (str, int, float)) and label in self._places
+        if not known:
+            raise InputError(f"{owner}: the label must be one of the classes {_listed(self.classes)}, got {label!r}.")
+        return self._places[label]
+
+    def _waiting(self, owner: str, ask: Ask | int) -> _Open:
+        number = ask.round if isinstance(ask, Ask) else ask
+        waiting = self._open.get(number) if isinstance(number, (int, np.integer)) else None
+        if waiting is None or (isinstance(ask, Ask) and waiting.ask != ask):
+            raise QuestionError(
+                f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
+            )
+        return waiting
+
+    def run(self, X: Any, y: Any, times: Any = None) -> Trace:
+        """Play a round for every row of X, telling each asked label at once; if any row is refused, none was played.
+
+        Parameters
+        ----------
+        X, y : array or CSR matrix, array
+            Instances and their classes; unasked labels serve to count mistakes.
+        times : array, optional
+            When each instance came, for a rule that allows for labels by time.
+        """
+        with self._lock:
+            judge = self._judge
+            rows = all_canonical("run", check_instances("run", X, judge.form))
+            n, d = shape_of(rows)
+            labels = np.asarray(y)
+            if labels.shape != (n,):
+                raise InputError(f"run: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
+            places = np.array([self._place("run", label) for label in labels])
+            if times is None and judge.needs_time:
+                raise InputError(f"run: times must be given, since {short(self.rule)} allows for labels by time.")
+            when = np.zeros(n) if times is None else check_times("run", times, n)
+            before = copy.deepcopy((judge, self._learners, self._open))
+            coins = copy.deepcopy(judge.coins)
+            try:
+                self._begin("run", "X", d, not isinstance(rows, DenseRows))
+                return self._run(rows, places, when, coins.random(n))
+            except BaseException:
+                self._judge, self._learners, self._open = before
+                self._begin_afresh()
+                raise
+
+    def _run(self, rows: Rows, places: np.ndarray, times: np.ndarray, coins: np.ndarray) -> Trace:
+        start, n = self.round, len(places)
+        margin, chance = np.empty(n), np.empty(n)
+        queried, updated, predicted = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
+        part = part_of(rows, 0, n)
+        for i in range(n):
+            ask = self._ask(copy_of(row(part, i)), float(times[i]), f"row {i} of X")
+            margin[i], chance[i], queried[i] = ask.margin, ask.probability, ask.query
+            predicted[i] = self._places[ask.prediction]
+            if ask.query:
+                updated[i] = self._tell(self._open[ask.round], int(places[i]))
+        mistaken = predicted != places
+        return Trace(
+            start=start,
+            rounds=n,
+            questions=int(queried.sum()),
+            updates=int(updated.sum()),
+            mistakes=int(mistaken.sum()),
+            margin=margin,
+            prediction=np.array(self.classes)[predicted],
+            probability=chance,
+            coin=coins,
+            queried=queried,
+            updated=updated,
+            mistaken=mistaken,
+            switches=np.zeros(0, np.int64),
+            drift_weights=np.zeros((n, 0)),
+            floor=max(self._judge.rule.floor, 0.0),
+            several=True,
+        )
+
+    def margins(self, X: Any) -> np.ndarray:
+        """The margins of many instances, one column for each class, without asking and without playing a round."""
+        with self._lock:
+            judge = self._judge
+            rows = check_instances("margins", X, judge.form)
+            if judge.learner is None:
+                return np.zeros((shape_of(rows)[0], len(self.classes)))
+            if shape_of(rows)[1] != judge.shape.d:
+                raise InputError(f"margins: X must have {judge.shape.d} columns as before, got {shape_of(rows)[1]}.")
+            seen = seen_rows(judge.prepare, rows)
+            return np.column_stack([engine.margins(seen) for engine in self._learners])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The classes of many instances, without asking and without playing a round."""
+        found: np.ndarray = np.array(self.classes)[self.margins(X).argmax(axis=1)]
+        return found
+
+    def tally(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
+        """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
+        with self._lock:
+            judge = self._judge
+            waiting = [(float(question.ask.probability), 1) for question in judge.pending.values()]
+            return copy_state(judge.tally), judge.round, judge.questions, waiting
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole."""
+        with self._lock:
+            judge = copy.copy(self._judge)
+            if judge.learner is not None:  # what a snapshot knows how to make; load puts the stand-in back
+                judge.learner = judge.parts.learner.start(judge.dimension, judge.shape.sparse)
+            header, arrays = persistence.dump(judge, self._learners)
+            waiting = [[*item.ask, item.signs.tolist(), item.numbers.tolist()] for item in self._open.values()]
+            about = {"classes": self.classes, "open": waiting}
+            snapshot.write(path, {"one_vs_rest": about, "model": header}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> OneVsRest:
+        """One that goes on from a file exactly where ``save`` left it."""
+        header, arrays = snapshot.read(path)
+        try:
+            about = header["one_vs_rest"]
+            judge, *learners = persistence.restore(header["model"], arrays, kernel)
+            if len(learners) != len(about["classes"]):
+                raise SnapshotError("load: the snapshot's arrays contradict each other.")
+            if judge.learner is not None:
+                judge.learner = Given(np.zeros(3))
+            made = cls.__new__(cls)
+            made._own(about["classes"], judge, learners)
+            for *ask, signs, numbers in about["open"]:
+                made._open[ask[0]] = _Open(Ask(*ask), np.array(signs, bool), np.array(numbers, float))
+            return made
+        except SnapshotError:
+            raise
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise SnapshotError("load: the file holds no OneVsRest that this version can read.") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            left_out = ("_lock", "_score", "_learn", "_places")
+            return copy.deepcopy({name: value for name, value in self.__dict__.items() if name not in left_out})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._unpickled()
+
+
+class _Open(NamedTuple):
+    """A question that waits: which learners said +1, and the numbers that the rule decided on."""
+
+    ask: Ask
+    signs: np.ndarray
+    numbers: np.ndarray
+
+
+def _listed(classes: list[Any]) -> str:
+    return ", ".join(map(repr, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
