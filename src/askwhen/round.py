@@ -183,7 +183,8 @@ def settle(
 def ask_round(learner: Any, rule: Any, drift: Any, tally: Any, x: Any, t: int, time: float, u: float) -> Any:
     """Round t, live and in place: (verdict, p, r, chance, asked, by_rule, period, switched)."""
     learner, rule, drift, x, tally = borrow(learner), borrow(rule), borrow(drift), borrow(x), borrow(tally)
-    verdict, m, q, _, asked, by_rule, period, chance, switched = open_round(learner, rule, drift, x, time, u, True)
+    always = u >= 0.0  # a constant would be another type, and all of the round compiled once more
+    verdict, m, q, _, asked, by_rule, period, chance, switched = open_round(learner, rule, drift, x, time, u, always)
     if verdict == SOUND:
         note_round(tally, t, chance, 1 if m > 0.0 else 0, OPEN if asked else UNASKED)
     if switched and not asked:
@@ -266,7 +267,7 @@ def run_rounds(
         note_experts(learner, record.experts, i)
         outcome = UNCHANGED
         if asked:
-            outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, period)
+            outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, np.int64(period))
             if outcome == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
