@@ -8,7 +8,15 @@ import askwhen as aw
 from tests.streams import noisy
 
 
-@parametrize_with_checks([aw.SelectiveClassifier(random_state=0), aw.SelectiveClassifier(aw.Perceptron(), aw.Always())])
+@parametrize_with_checks(
+    [
+        aw.SelectiveClassifier(random_state=0),
+        aw.SelectiveClassifier(aw.Perceptron(), aw.Always()),
+        aw.SelectiveRegressor(random_state=0),
+        aw.OnlineToBatchClassifier(random_state=0),
+        aw.OnlineToBatchClassifier(aw.Perceptron(), aw.Always(), how="vote", passes=2, random_state=0),
+    ]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)
@@ -38,3 +46,117 @@ def test_partial_fit_goes_on_and_looks_only_at_asked_labels():
         parts.partial_fit(X[:1], [7])
     with pytest.raises(ValueError, match="classes must stay"):
         parts.partial_fit(X[:1], y[:1], classes=[7, 8])
+
+
+def three_classes(n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 4))
+    return X, np.array(["ant", "bee", "cat"])[X[:, :3].argmax(axis=1)]
+
+
+def test_several_classes_share_their_questions():
+    X, y = three_classes(2000)
+    model = aw.SelectiveClassifier(random_state=3).fit(X, y)
+    assert isinstance(model.sampler_, aw.OneVsRest)
+    assert model.classes_.tolist() == ["ant", "bee", "cat"]
+    assert model.decision_function(X).shape == (2000, 3)
+    assert model.sampler_.questions < 250
+    assert model.score(X, y) > 0.75
+    parts = aw.SelectiveClassifier(random_state=3).partial_fit(X[:50], y[:50], classes=["cat", "bee", "ant"])
+    parts.partial_fit(X[50:], y[50:])
+    np.testing.assert_array_equal(parts.decision_function(X), model.decision_function(X))
+    lies = np.where(model.trace_.queried, y, "ant")
+    np.testing.assert_array_equal(
+        aw.SelectiveClassifier(random_state=3).partial_fit(X, lies, classes=model.classes_).predict(X), model.predict(X)
+    )
+    with pytest.raises(ValueError, match="drift guard for two classes only"):
+        aw.SelectiveClassifier(aw.LeastSquares(), aw.BBQRule(0.5), aw.SwitchDetector()).fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [[False, True], [3, 7], ["no", "yes"]])
+def test_labels_of_any_kind(labels):
+    X, y = noisy(0, n=300)
+    y = np.array(labels)[(y > 0).astype(int)]
+    for model in (aw.SelectiveClassifier(random_state=1), aw.OnlineToBatchClassifier(random_state=1)):
+        found = model.fit(X, y).predict(X)
+        assert found.dtype == y.dtype
+        assert set(found.tolist()) <= set(labels)
+
+
+def test_several_labels_are_tasks_with_questions_of_their_own():
+    import scipy.sparse as sp
+
+    X, y = noisy(0, n=800)
+    Y = np.column_stack([y > 0, X[:, 0] > 0, X[:, 1] > 0]).astype(int)
+    model = aw.SelectiveClassifier(random_state=3).fit(X, Y)
+    sampler = aw.Sampler(seed=3)
+    traces = sampler.run(X, np.where(Y > 0, 1, -1))
+    assert [trace.questions for trace in model.trace_] == [trace.questions for trace in traces]
+    assert model.predict(X).shape == (800, 3)
+    assert set(model.predict(X).ravel().tolist()) == {0, 1}
+    sparse = aw.SelectiveClassifier(random_state=3).fit(X, sp.csr_matrix(Y))
+    np.testing.assert_array_equal(sparse.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="3 columns as before"):
+        model.partial_fit(X, Y[:, :2])
+
+
+def test_parameters_reach_into_the_parts():
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from askwhen.adapters.sklearn import priced
+
+    model = aw.SelectiveClassifier(aw.Lasec(1.0, 300.0), aw.MarginRule(0.05), random_state=0)
+    assert model.get_params()["learner__c"] == 300.0
+    again = clone(model).set_params(learner__c=30.0, rule__scale=0.5)
+    assert (again.learner, again.rule) == (aw.Lasec(1.0, 30.0), aw.MarginRule(0.5))
+    assert model.learner == aw.Lasec(1.0, 300.0)
+    with pytest.raises(ValueError, match="Invalid parameter 'learner__z'"):
+        model.set_params(learner__z=1)
+    with pytest.raises(aw.InputError, match="b must be smaller than c"):
+        model.set_params(learner__c=0.5)
+    X, y = noisy(0, n=400)
+    pipeline = make_pipeline(StandardScaler(), model)
+    grid = {"selectiveclassifier__rule__scale": [0.001, 1000.0]}
+    from sklearn.metrics import get_scorer
+
+    dear = GridSearchCV(pipeline, grid, scoring=priced(get_scorer("accuracy"), 10.0), cv=2).fit(X, y)
+    cheap = GridSearchCV(pipeline, grid, scoring=priced(get_scorer("accuracy"), 0.0), cv=2).fit(X, y)
+    assert dear.best_params_["selectiveclassifier__rule__scale"] == 0.001
+    assert cheap.best_params_["selectiveclassifier__rule__scale"] == 1000.0
+
+
+def test_scikit_learns_own_tools_take_it():
+    pandas = pytest.importorskip("pandas")
+    from sklearn.model_selection import cross_val_score
+    from sklearn.multiclass import OneVsRestClassifier
+
+    X, y = three_classes()
+    model = OneVsRestClassifier(aw.OnlineToBatchClassifier(aw.Perceptron(), aw.Always(), random_state=0)).fit(X, y)
+    assert model.score(X, y) > 0.8
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    assert aw.SelectiveClassifier(random_state=0).fit(frame, y).feature_names_in_.tolist() == list("abcd")
+    assert cross_val_score(aw.SelectiveClassifier(random_state=0), X, y, cv=2).mean() > 0.5
+    drawn = aw.SelectiveClassifier(random_state=np.random.RandomState(1)).fit(X, y)
+    assert drawn.sampler_.round == 600
+
+
+def test_a_regressor_asks_where_it_is_uncertain():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 4)) * [1.0, 50.0, 1.0, 1.0] + 7.0
+    y = X @ [1.0, 0.1, -2.0, 0.0] + 3.0 + 0.1 * rng.standard_normal(3000)
+    model = aw.SelectiveRegressor(random_state=0).fit(X, y)
+    assert 0.08 < model.sampler_.questions / 3000 < 0.12
+    assert model.score(X, y) > 0.98
+    parts = aw.SelectiveRegressor(random_state=0).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    np.testing.assert_array_equal(parts.predict(X), model.predict(X))
+
+
+def test_the_estimator_of_batch_classifiers_is_the_function():
+    X, y = noisy(0, n=400)
+    settings = {"how": "vote", "passes": 2}
+    model = aw.OnlineToBatchClassifier(aw.Perceptron(), aw.Always(), random_state=5, **settings).fit(X, y)
+    direct = aw.online_to_batch(aw.Sampler(aw.Perceptron(), aw.Always(), seed=5), X, y, **settings)
+    np.testing.assert_array_equal(model.decision_function(X), direct.decision_function(X))

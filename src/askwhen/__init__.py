@@ -30,7 +30,7 @@ from .sampler import Sampler
 from .trace import Ask, Trace
 
 if typing.TYPE_CHECKING:
-    from .adapters.sklearn import SelectiveClassifier
+    from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
 
 __version__ = "0.1.0"
 
@@ -56,6 +56,7 @@ __all__ = [
     "MarginRule",
     "ModifiedPerceptron",
     "OneVsRest",
+    "OnlineToBatchClassifier",
     "PNormPerceptron",
     "PassiveAggressive",
     "PassiveAggressive1",
@@ -67,6 +68,7 @@ __all__ = [
     "Sampler",
     "SecondOrderPerceptron",
     "SelectiveClassifier",
+    "SelectiveRegressor",
     "ShiftingPerceptron",
     "SnapshotError",
     "SwitchDetector",
@@ -81,12 +83,15 @@ __all__ = [
 ]
 
 
+_SKLEARN = ("OnlineToBatchClassifier", "SelectiveClassifier", "SelectiveRegressor")
+
+
 def __getattr__(name: str) -> typing.Any:
     """Import what needs scikit-learn when it is first asked for."""
-    if name != "SelectiveClassifier":
+    if name not in _SKLEARN:
         raise AttributeError(f"module 'askwhen' has no attribute {name!r}")
     try:
-        from .adapters.sklearn import SelectiveClassifier
+        from .adapters import sklearn
     except ImportError as error:
-        raise ImportError("SelectiveClassifier needs scikit-learn: pip install 'askwhen[sklearn]'.") from error
-    return SelectiveClassifier
+        raise ImportError(f"{name} needs scikit-learn: pip install 'askwhen[sklearn]'.") from error
+    return getattr(sklearn, name)

@@ -267,7 +267,7 @@ def run_rounds(
         note_experts(learner, record.experts, i)
         outcome = UNCHANGED
         if asked:
-            outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, np.int64(period))
+            outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, int(period))
             if outcome == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED

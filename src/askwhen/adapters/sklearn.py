@@ -6,37 +6,88 @@ at the set of classes.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import check_is_fitted, validate_data
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from ..learners import LeastSquares
+from ..one_vs_rest import OneVsRest
+from ..online_to_batch import online_to_batch
+from ..prepare import Prepare
+from ..rules import BudgetRule
 from ..sampler import Sampler
 
 
-class SelectiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Learns two classes from a stream, from the labels it asks for.
+class _Estimator(BaseEstimator):  # type: ignore[misc]
+    """Parameters that reach into the parts of a sampler, as ``learner__c`` or ``rule__rate``."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, and with ``deep`` those of the parts."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for name, part in list(found.items()):
+                if dataclasses.is_dataclass(part) and not isinstance(part, type):
+                    fields = dataclasses.fields(part)
+                    found |= {f"{name}__{field.name}": getattr(part, field.name) for field in fields}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator and of its parts."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        for name, value in params.items():
+            part, _, field = name.partition("__")
+            if not field:
+                continue
+            held = getattr(self, part, None)
+            if not dataclasses.is_dataclass(held) or field not in {each.name for each in dataclasses.fields(held)}:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {type(self).__name__}.")
+            setattr(self, part, dataclasses.replace(held, **{field: value}))  # type: ignore[type-var]
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _seed(self) -> int | None:
+        state = self.random_state
+        if state is None or isinstance(state, (int, np.integer)):
+            return None if state is None else int(state)
+        return int(check_random_state(state).randint(2**31))
+
+    def _rows(self, X: Any, reset: bool = False) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+
+class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
+    """Learns classes from a stream, from the labels it asks for.
 
     Without arguments this is the recommended default: ``Prepare()``, ``AutoLasec()`` and ``BudgetRule(0.1)``, one
-    label in ten.
+    label in ten. Two classes have one learner; several have one each against the rest, with one question for all
+    (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own for each column.
 
     Parameters
     ----------
     learner, rule, drift, prepare, audit : optional
-        The parts of a :class:`askwhen.Sampler`.
+        The parts of a :class:`askwhen.Sampler`; their parameters are ``learner__b``, ``rule__rate`` and so on. A drift
+        guard is for two classes and for multilabel only.
     random_state : int, optional
         Seeds the coins.
 
     Attributes
     ----------
     classes_ : array
-        The two classes; the second is the positive one.
-    sampler_ : Sampler
+        The classes in order; of two, the second is the positive one. For multilabel a list of one for each column.
+    sampler_ : Sampler or OneVsRest
         What was learnt, and how many questions it took.
     trace_ : Trace
-        What happened in the last ``fit`` or ``partial_fit``.
+        What happened in the last ``fit`` or ``partial_fit``; a list for multilabel.
 
     Examples
     --------
@@ -55,7 +106,7 @@ class SelectiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         drift: Any = None,
         prepare: Any = None,
         audit: Any = None,
-        random_state: int | None = None,
+        random_state: Any = None,
     ) -> None:
         self.learner = learner
         self.rule = rule
@@ -66,8 +117,7 @@ class SelectiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -76,40 +126,237 @@ class SelectiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._learn(X, y, None)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Go on with more rows. The first call must name both classes, or hold both."""
+        """Go on with more rows. The first call must name the classes, or hold all of them."""
         return self._learn(X, y, classes)
 
     def _learn(self, X: Any, y: Any, classes: Any) -> Self:
         first = not hasattr(self, "sampler_")
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first)
+        y = y.toarray() if sp.issparse(y) else y
+        shape = np.asarray(y).shape
+        several = len(shape) == 2 and shape[1] > 1
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first, multi_output=several)
         check_classification_targets(y)
+        kind = type_of_target(y)
+        if y.ndim == 2 and kind == "multilabel-indicator":
+            return self._learn_labels(X, y, first)
+        if y.ndim == 2:
+            raise ValueError(f"y must be classes or a matrix of 0 and 1, got a target of type {kind}.")
         if first:
-            found = unique_labels(y) if classes is None else unique_labels(classes)
-            if len(found) > 2:
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is multiclass; use "
-                    "sklearn.multiclass.OneVsRestClassifier around it."
-                )
-            if len(found) < 2:
-                raise ValueError("SelectiveClassifier needs samples of 2 classes, got 1 class; name both as classes=.")
-            self.classes_ = found
+            self._begin(unique_labels(y) if classes is None else unique_labels(classes))
         elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
             raise ValueError(f"classes must stay {self.classes_.tolist()}, got {list(classes)}.")
         if not np.isin(y, self.classes_).all():
             strange = y[~np.isin(y, self.classes_)][0]
             raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange!r}.")
+        if isinstance(self.sampler_, OneVsRest):
+            self.trace_ = self.sampler_.run(X, np.searchsorted(self.classes_, y))
+        else:
+            self.trace_ = self.sampler_.run(X, np.where(y == self.classes_[1], 1.0, -1.0))
+        return self
+
+    def _begin(self, classes: np.ndarray) -> None:
+        if len(classes) < 2:
+            raise ValueError("SelectiveClassifier needs samples of 2 classes, got 1 class; name all as classes=.")
+        seed = self._seed()
+        if len(classes) == 2:
+            self.sampler_: Any = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, seed)
+        elif self.drift is not None:
+            raise ValueError(
+                f"SelectiveClassifier takes a drift guard for two classes only, got {len(classes)} classes."
+            )
+        else:
+            places = list(range(len(classes)))
+            self.sampler_ = OneVsRest(places, self.learner, self.rule, self.prepare, self.audit, seed)
+        self.classes_: Any = classes
+
+    def _learn_labels(self, X: Any, Y: np.ndarray, first: bool) -> Self:
+        """Several labels at once: a task for each column."""
         if first:
-            seed = self.random_state
-            self.sampler_ = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, seed)
-        self.trace_ = self.sampler_.run(X, np.where(y == self.classes_[1], 1.0, -1.0))
+            self.sampler_ = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, self._seed())
+            self.classes_ = [np.array([0, 1]) for _ in range(Y.shape[1])]
+        elif len(self.classes_) != Y.shape[1] or not self.sampler_.tasks:
+            raise ValueError(f"y must have {len(self.classes_)} columns as before, got {Y.shape[1]}.")
+        self.trace_ = self.sampler_.run(X, np.where(Y > 0, 1.0, -1.0))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The margins: positive for ``classes_[1]``."""
+        """The margins: positive for ``classes_[1]`` of two; otherwise one column for each class or label."""
         check_is_fitted(self)
-        return self.sampler_.margins(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
+        rows = self._rows(X)
+        if isinstance(self.sampler_, Sampler) and self.sampler_.tasks:
+            return np.column_stack([task.margins(rows) for task in self.sampler_.tasks])
+        return self.sampler_.margins(rows)  # type: ignore[no-any-return]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The classes; for multilabel a matrix of 0 and 1."""
+        p = self.decision_function(X)
+        if isinstance(self.classes_, list):
+            return (p > 0.0).astype(int)
+        return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.0).astype(int)]  # type: ignore[no-any-return]
+
+
+class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
+    """Learns numbers from a stream, from the labels it asks for.
+
+    A margin means nothing here: by default it is regularised least squares that asks where it is uncertain, one label
+    in ten, on prepared instances: ``LeastSquares(regression=True)``, ``BudgetRule(0.1, by="uncertainty")``,
+    ``Prepare()``.
+
+    Parameters
+    ----------
+    learner, rule, drift, prepare, audit : optional
+        The parts of a :class:`askwhen.Sampler`; their parameters are ``learner__b``, ``rule__rate`` and so on.
+    random_state : int, optional
+        Seeds the coins.
+
+    Attributes
+    ----------
+    sampler_ : Sampler
+        What was learnt, and how many questions it took.
+    trace_ : Trace
+        What happened in the last ``fit`` or ``partial_fit``.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((3000, 4))
+    >>> model = aw.SelectiveRegressor(random_state=7).fit(X, X[:, 0] - 2 * X[:, 1] + 5)
+    >>> model.sampler_.questions <= 330 and model.score(X, X[:, 0] - 2 * X[:, 1] + 5) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        learner: Any = None,
+        rule: Any = None,
+        drift: Any = None,
+        prepare: Any = None,
+        audit: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.rule = rule
+        self.drift = drift
+        self.prepare = prepare
+        self.audit = audit
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Forget everything and run over the rows of X in their order."""
+        self.__dict__.pop("sampler_", None)
+        return self.partial_fit(X, y)
+
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Go on with more rows."""
+        first = not hasattr(self, "sampler_")
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first, y_numeric=True)
+        if first:
+            learner = LeastSquares(regression=True) if self.learner is None else self.learner
+            rule = BudgetRule(0.1, by="uncertainty") if self.rule is None else self.rule
+            prepare = Prepare() if self.learner is None and self.prepare is None else self.prepare
+            self.sampler_ = Sampler(learner, rule, self.drift, prepare, self.audit, self._seed())
+        self.trace_ = self.sampler_.run(X, np.asarray(y, float))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The numbers."""
+        check_is_fitted(self)
+        return self.sampler_.margins(self._rows(X))
+
+
+class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
+    """Runs a sampler over the training data and keeps one classifier out of all its hypotheses.
+
+    See :func:`askwhen.online_to_batch`. Two classes; :class:`sklearn.multiclass.OneVsRestClassifier` makes it several.
+
+    Parameters
+    ----------
+    learner, rule, drift, prepare, audit : optional
+        The parts of a :class:`askwhen.Sampler`.
+    how : {"average", "vote", "random", "last"}, default "average"
+        Which classifier is made of the hypotheses.
+    passes : int, default 1
+        How often the training data is gone through, from the second time on in a random order.
+    random_state : int, optional
+        Seeds the coins, the pick and the order.
+
+    Attributes
+    ----------
+    classes_ : array
+        The two classes; the second is the positive one.
+    model_ : BatchClassifier
+        What was made.
+    """
+
+    def __init__(
+        self,
+        learner: Any = None,
+        rule: Any = None,
+        drift: Any = None,
+        prepare: Any = None,
+        audit: Any = None,
+        how: str = "average",
+        passes: int = 1,
+        random_state: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.rule = rule
+        self.drift = drift
+        self.prepare = prepare
+        self.audit = audit
+        self.how = how
+        self.passes = passes
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Run over the rows of X and make the classifier."""
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        classes = unique_labels(y)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass; use "
+                "sklearn.multiclass.OneVsRestClassifier around it."
+            )
+        if len(classes) < 2:
+            raise ValueError("OnlineToBatchClassifier needs samples of 2 classes, got 1 class.")
+        sampler = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, self._seed())
+        signs = np.where(y == classes[1], 1.0, -1.0)
+        self.model_ = online_to_batch(sampler, X, signs, self.how, passes=self.passes)
+        self.classes_ = classes
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Positive for ``classes_[1]``."""
+        check_is_fitted(self)
+        return self.model_.decision_function(self._rows(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes."""
         positive = self.decision_function(X) > 0.0
         return self.classes_[positive.astype(int)]  # type: ignore[no-any-return]
+
+
+def priced(scorer: Any, price: float) -> Any:
+    """A scorer that takes off the price of the labels that a fitted estimator asked for, as a share of its rounds.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> from askwhen.adapters.sklearn import priced
+    >>> score = priced(get_scorer("accuracy"), price=0.5)    # a label in ten costs 0.05 of accuracy
+    """
+
+    def score(estimator: Any, X: Any, y: Any) -> float:
+        inner = estimator[-1] if hasattr(estimator, "steps") else estimator
+        sampler = inner.sampler_ if hasattr(inner, "sampler_") else inner.model_
+        tasks = getattr(sampler, "tasks", None) or [sampler]
+        rounds = sum(getattr(task, "round", 0) or getattr(task, "rounds", 0) for task in tasks)
+        return float(scorer(estimator, X, y) - price * sum(task.questions for task in tasks) / max(rounds, 1))
+
+    return score
