@@ -4,13 +4,19 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test check bench clean
+.PHONY: demo test oldest check bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/python examples/quickstart.py
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# The scikit-learn estimators on the oldest version that they support.
+oldest:
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[data]' 'scikit-learn==1.6.*' pandas pytest
+	$(VENV)-oldest/bin/python -m pytest tests/test_sklearn.py -W ignore::pytest.PytestRemovedIn10Warning
 
 check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
@@ -23,6 +29,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/reading.py
 	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python benchmarks/label_efficiency.py
 
 clean:

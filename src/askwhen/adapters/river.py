@@ -1,0 +1,271 @@
+"""Samplers where river expects a classifier, and river's classifiers under our rules.
+
+river's instances are dictionaries whose features come and go. A *vocabulary* gives every name a place when it first
+comes, as long as there are free ones; later names, and with ``features="hashing"`` all of them, share places by
+hashing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+from river import base
+
+from ..contracts import Parts
+from ..data.hashing import hash_name
+from ..engine import Engine
+from ..errors import InputError, QuestionError
+from ..learners import Perceptron
+from ..parts import check_parts
+from ..round import Given
+from ..rules import BudgetRule
+from ..sampler import Sampler
+from ..trace import Ask
+from ..validation import check_choice, check_count, check_seed
+
+
+class SelectiveClassifier(base.Classifier):
+    """A sampler as a river classifier of two labels.
+
+    ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it. ``ask_one``
+    and ``tell_one`` do it in earnest.
+
+    Parameters
+    ----------
+    learner, rule, drift, prepare, audit : optional
+        The parts of a :class:`askwhen.Sampler`; by default the recommended ones, one label in ten.
+    n_features : int, default 64
+        How many places there are for features.
+    features : {"vocabulary", "hashing"}, default "vocabulary"
+        Whether names get places of their own while there are any, or share them by hashing from the start.
+    seed : int, optional
+        Seeds the coins.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from askwhen.adapters.river import SelectiveClassifier
+    >>> model = SelectiveClassifier(seed=1)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy()).get() > 0.8
+    True
+    >>> model.sampler.questions < 150
+    True
+    """
+
+    def __init__(
+        self,
+        learner: Any = None,
+        rule: Any = None,
+        drift: Any = None,
+        prepare: Any = None,
+        audit: Any = None,
+        n_features: int = 64,
+        features: str = "vocabulary",
+        seed: int | None = None,
+    ) -> None:
+        check_count("SelectiveClassifier", "n_features", n_features)
+        check_choice("SelectiveClassifier", "features", features, ("vocabulary", "hashing"))
+        self.learner = learner
+        self.rule = rule
+        self.drift = drift
+        self.prepare = prepare
+        self.audit = audit
+        self.n_features = n_features
+        self.features = features
+        self.seed = seed
+        self.sampler = Sampler(learner, rule, drift, prepare, audit, seed)
+        self._vocabulary: dict[Any, int] = {}
+        self._labels: list[Any] = []
+
+    @property
+    def _multiclass(self) -> bool:
+        return False
+
+    def _row(self, x: dict[Any, Any], learns: bool) -> sp.csr_matrix:
+        """X as a row of places; names that were never learnt have none of their own yet."""
+        found: dict[int, float] = {}
+        for name in sorted(x, key=str):
+            value = x[name]
+            if isinstance(value, str):
+                name, value = f"{name}={value}", 1.0
+            place = self._vocabulary.get(name)
+            if place is None and learns and self.features == "vocabulary" and len(self._vocabulary) < self.n_features:
+                place = self._vocabulary[name] = len(self._vocabulary)
+            if place is None:
+                place = hash_name(str(name), self.n_features)
+                if self.features == "vocabulary" and len(self._vocabulary) < self.n_features:
+                    continue
+            found[place] = found.get(place, 0.0) + float(value)
+        places = sorted(found)
+        values = [found[place] for place in places]
+        return sp.csr_matrix((values, places, [0, len(places)]), (1, self.n_features), dtype=float)
+
+    def _sign(self, y: Any) -> int:
+        """-1 or +1: False and True, 0 and 1, or the first and the second label that came."""
+        if isinstance(y, (bool, np.bool_)) or (isinstance(y, (int, np.integer)) and y in (0, 1)):
+            y = bool(y) if isinstance(y, (bool, np.bool_)) else int(y)
+            labels = [type(y)(0), type(y)(1)]
+            if not self._labels:
+                self._labels = labels
+        elif y not in self._labels and len(self._labels) < 2:
+            self._labels.append(y)
+        if y not in self._labels:
+            raise InputError(f"learn_one: y must be one of two labels, {self._labels}, got {y!r}.")
+        return 2 * self._labels.index(y) - 1
+
+    def _label(self, p: float) -> Any:
+        if len(self._labels) < 2:
+            return self._labels[0] if self._labels else None
+        return self._labels[1 if p > 0.0 else 0]
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Play a round; the label is learnt only if it is asked for."""
+        sign = self._sign(y)
+        ask = self.sampler.ask(self._row(x, True))
+        if ask.query:
+            self.sampler.tell(ask, sign)
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The label, without playing a round; None before any is known."""
+        return self._label(float(self.sampler.margins(self._row(x, False))[0]))
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> NoReturn:
+        """Margins are no probabilities: see ``ask_one``."""
+        raise NotImplementedError
+
+    def ask_one(self, x: dict[Any, Any]) -> Ask:
+        """Play a round: predict x and say whether its label is worth asking for."""
+        ask = self.sampler.ask(self._row(x, True))
+        return ask._replace(prediction=self._label(ask.margin))
+
+    def tell_one(self, ask: Ask | int, y: Any) -> None:
+        """Give the label of a question."""
+        self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, self._sign(y))
+
+
+class RiverSampler:
+    """A river classifier under one of our rules: predicts every instance, asks for the few labels worth paying for.
+
+    Its margin is P(+1) - P(-1), between -1 and 1. Rounds are played in Python.
+
+    Parameters
+    ----------
+    classifier : river.base.Classifier
+        With ``predict_proba_one``, for two labels.
+    rule : optional
+        How likely we ask; by default ``BudgetRule(0.1)``. Rules that need an uncertainty are not for it.
+    labels : (negative, positive), default (False, True)
+        The two labels.
+    seed : int, optional
+        Seeds the coins.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> from river import linear_model, preprocessing
+    >>> from askwhen.adapters.river import RiverSampler
+    >>> model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    >>> sampler = RiverSampler(model, aw.MarginRule(0.5), seed=1)
+    >>> ask = sampler.ask({"a": 1.0, "b": 2.0})
+    >>> ask.prediction, ask.probability
+    (False, 1.0)
+    >>> sampler.tell(ask, True)
+    """
+
+    def __init__(
+        self, classifier: Any, rule: Any = None, labels: tuple[Any, Any] = (False, True), seed: int | None = None
+    ):
+        if not isinstance(classifier, base.Classifier) and not hasattr(classifier, "predict_proba_one"):
+            raise InputError(f"RiverSampler: classifier must be one of river's, got {type(classifier).__name__}.")
+        if len(labels) != 2 or labels[0] == labels[1]:
+            raise InputError(f"RiverSampler: labels must be two different ones, got {labels!r}.")
+        check_seed("RiverSampler", seed)
+        parts = Parts(Perceptron(), rule if rule is not None else BudgetRule(0.1))
+        check_parts(parts)
+        self.classifier = classifier
+        self.labels = tuple(labels)
+        self._judge = Engine(parts, seed)
+        self._judge.begin("RiverSampler", "x", 1, False)
+        self._judge.learner = Given(np.array([0.0, 0.0, 1.0]))
+        self._row = np.zeros(1)
+        self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
+
+    @property
+    def round(self) -> int:
+        """How many rounds have been played; also the number of the next one."""
+        return self._judge.round
+
+    @property
+    def questions(self) -> int:
+        """How many labels have been asked for."""
+        return self._judge.questions
+
+    @property
+    def pending(self) -> list[Ask]:
+        """The questions that wait for a label, oldest first."""
+        return [ask for ask, _ in self._open.values()]
+
+    def ask(self, x: dict[Any, Any]) -> Ask:
+        """Play one round: predict x and decide whether its label is worth asking for."""
+        try:
+            chances = self.classifier.predict_proba_one(x)
+        except NotImplementedError as error:
+            raise InputError(
+                f"ask: {type(self.classifier).__name__} gives no probabilities, which a rule needs to decide."
+            ) from error
+        p = float(chances.get(self.labels[1], 0.0)) - float(chances.get(self.labels[0], 0.0))
+        if not math.isfinite(p):
+            raise InputError(f"ask: {type(self.classifier).__name__} gave the probabilities {chances!r}.")
+        self._judge.learner.numbers[0] = p
+        asked = self._judge.ask(self._row)
+        ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
+        if ask.query:
+            self._open[ask.round] = ask, dict(x)
+        return ask
+
+    def tell(self, ask: Ask | int, y: Any) -> None:
+        """Give the label of a question: the classifier learns it."""
+        if y not in self.labels:
+            raise InputError(f"tell: y must be one of {self.labels}, got {y!r}.")
+        _, x = self._waiting("tell", ask)
+        self.classifier.learn_one(x, y)
+        number = ask.round if isinstance(ask, Ask) else ask
+        self._judge.tell(self._judge.pending[number], 1.0 if y == self.labels[1] else -1.0)
+        del self._open[number]
+
+    def forget(self, ask: Ask | int) -> None:
+        """Drop a question that will never be answered."""
+        self._waiting("forget", ask)
+        number = ask.round if isinstance(ask, Ask) else ask
+        self._judge.forget(self._judge.pending[number])
+        del self._open[number]
+
+    def _waiting(self, owner: str, ask: Ask | int) -> tuple[Ask, dict[Any, Any]]:
+        number = ask.round if isinstance(ask, Ask) else ask
+        if number not in self._open or (isinstance(ask, Ask) and self._open[number][0] != ask):
+            raise QuestionError(
+                f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
+            )
+        return self._open[number]
+
+    def run(self, stream: Iterable[tuple[dict[Any, Any], Any]]) -> dict[str, int]:
+        """Play a round for every (x, y), telling each asked label at once: how many rounds, questions and mistakes."""
+        rounds = questions = mistakes = 0
+        for x, y in stream:
+            ask = self.ask(x)
+            rounds += 1
+            questions += ask.query
+            mistakes += ask.prediction != y
+            if ask.query:
+                self.tell(ask, y)
+        return {"rounds": rounds, "questions": questions, "mistakes": mistakes}
+
+    def save(self, path: Any) -> NoReturn:
+        """Refused: a snapshot holds arrays and no code, and a river model is code; pickle the whole instead."""
+        raise InputError(
+            "save: a river classifier is made of Python objects, which a snapshot does not hold; pickle the sampler."
+        )

@@ -1,0 +1,118 @@
+"""river's own checks, dictionaries whose features come and go, and river's classifiers under our rules."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+
+river = pytest.importorskip("river")
+
+from river import checks, datasets, evaluate, linear_model, metrics, preprocessing, tree  # noqa: E402
+
+from askwhen.adapters.river import RiverSampler, SelectiveClassifier  # noqa: E402
+
+
+def perceptron(**settings):
+    return SelectiveClassifier(aw.Perceptron(), aw.Always(), seed=1, **settings)
+
+
+@pytest.mark.parametrize(
+    "model", [SelectiveClassifier(seed=1), perceptron(features="hashing")], ids=["default", "hash"]
+)
+def test_river_accepts_it(model):
+    ran = 0
+    for check in checks.yield_checks(model):
+        if check.__name__ not in model._unit_test_skips():
+            check(model.clone())
+            ran += 1
+    assert ran > 30
+
+
+def test_it_does_what_the_sampler_does_on_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    y = X[:, 0] > 0
+    model, rows = perceptron(n_features=3), aw.Sampler(aw.Perceptron(), aw.Always(), seed=1)
+    for x, label in zip(X, y, strict=True):
+        named = dict(zip("abc", x.tolist(), strict=True))
+        model.learn_one(named, bool(label))
+        rows.tell(rows.ask(x), 1 if label else -1)
+        assert model.predict_one(named) == bool(rows.predict(x[None])[0] > 0)
+    np.testing.assert_array_equal(model.sampler.weights, rows.weights)
+
+
+def test_features_come_and_go():
+    model = perceptron(n_features=3)
+    model.learn_one({"a": 1.0}, True)
+    assert model.predict_one({"never seen": 5.0}) is False  # it has no place yet
+    model.learn_one({"b": 1.0, "c": 2.0}, True)
+    model.learn_one({"d": 1.0}, True)  # no place left: shared by hashing
+    assert len(model._vocabulary) == 3
+    assert model.predict_one({"d": 1.0}) in (True, False)
+    model.learn_one({"word": "spam", "a": 1}, False)  # a category is a feature of its own
+    assert model.predict_one({}) is False
+
+
+def test_it_learns_a_stream_of_river():
+    model = SelectiveClassifier(seed=1)
+    found = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
+    assert found.get() > 0.8
+    assert model.sampler.questions < 0.12 * model.sampler.round + 15
+
+
+def test_asking_in_earnest():
+    model = perceptron()
+    ask = model.ask_one({"a": 1.0})
+    assert (ask.query, ask.prediction) == (True, None)
+    model.tell_one(ask, "spam")
+    assert model.ask_one({"a": 1.0}).prediction == "spam"
+    model.tell_one(1, "ham")
+    with pytest.raises(aw.InputError, match="one of two labels, .*, got 'eggs'"):
+        model.learn_one({"a": 1.0}, "eggs")
+    assert pickle.loads(pickle.dumps(model)).predict_one({"a": 1.0}) == model.predict_one({"a": 1.0})
+
+
+@pytest.mark.parametrize(
+    "model", [preprocessing.StandardScaler() | linear_model.LogisticRegression(), tree.HoeffdingTreeClassifier()]
+)
+def test_a_river_classifier_under_our_rules(model):
+    sampler = RiverSampler(model.clone(), aw.BudgetRule(0.2), seed=1)
+    found = sampler.run(datasets.Phishing())
+    assert found["rounds"] == sampler.round == 1250
+    assert 0.15 < found["questions"] / 1250 < 0.25
+    assert found["mistakes"] / 1250 < 0.3
+    assert sampler.pending == []
+
+
+def test_the_rule_decides_by_the_probabilities():
+    model = linear_model.LogisticRegression()
+    sampler, coins = RiverSampler(model, aw.MarginRule(0.3), seed=4), np.random.Generator(np.random.PCG64(4))
+    for x, y in datasets.Phishing().take(200):
+        p = 2 * model.predict_proba_one(x)[True] - 1
+        ask = sampler.ask(x)
+        assert ask.probability == pytest.approx(0.3 / (0.3 + abs(p)))
+        assert ask.query == (coins.random() < ask.probability)
+        if ask.query:
+            sampler.tell(ask, y)
+
+
+def test_what_cannot_be_done_is_said():
+    sampler = RiverSampler(linear_model.LogisticRegression(), aw.Always(), seed=1)
+    with pytest.raises(aw.InputError, match="a river classifier is made of Python objects"):
+        sampler.save("anything")
+    ask = sampler.ask({"a": 1.0})
+    with pytest.raises(aw.InputError, match="y must be one of"):
+        sampler.tell(ask, 3)
+    sampler.forget(ask)
+    with pytest.raises(aw.QuestionError, match="has no open question"):
+        sampler.tell(ask, True)
+    with pytest.raises(aw.InputError, match="needs a learner with an uncertainty"):
+        RiverSampler(linear_model.LogisticRegression(), aw.BBQRule(0.5))
+    with pytest.raises(aw.InputError, match="must be one of river's"):
+        RiverSampler(object())
+    with pytest.raises(aw.InputError, match="gives no probabilities"):
+        RiverSampler(perceptron(), aw.Always()).ask({"a": 1.0})
+    again = pickle.loads(pickle.dumps(sampler))
+    assert again.round == 1
