@@ -129,7 +129,7 @@ def test_proposition_2_of_004_holds_and_its_margin_is_needed():
     """The mean true error of f_1 .. f_n exceeds the bound in a share delta of the runs at most."""
     rng = np.random.default_rng(0)
     atoms = rng.standard_normal((6, 2))
-    labels, n, delta, runs = np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0]), 20, 0.2, 300
+    labels, n, delta, runs = np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0]), 20, 0.2, 200
     above_bound = above_mistakes = 0
     for _ in range(runs):
         path = rng.integers(6, size=n)
