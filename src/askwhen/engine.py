@@ -36,6 +36,7 @@ from .validation import (
 )
 
 _CHUNK = 1 << 16
+_AHEAD = 64  # coins drawn at once
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
@@ -72,8 +73,9 @@ class Engine:
     def __init__(self, parts: Parts, seed: int | None) -> None:
         self.parts = parts
         self.seed = seed
-        self.coins = np.random.Generator(np.random.PCG64(seed))
-        self.randomness = self.coins.spawn(1)[0]
+        self._coins = np.random.Generator(np.random.PCG64(seed))
+        self._drawn: list[float] = []
+        self.randomness = self._coins.spawn(1)[0]
         self.regression = bool(parts.learner.regression)
         self.has_uncertainty = bool(parts.learner.has_uncertainty)
         self.learner: State = None
@@ -92,6 +94,19 @@ class Engine:
         self._transform: Any = None
         self._absorb: Any = None
         self._seen: Row = _NO_TIMES
+
+    @property
+    def coins(self) -> np.random.Generator:
+        """The generator of the coins, at the coin of the next round: those drawn ahead for ``ask`` are given back."""
+        if self._drawn:
+            self._coins.bit_generator.advance(-len(self._drawn))  # type: ignore[attr-defined]
+            self._drawn.clear()
+        return self._coins
+
+    def _draw(self) -> float:
+        """The next coin, and some more ahead: one by one they cost as much as half a round."""
+        self._drawn.extend(self._coins.random(_AHEAD)[::-1].tolist())
+        return self._drawn.pop()
 
     @property
     def needs_time(self) -> bool:
@@ -158,12 +173,14 @@ class Engine:
 
     def ask(self, x: Row, time: float = 0.0) -> Ask:
         """Play one round."""
-        seen = self.seen(x)
+        seen = x if self.prepare is None and self._ask is not None else self.seen(x)
         number = self.round
+        coin = self._drawn.pop() if self._drawn else self._draw()
         verdict, p, r, chance, query, by_rule, period, switched = self._ask(
-            self.learner, self.rule, self.drift, self.tally, seen, number, time, self.coins.random()
+            self.learner, self.rule, self.drift, self.tally, seen, number, time, coin
         )
         if verdict != SOUND:
+            self._drawn.append(coin)
             return self._ask_again(verdict, x, seen, time)
         if self.prepare is not None:
             self._absorb(self.prepare, x)
@@ -196,8 +213,7 @@ class Engine:
         raise self.refusal(verdict, x, "ask", "x")
 
     def _ask_again(self, verdict: int, x: Row, seen: Row, time: float) -> Ask:
-        """Take back the coin of a round that could not be played; grow and play it, or raise why it cannot be."""
-        self.coins.bit_generator.advance(-1)  # type: ignore[attr-defined]
+        """Grow and play a round that could not be played, or raise why it cannot be."""
         if verdict != NOT_READY:
             self._refuse(verdict, seen)
         self._make_ready(verdict, seen, "ask", "x")
