@@ -119,6 +119,17 @@ def test_late_labels_and_forgotten_questions(tmp_path):
         made.tell(3, "ant")
 
 
+def test_a_label_that_one_class_refuses_is_learnt_by_none():
+    made = aw.OneVsRest(CLASSES, aw.Winnow(1e290), aw.Always(), seed=1)
+    made.tell(made.ask([3e9, -1e9]), "ant")
+    before = made.margins(np.eye(2))
+    ask = made.ask([9e9, 1e9])
+    with pytest.raises(aw.InputError, match="^tell: the instance of round 1"):
+        made.tell(ask, "cat")
+    np.testing.assert_array_equal(made.margins(np.eye(2)), before)
+    assert made.pending == [ask]
+
+
 def test_a_silent_audit_is_not_learnt_from():
     X, y = data(200)
     made = sampler(aw.FixedRate(1e-9), audit=aw.Audit(0.5, learn=False))
@@ -134,8 +145,9 @@ def test_bad_input_is_refused_and_changes_nothing():
         with pytest.raises(error, match=sentence):
             call(*args, **settings)
 
-    for classes in (["a"], ["a", "a"], "ab", [["a"], ["b"]], [None, 1]):
-        refused("classes must be at least two different labels", aw.OneVsRest, classes)
+    for classes in (["a"], ["a", "a"], "ab", [["a"], ["b"]], [None, 1], [1, "a"], [np.nan, 1.0], 7):
+        refused("classes must be at least two different strings or numbers", aw.OneVsRest, classes)
+    assert aw.OneVsRest(np.array(["a", "b"], object)).classes == ["a", "b"]
     refused("needs a classifier", aw.OneVsRest, CLASSES, aw.LeastSquares(regression=True), aw.FixedRate(0.5))
     refused("seed must be", aw.OneVsRest, CLASSES, seed=-1)
     made = sampler(aw.Always())

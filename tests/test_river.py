@@ -55,6 +55,39 @@ def test_features_come_and_go():
     assert model.predict_one({}) is False
 
 
+@pytest.mark.parametrize(
+    "labels", [(-1, 1), (0, 1), (False, True), (1, 2), ("ham", "spam"), (np.int64(-1), np.int64(1))]
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_labels_of_any_kind_in_any_order(labels, first):
+    rng = np.random.default_rng(0)
+    model = perceptron(n_features=2)
+    for i, v in enumerate(rng.standard_normal(200)):
+        positive = v > 0 if i else bool(first)
+        model.learn_one({"a": v if i else 2.0 * first - 1.0}, labels[int(positive)])
+    found = [model.predict_one({"a": v}) for v in (-1.0, 1.0)]
+    assert found == list(labels)
+    for strange in (None, [1], float("nan")):
+        with pytest.raises(aw.InputError, match="learn_one: y must be a label"):
+            model.learn_one({"a": 1.0}, strange)
+    with pytest.raises(aw.InputError, match="'a' must be a number or a string, got None"):
+        model.learn_one({"a": None}, labels[0])
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), ("ham", "spam")])
+def test_a_river_classifier_with_labels_of_any_kind(labels):
+    rng = np.random.default_rng(0)
+    data = [({"a": v, "b": w}, labels[int(v > 0)]) for v, w in rng.standard_normal((300, 2)).tolist()]
+    model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    assert RiverSampler(model, aw.BudgetRule(0.2), labels=labels, seed=1).run(data)["mistakes"] < 40
+    trained = tree.HoeffdingTreeClassifier()
+    for x, y in data:
+        trained.learn_one(x, y)
+    assert RiverSampler(trained, aw.BudgetRule(0.2), labels=labels, seed=1).run(data)["mistakes"] < 60
+    with pytest.raises(aw.InputError, match="knows the labels"):
+        RiverSampler(trained, labels=("x", "y"), seed=1).ask(data[0][0])
+
+
 def test_it_learns_a_stream_of_river():
     model = SelectiveClassifier(seed=1)
     found = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
@@ -108,8 +141,17 @@ def test_what_cannot_be_done_is_said():
     sampler.forget(ask)
     with pytest.raises(aw.QuestionError, match="has no open question"):
         sampler.tell(ask, True)
-    with pytest.raises(aw.InputError, match="needs a learner with an uncertainty"):
-        RiverSampler(linear_model.LogisticRegression(), aw.BBQRule(0.5))
+    for rule in (aw.BBQRule(0.5), aw.BudgetRule(0.1, by="uncertainty")):
+        with pytest.raises(aw.InputError, match="needs an uncertainty, which a river classifier has not"):
+            RiverSampler(linear_model.LogisticRegression(), rule)
+    timed = RiverSampler(linear_model.LogisticRegression(), aw.BudgetRule(per=10, count=2), seed=1)
+    with pytest.raises(aw.InputError, match="time must be given"):
+        timed.ask({"a": 1.0})
+    assert sum(timed.ask({"a": 1.0}, time=t).query for t in range(100)) <= 20
+    with pytest.raises(aw.InputError, match="labels must be two different"):
+        RiverSampler(linear_model.LogisticRegression(), labels=3)
+    with pytest.raises(aw.InputError, match="gives no probabilities"):
+        RiverSampler(preprocessing.StandardScaler() | linear_model.LinearRegression(), aw.Always()).ask({"a": 1.0})
     with pytest.raises(aw.InputError, match="must be one of river's"):
         RiverSampler(object())
     with pytest.raises(aw.InputError, match="gives no probabilities"):

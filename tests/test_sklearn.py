@@ -96,13 +96,32 @@ def test_several_labels_are_tasks_with_questions_of_their_own():
     assert set(model.predict(X).ravel().tolist()) == {0, 1}
     sparse = aw.SelectiveClassifier(random_state=3).fit(X, sp.csr_matrix(Y))
     np.testing.assert_array_equal(sparse.predict(X), model.predict(X))
+    signed = aw.SelectiveClassifier(random_state=3).fit(X, np.where(Y > 0, 1, -1))
+    np.testing.assert_array_equal(signed.predict(X), np.where(model.predict(X) > 0, 1, -1))
+    assert signed.score(X, np.where(Y > 0, 1, -1)) == model.score(X, Y) > 0.5
     with pytest.raises(ValueError, match="3 columns as before"):
         model.partial_fit(X, Y[:, :2])
+    with pytest.raises(ValueError, match="y must hold the values"):
+        model.partial_fit(X, Y + 1)
+    with pytest.raises(ValueError, match="y must be a matrix of labels as before"):
+        model.partial_fit(X, Y[:, 0])
+    with pytest.raises(ValueError, match="y must be a vector of labels as before"):
+        aw.SelectiveClassifier(random_state=3).fit(X, Y[:, 0]).partial_fit(X, Y)
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was():
+    X, y = noisy(0, n=300)
+    for model, bad in ((aw.SelectiveClassifier(random_state=1), np.ones(300)), (aw.SelectiveRegressor(), y[:9])):
+        before = model.fit(X, y).predict(X)
+        with pytest.raises(ValueError):  # noqa: PT011, whatever it says
+            model.fit(X, bad)
+        np.testing.assert_array_equal(model.predict(X), before)
 
 
 def test_parameters_reach_into_the_parts():
     from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV
+    from sklearn.multiclass import OneVsRestClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
@@ -124,6 +143,12 @@ def test_parameters_reach_into_the_parts():
 
     dear = GridSearchCV(pipeline, grid, scoring=priced(get_scorer("accuracy"), 10.0), cv=2).fit(X, y)
     cheap = GridSearchCV(pipeline, grid, scoring=priced(get_scorer("accuracy"), 0.0), cv=2).fit(X, y)
+    many = OneVsRestClassifier(aw.OnlineToBatchClassifier(aw.Perceptron(), aw.FixedRate(0.5), random_state=0))
+    several = (X, np.arange(400) % 3)
+    free, half = (priced("accuracy", price)(many.fit(*several), *several) for price in (0.0, 1.0))
+    assert free - half == pytest.approx(0.5, abs=0.05)
+    with pytest.raises(ValueError, match="holds nothing that asks"):
+        priced("accuracy", 1.0)(StandardScaler(), X, y)
     assert dear.best_params_["selectiveclassifier__rule__scale"] == 0.001
     assert cheap.best_params_["selectiveclassifier__rule__scale"] == 1000.0
 

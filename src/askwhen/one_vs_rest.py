@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import os
 import threading
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,14 +83,7 @@ class OneVsRest:
         audit: Audit | None = None,
         seed: int | None = None,
     ) -> None:
-        found = np.asarray(classes)
-        if (
-            found.ndim != 1
-            or found.dtype.kind not in "biufU"
-            or len(found) < 2
-            or len(set(found.tolist())) < len(found)
-        ):
-            raise InputError(f"OneVsRest: classes must be at least two different labels, got {classes!r}.")
+        found = _checked_classes(classes)
         if learner is None:
             learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
         if getattr(learner, "regression", False):
@@ -99,7 +93,7 @@ class OneVsRest:
         check_seed("OneVsRest", seed)
         seed = None if seed is None else int(seed)
         alone = Parts(learner, Always())
-        self._own(found.tolist(), Engine(parts, seed), [Engine(alone, seed) for _ in found])
+        self._own(found, Engine(parts, seed), [Engine(alone, seed) for _ in found])
 
     def _own(self, classes: list[Any], judge: Engine, learners: list[Engine]) -> None:
         self.classes = classes
@@ -161,7 +155,7 @@ class OneVsRest:
             x, d = check_instance("ask", x, self._judge.form)
             self._begin("ask", "x", d, isinstance(x, SparseRow))
             try:
-                return self._ask(x, now, "x")
+                return self._ask(x, now, "ask", "x")
             except InputError:
                 self._begin_afresh()
                 raise
@@ -180,9 +174,9 @@ class OneVsRest:
             for engine in (self._judge, *self._learners):
                 engine.begin_afresh()
 
-    def _ask(self, x: Row, time: float, where: str) -> Ask:
+    def _ask(self, x: Row, time: float, owner: str, where: str) -> Ask:
         judge = self._judge
-        m, q, norm2 = self._scores(judge.seen(x), where)
+        m, q, norm2 = self._scores(judge.seen(x), owner, where)
         p = m / (1.0 + q)
         j = int(q.argmax() if self._by_uncertainty else np.abs(p).argmin())
         judge.learner.numbers[:] = max(abs(m[j]), _TINY), q[j], norm2[j]
@@ -200,7 +194,7 @@ class OneVsRest:
             self._score = entry_point(score_row, self._learners[0].learner, example)
             self._learn = entry_point(learn_row, self._learners[0].learner, example, 1.0, True)
 
-    def _scores(self, x: Row, where: str) -> np.ndarray:
+    def _scores(self, x: Row, owner: str, where: str) -> np.ndarray:
         """m, q and |x|^2 of every class, in rows."""
         self._compile()
         found = np.empty((3, len(self._learners)))
@@ -210,7 +204,7 @@ class OneVsRest:
                 engine.learner = grow(engine.learner, size(x), engine.randomness)
                 verdict, *numbers = self._score(engine.learner, x)
             if verdict != SOUND:
-                raise engine.refusal(verdict, x, "ask", where)
+                raise engine.refusal(verdict, x, owner, where)
             found[:, k] = numbers
         return found
 
@@ -224,15 +218,19 @@ class OneVsRest:
         """Let every learner learn that the label was class k; whether any of them moved."""
         judge, number = self._judge, waiting.ask.round
         question, moved = judge.pending[number], False
-        self._compile()
+        where = f"the instance of round {number}"
+        self._scores(question.x, "tell", where)  # refuses for all classes what any of them would refuse
+        before = [] if judge.has_uncertainty else [copy_state(engine.learner) for engine in self._learners]
         for place, engine in enumerate(self._learners if question.by_rule else ()):
             told = (question.x, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
             verdict, updated = self._learn(engine.learner, *told)
             while verdict == NOT_READY:
                 engine.learner = grow(engine.learner, size(question.x), engine.randomness)
                 verdict, updated = self._learn(engine.learner, *told)
-            if verdict != SOUND:
-                raise engine.refusal(verdict, question.x, "tell", f"the instance of round {number}")
+            if verdict != SOUND:  # only a first-order step can overflow: take back what other classes learnt
+                for other, state in zip(self._learners, before, strict=True):
+                    other.learner = state
+                raise engine.refusal(verdict, question.x, "tell", where)
             moved = moved or bool(updated)
         judge.learner.numbers[:] = waiting.numbers
         updates = judge.updates
@@ -301,7 +299,7 @@ class OneVsRest:
         queried, updated, predicted = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
         part = part_of(rows, 0, n)
         for i in range(n):
-            ask = self._ask(copy_of(row(part, i)), float(times[i]), f"row {i} of X")
+            ask = self._ask(copy_of(row(part, i)), float(times[i]), "run", f"row {i} of X")
             margin[i], chance[i], queried[i] = ask.margin, ask.probability, ask.query
             predicted[i] = self._places[ask.prediction]
             if ask.query:
@@ -398,6 +396,16 @@ class _Open(NamedTuple):
     ask: Ask
     signs: np.ndarray
     numbers: np.ndarray
+
+
+def _checked_classes(classes: Any) -> list[Any]:
+    given = [] if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable) else list(classes)
+    found = [label.item() if isinstance(label, np.generic) else label for label in given]
+    words = [isinstance(label, str) for label in found]
+    numbers = [isinstance(label, (int, float)) and label == label for label in found]  # NaN is not itself
+    if len(found) < 2 or not (all(words) or all(numbers)) or len(set(found)) < len(found):
+        raise InputError(f"OneVsRest: classes must be at least two different strings or numbers, got {classes!r}.")
+    return found
 
 
 def _listed(classes: list[Any]) -> str:

@@ -87,7 +87,10 @@ def test_svmlight_as_scikit_learn_reads_it(tmp_path):
         ("1 2:1 2:1", "line 3, must have its indices in increasing order"),
         ("1 3:1 2:1", "line 3, must have its indices in increasing order"),
         ("1 0:1", "line 3, has a feature 0, but features count from 1 unless zero_based=True"),
-        ("1 99999999999:1", "line 3, has a feature above 2\\^31 - 2"),
+        ("1 99999999999:1", "line 3, has a feature beyond the last of 2147483646"),
+        ("1 quux 1:1", "line 3, must hold index:value pairs"),
+        ("1 q1:7", "line 3, must hold index:value pairs"),
+        ("1 1:12345678901234567890qqq", "line 3, must hold a number after the colon"),
         ("1,2 1:1", "line 3, must begin with a label"),
         ("3 1:1", "has the label 3.0 in instance 2; labels must be -1 and"),
     ],
@@ -110,7 +113,18 @@ def test_lines_with_several_labels_and_features_from_0(tmp_path):
     assert X.shape == (3, 4)
     traces = aw.Sampler(aw.Perceptron(), aw.Always(), seed=1).run(X, Y)
     assert len(traces) == 3
-    with pytest.raises(aw.InputError, match="whole labels from 0 to 1, got 2"):
+    path.write_text("0,2 0:1\n 1:3 2:1\n1\n")  # an instance without a label
+    ((X, Y),) = aw.data.read(path, zero_based=True, several=True)
+    np.testing.assert_array_equal(Y, [[1, -1, 1], [-1, -1, -1], [-1, 1, -1]])
+    assert X[1].toarray().tolist() == [[0, 3, 1]]
+    for strange in ("nan", "inf", "1e12", "-1", "0.5"):
+        (tmp_path / "b.svm").write_text(f"0 1:1\n{strange} 1:1\n")
+        with pytest.raises(
+            aw.InputError,
+            match=f"whole numbers from 0 to 2\\^20 as its labels, got {float(strange):g}".replace("+", r"\+"),
+        ):
+            aw.data.read(tmp_path / "b.svm", several=True).load()
+    with pytest.raises(aw.InputError, match="labels from 0 to 1, got 2"):
         list(aw.data.read(path, zero_based=True, several=True, n_labels=2))
 
 
@@ -121,11 +135,17 @@ def test_labels_of_all_kinds(tmp_path):
     assert aw.data.read(path, target="class").load()[1].tolist() == ["spam", "ham", "spam"]
     with pytest.raises(aw.InputError, match="the label 'spam' in instance 0"):
         aw.data.read(path).load()
+    with pytest.raises(aw.InputError, match="no instance of .* has the label 'Spam' that is positive="):
+        aw.data.read(path, positive="Spam").load()
     path.write_text("a,y\n1,true\n2,false\n")
     assert aw.data.read(path).load()[1].tolist() == [1, -1]
+    assert aw.data.read(path, positive="true").load()[1].tolist() == [1, -1]
+    assert aw.data.read(path, positive="false").load()[1].tolist() == [-1, 1]
     path.write_text("a,y\n1,2.5\n2,7\n")
     assert aw.data.read(path, target="number").load()[1].tolist() == [2.5, 7]
     assert aw.data.read(path, positive=7).load()[1].tolist() == [-1, 1]
+    with pytest.raises(aw.InputError, match="are numbers, so positive must be one, got 'spam'"):
+        aw.data.read(path, positive="spam").load()
     path.write_text("a,target\n1,0\n2,1\n")
     assert aw.data.read(path).load()[1].tolist() == [-1, 1]
 
@@ -164,8 +184,11 @@ def test_words_of_a_table_are_hashed_beside_its_numbers(tmp_path):
         ("a,b\n1,2\n", {}, "needs label=, the name of its label column; it has 'a', 'b'"),
         ("a,y\n1,1\n", {"label": "z"}, "has no column 'z'; it has 'a', 'y'"),
         ("a,y\nx,1\n", {}, "column 'a' of .* holds string, not numbers; name it in drop="),
-        ("a,y\n1,1\n,1\n", {}, "column 'a' of .* is empty in row 1"),
-        ("a,y\n1,1\n2\n", {}, "cannot read .*a.csv: CSV parse error: Expected 2 columns, got 1"),
+        ("a,y\n1,1\n,1\n", {}, "column 'a' of .* is empty in instance 1"),
+        ("a,y\n1,1\n2\n", {}, "cannot read .*a.csv: CSV parse error: Row #3: Expected 2 columns, got 1"),
+        ("a,a,y\n1,1,1\n", {}, "has more than one column 'a'"),
+        ("y\n1\n", {}, "has no feature besides its label"),
+        ("a,y\n" + "1,1\n" * 300_000 + "x,1\n", {}, "in column 'a': Row #300002: CSV conversion error to double"),
     ],
 )
 def test_bad_tables(tmp_path, text, settings, sentence):
@@ -173,6 +196,36 @@ def test_bad_tables(tmp_path, text, settings, sentence):
     path.write_text(text)
     with pytest.raises(aw.InputError, match=sentence):
         aw.data.read(path, **settings).load()
+
+
+def test_the_first_lines_of_a_table_do_not_settle_its_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,mail,late,label\n" + "1,12,,1\n" * 200_000 + "1.5,hello,2,0\n")
+    X, y = aw.data.read(path, text="mail", drop="late", n_features=50).load()
+    assert X[-1, 50] == 1.5
+    assert X[-1, hash_name("hello", 50)] == 1
+    assert y[-1] == -1
+
+
+def test_texts_with_line_breaks_and_long_rows(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("mail,label\n" + '"ab cd\nef gh\nij",1\n' * 100_000 + '"' + "long " * 1_000_000 + '",0\n')
+    X, _ = aw.data.read(path, text="mail", n_features=8).load()
+    assert X.shape == (100_001, 8)
+    assert X[0].sum() == 5
+    assert X[-1].sum() == 1_000_000
+    (tmp_path / "b.csv").write_bytes("mail,label\ncaf\xe9,1\n".encode("latin-1"))
+    with pytest.raises(aw.InputError, match="UTF-?8"):
+        aw.data.read(tmp_path / "b.csv", text="mail").load()
+
+
+def test_ndjson_is_consistent_across_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.blocks_of, "__defaults__", (None, 24))
+    path = tmp_path / "a.ndjson"
+    for last in ('{"x": [1, 2, 3], "y": 1}', '{"x": [1, 2], "y": 1, "time": 3}'):
+        path.write_text('{"x": [1, 2], "y": 1}\n' * 3 + last + "\n")
+        with pytest.raises(aw.InputError, match="line 4, must have an x and a time like the lines before"):
+            aw.data.read(path).load()
 
 
 def test_ndjson_of_numbers_names_and_texts(tmp_path):
@@ -196,6 +249,10 @@ def test_ndjson_of_numbers_names_and_texts(tmp_path):
         ({"x": [1, 2], "y": 1}, "line 2, must have an x like the lines before"),
         ({"x": ["a"], "y": 1}, "line 2, must have numbers in x"),
         ({"x": {"a": 1}, "y": 1}, "line 2, must have an x like the lines before"),
+        ({"x": [1], "y": 1, "time": 4}, "line 2, must have a time if the lines before have one"),
+        ({"x": [10**400], "y": 1}, "line 2, must have numbers in x"),
+        ({"x": [1], "y": [1]}, "line 2, must have a y that is a number"),
+        ({"x": [1], "y": None}, "line 2, must have a y that is a number"),
     ):
         with pytest.raises(aw.InputError, match=sentence):
             load({"x": [1], "y": 1}, record)
@@ -211,7 +268,10 @@ def test_the_format_of_vowpal_wabbit(tmp_path):
     assert y.tolist() == [1, -1, 1]
     assert X[0].toarray()[0, [place["a x"], place["a y"], place["b x"], place["b z"]]].tolist() == [0.5, 1, 3, 2]
     assert (X[1, place["a x"]], X[2, place["a x"]]) == (1, 4)
+    path.write_bytes(b"1 |f" + b"\ra" * 5000 + b"\n")  # more features than spaces
+    assert aw.data.read(path, n_features=16).load()[0].sum() == 5000
     for line, sentence in (
+        ("1 |a:2x y", "line 1, must hold a number after the colon"),
         ("|a x", "line 1, must begin with a label"),
         ("1 x y", "line 1, must have a | before"),
         ("1 |a x:z", "line 1, must hold a number after the colon"),
@@ -229,6 +289,8 @@ def test_words_are_hashed_alike_everywhere():
     assert (X[2, hash_name("ünïcode", 2**20)], X[2, hash_name("42", 2**20)], X[1].nnz) == (1, 1, 0)
     with pytest.raises(aw.InputError, match="every text must be a string, got int in row 1"):
         aw.data.hash_text(["a", 1])
+    with pytest.raises(aw.InputError, match="texts must be several strings"):
+        aw.data.hash_text("hello")
 
 
 def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
@@ -243,10 +305,16 @@ def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
     refused("holds no instance", tmp_path / "a.svm")
     refused("n_features must be a whole number", tmp_path / "a.svm", n_features=0)
     refused("positive is only for target='binary'", tmp_path / "a.svm", positive=1, target="number")
-    (tmp_path / "b.svm.gz").write_bytes(gzip.compress(b"1 1:1\n" * 999)[:-20])
+    packed = gzip.compress(b"1 1:1\n" * 999)
+    (tmp_path / "b.svm.gz").write_bytes(packed[:-20])
     refused("cannot decompress", tmp_path / "b.svm.gz")
     (tmp_path / "c.svm").write_text("1 5:1\n")
-    refused("has a feature 5, beyond the last of n_features=3", tmp_path / "c.svm", n_features=3)
+    refused("line 1, has a feature beyond the last of 3", tmp_path / "c.svm", n_features=3)
+    (tmp_path / "e.svm.gz").write_bytes(bytes(b ^ (0xFF if 12 <= i < 16 else 0) for i, b in enumerate(packed)))
+    refused("cannot decompress", tmp_path / "e.svm.gz")
+    refused("a Parquet file must be a plain file", tmp_path / "b.svm.gz", format="parquet")
+    (tmp_path / "U.SVM").write_text("1 1:1\n")
+    assert aw.data.read(tmp_path / "U.SVM").load()[0].shape == (1, 1)
     (tmp_path / "d.parquet").write_text("no parquet")
     refused("cannot read .*d.parquet", tmp_path / "d.parquet")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1 1:1\n")))

@@ -93,6 +93,9 @@ def test_a_set_is_downloaded_once_and_checked(served, tmp_path):
     with pytest.raises(aw.InputError, match="could not be had from"):
         aw.data.load("usenet2", url=served)
     assert not kept.exists()
+    for url in (3, "here", "file:///tmp"):
+        with pytest.raises(aw.InputError, match="url must be an address"):
+            aw.data.load("usenet2", url=url)
     with pytest.raises(aw.InputError, match="could not be had from"):
         aw.data.load("elec2", url=served)
 

@@ -49,6 +49,12 @@ def test_the_optimal_errors_of_the_slides():
     assert np.abs(y - X @ u).max() < 0.82
 
 
+def test_a_switch_is_a_round_of_the_stream():
+    for at in ("x", -5, 11):
+        with pytest.raises(aw.InputError, match="at must be a round from 0 to 10"):
+            aw.data.spherical(n=10, at=at)
+
+
 def test_noise_turns_its_share_of_labels():
     X, y = aw.data.noisy_linear(n=20_000, d=4, noise=0.2, seed=1)
     assert explained(X, y) == pytest.approx(0.8, abs=0.01)

@@ -25,14 +25,15 @@ from ..round import Given
 from ..rules import BudgetRule
 from ..sampler import Sampler
 from ..trace import Ask
-from ..validation import check_choice, check_count, check_seed
+from ..validation import check_choice, check_count, check_seed, check_time, short
 
 
 class SelectiveClassifier(base.Classifier):
     """A sampler as a river classifier of two labels.
 
-    ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it. ``ask_one``
-    and ``tell_one`` do it in earnest.
+    ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it, and at the
+    set of labels. ``ask_one`` and ``tell_one`` do it in earnest. The first label that comes is the negative one, unless
+    it is True or 1.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class SelectiveClassifier(base.Classifier):
         self.seed = seed
         self.sampler = Sampler(learner, rule, drift, prepare, audit, seed)
         self._vocabulary: dict[Any, int] = {}
-        self._labels: list[Any] = []
+        self._labels: dict[int, Any] = {}
 
     @property
     def _multiclass(self) -> bool:
@@ -99,32 +100,39 @@ class SelectiveClassifier(base.Classifier):
                 place = hash_name(str(name), self.n_features)
                 if self.features == "vocabulary" and len(self._vocabulary) < self.n_features:
                     continue
-            found[place] = found.get(place, 0.0) + float(value)
+            try:
+                found[place] = found.get(place, 0.0) + float(value)
+            except (TypeError, ValueError):
+                raise InputError(f"learn_one: {name!r} must be a number or a string, got {value!r}.") from None
         places = sorted(found)
         values = [found[place] for place in places]
         return sp.csr_matrix((values, places, [0, len(places)]), (1, self.n_features), dtype=float)
 
-    def _sign(self, y: Any) -> int:
-        """-1 or +1: False and True, 0 and 1, or the first and the second label that came."""
-        if isinstance(y, (bool, np.bool_)) or (isinstance(y, (int, np.integer)) and y in (0, 1)):
-            y = bool(y) if isinstance(y, (bool, np.bool_)) else int(y)
-            labels = [type(y)(0), type(y)(1)]
-            if not self._labels:
-                self._labels = labels
-        elif y not in self._labels and len(self._labels) < 2:
-            self._labels.append(y)
-        if y not in self._labels:
-            raise InputError(f"learn_one: y must be one of two labels, {self._labels}, got {y!r}.")
-        return 2 * self._labels.index(y) - 1
+    def _sign(self, owner: str, y: Any) -> int:
+        """-1 or +1. The first label that comes is the negative one, unless it is True or 1."""
+        y = y.item() if isinstance(y, np.generic) else y
+        if not isinstance(y, (bool, int, float, str)) or y != y:
+            raise InputError(f"{owner}: y must be a label, got {y!r}.")
+        for sign, label in self._labels.items():
+            if label == y:
+                return sign
+        if len(self._labels) == 2:
+            raise InputError(f"{owner}: y must be one of two labels, {list(self._labels.values())}, got {y!r}.")
+        sign = -next(iter(self._labels)) if self._labels else 1 if y == 1 else -1
+        self._labels[sign] = y
+        return sign
 
     def _label(self, p: float) -> Any:
-        if len(self._labels) < 2:
-            return self._labels[0] if self._labels else None
-        return self._labels[1 if p > 0.0 else 0]
+        """The label of a margin; the only one that has come, or the other truth value of that, or None."""
+        sign = 1 if p > 0.0 else -1
+        if sign in self._labels or not self._labels:
+            return self._labels.get(sign)
+        only = self._labels[-sign]
+        return (not only) if isinstance(only, bool) else only
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Play a round; the label is learnt only if it is asked for."""
-        sign = self._sign(y)
+        sign = self._sign("learn_one", y)
         ask = self.sampler.ask(self._row(x, True))
         if ask.query:
             self.sampler.tell(ask, sign)
@@ -135,7 +143,7 @@ class SelectiveClassifier(base.Classifier):
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> NoReturn:
         """Margins are no probabilities: see ``ask_one``."""
-        raise NotImplementedError
+        raise NotImplementedError("a margin is no probability; use predict_one, or ask_one for the margin")
 
     def ask_one(self, x: dict[Any, Any]) -> Ask:
         """Play a round: predict x and say whether its label is worth asking for."""
@@ -144,13 +152,13 @@ class SelectiveClassifier(base.Classifier):
 
     def tell_one(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question."""
-        self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, self._sign(y))
+        self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, self._sign("tell_one", y))
 
 
 class RiverSampler:
     """A river classifier under one of our rules: predicts every instance, asks for the few labels worth paying for.
 
-    Its margin is P(+1) - P(-1), between -1 and 1. Rounds are played in Python.
+    Its margin is the probability of the positive label less that of the negative one. Rounds are played in Python.
 
     Parameters
     ----------
@@ -159,7 +167,7 @@ class RiverSampler:
     rule : optional
         How likely we ask; by default ``BudgetRule(0.1)``. Rules that need an uncertainty are not for it.
     labels : (negative, positive), default (False, True)
-        The two labels.
+        The two labels. The classifier learns them as False and True, unless it has learnt them by name already.
     seed : int, optional
         Seeds the coins.
 
@@ -181,10 +189,13 @@ class RiverSampler:
     ):
         if not isinstance(classifier, base.Classifier) and not hasattr(classifier, "predict_proba_one"):
             raise InputError(f"RiverSampler: classifier must be one of river's, got {type(classifier).__name__}.")
-        if len(labels) != 2 or labels[0] == labels[1]:
+        if not isinstance(labels, (tuple, list)) or len(labels) != 2 or labels[0] == labels[1]:
             raise InputError(f"RiverSampler: labels must be two different ones, got {labels!r}.")
         check_seed("RiverSampler", seed)
-        parts = Parts(Perceptron(), rule if rule is not None else BudgetRule(0.1))
+        rule = rule if rule is not None else BudgetRule(0.1)
+        if getattr(rule, "needs_uncertainty", False) or getattr(rule, "by", "margin") == "uncertainty":
+            raise InputError(f"RiverSampler: {rule!r} needs an uncertainty, which a river classifier has not.")
+        parts = Parts(Perceptron(), rule)
         check_parts(parts)
         self.classifier = classifier
         self.labels = tuple(labels)
@@ -192,6 +203,7 @@ class RiverSampler:
         self._judge.begin("RiverSampler", "x", 1, False)
         self._judge.learner = Given(np.array([0.0, 0.0, 1.0]))
         self._row = np.zeros(1)
+        self._by_truth = True
         self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
 
     @property
@@ -209,30 +221,43 @@ class RiverSampler:
         """The questions that wait for a label, oldest first."""
         return [ask for ask, _ in self._open.values()]
 
-    def ask(self, x: dict[Any, Any]) -> Ask:
+    def ask(self, x: dict[Any, Any], time: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for."""
-        try:
-            chances = self.classifier.predict_proba_one(x)
-        except NotImplementedError as error:
+        if time is None and self._judge.needs_time:
             raise InputError(
-                f"ask: {type(self.classifier).__name__} gives no probabilities, which a rule needs to decide."
-            ) from error
-        p = float(chances.get(self.labels[1], 0.0)) - float(chances.get(self.labels[0], 0.0))
-        if not math.isfinite(p):
-            raise InputError(f"ask: {type(self.classifier).__name__} gave the probabilities {chances!r}.")
-        self._judge.learner.numbers[0] = p
-        asked = self._judge.ask(self._row)
+                f"ask: time must be given, since {short(self._judge.parts.rule)} allows for labels by time."
+            )
+        now = 0.0 if time is None else check_time("ask", time)
+        self._judge.learner.numbers[0] = self._margin(x)
+        asked = self._judge.ask(self._row, now)
         ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
         if ask.query:
             self._open[ask.round] = ask, dict(x)
         return ask
+
+    def _margin(self, x: dict[Any, Any]) -> float:
+        """P(+1) - P(-1), by the labels themselves or by False and True."""
+        model = type(self.classifier).__name__
+        try:
+            chances = self.classifier.predict_proba_one(x)
+        except (NotImplementedError, AttributeError) as error:
+            raise InputError(f"ask: {model} gives no probabilities, which a rule needs to decide.") from error
+        if not set(chances) <= {False, True}:
+            if not set(chances) <= set(self.labels):
+                raise InputError(f"ask: {model} knows the labels {list(chances)}, which are not {self.labels}.")
+            self._by_truth = False
+        negative, positive = (False, True) if self._by_truth else self.labels
+        p = float(chances.get(positive, 0.0)) - float(chances.get(negative, 0.0))
+        if not math.isfinite(p):
+            raise InputError(f"ask: {model} gave the probabilities {chances!r}.")
+        return p
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: the classifier learns it."""
         if y not in self.labels:
             raise InputError(f"tell: y must be one of {self.labels}, got {y!r}.")
         _, x = self._waiting("tell", ask)
-        self.classifier.learn_one(x, y)
+        self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
         number = ask.round if isinstance(ask, Ask) else ask
         self._judge.tell(self._judge.pending[number], 1.0 if y == self.labels[1] else -1.0)
         del self._open[number]

@@ -7,11 +7,13 @@ at the set of classes.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
 from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
@@ -61,6 +63,17 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
             return None if state is None else int(state)
         return int(check_random_state(state).randint(2**31))
 
+    def _afresh(self, learn: Callable[[], Self]) -> Self:
+        """Forget what was learnt and learn; if that is refused, nothing was forgotten."""
+        before = dict(self.__dict__)
+        self.__dict__.pop("sampler_", None)
+        try:
+            return learn()
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _rows(self, X: Any, reset: bool = False) -> Any:
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
@@ -75,8 +88,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     Parameters
     ----------
     learner, rule, drift, prepare, audit : optional
-        The parts of a :class:`askwhen.Sampler`; their parameters are ``learner__b``, ``rule__rate`` and so on. A drift
-        guard is for two classes and for multilabel only.
+        The parts of a :class:`askwhen.Sampler`; the parameters of those that are given are ``learner__b``,
+        ``rule__rate`` and so on. A drift guard is for two classes and for multilabel only.
     random_state : int, optional
         Seeds the coins.
 
@@ -122,8 +135,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything and run over the rows of X in their order."""
-        self.__dict__.pop("sampler_", None)
-        return self._learn(X, y, None)
+        return self._afresh(lambda: self._learn(X, y, None))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Go on with more rows. The first call must name the classes, or hold all of them."""
@@ -137,17 +149,19 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first, multi_output=several)
         check_classification_targets(y)
         kind = type_of_target(y)
-        if y.ndim == 2 and kind == "multilabel-indicator":
-            return self._learn_labels(X, y, first)
+        if y.ndim == 2 and kind != "multilabel-indicator":
+            raise ValueError(f"y must be classes or a matrix of two different values, got a target of type {kind}.")
+        if not first and (y.ndim == 2) != isinstance(self.classes_, list):
+            raise ValueError(f"y must be {'a matrix' if y.ndim == 1 else 'a vector'} of labels as before.")
         if y.ndim == 2:
-            raise ValueError(f"y must be classes or a matrix of 0 and 1, got a target of type {kind}.")
+            return self._learn_labels(X, y, first)
         if first:
             self._begin(unique_labels(y) if classes is None else unique_labels(classes))
         elif classes is not None and not np.array_equal(unique_labels(classes), self.classes_):
             raise ValueError(f"classes must stay {self.classes_.tolist()}, got {list(classes)}.")
         if not np.isin(y, self.classes_).all():
             strange = y[~np.isin(y, self.classes_)][0]
-            raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange!r}.")
+            raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange.item()!r}.")
         if isinstance(self.sampler_, OneVsRest):
             self.trace_ = self.sampler_.run(X, np.searchsorted(self.classes_, y))
         else:
@@ -171,12 +185,17 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def _learn_labels(self, X: Any, Y: np.ndarray, first: bool) -> Self:
         """Several labels at once: a task for each column."""
+        values = np.unique(Y)
         if first:
+            pair = values if len(values) == 2 else np.array([0, 1])
             self.sampler_ = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, self._seed())
-            self.classes_ = [np.array([0, 1]) for _ in range(Y.shape[1])]
-        elif len(self.classes_) != Y.shape[1] or not self.sampler_.tasks:
+            self.classes_ = [pair for _ in range(Y.shape[1])]
+        elif len(self.classes_) != Y.shape[1]:
             raise ValueError(f"y must have {len(self.classes_)} columns as before, got {Y.shape[1]}.")
-        self.trace_ = self.sampler_.run(X, np.where(Y > 0, 1.0, -1.0))
+        if not np.isin(values, self.classes_[0]).all():
+            raise ValueError(f"y must hold the values {self.classes_[0].tolist()}, got {values.tolist()}.")
+        positive = self.classes_[0][1]
+        self.trace_ = self.sampler_.run(X, np.where(positive == Y, 1.0, -1.0))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -188,10 +207,10 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         return self.sampler_.margins(rows)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The classes; for multilabel a matrix of 0 and 1."""
+        """The classes; for multilabel a matrix of the two values that were learnt."""
         p = self.decision_function(X)
         if isinstance(self.classes_, list):
-            return (p > 0.0).astype(int)
+            return self.classes_[0][(p > 0.0).astype(int)]  # type: ignore[no-any-return]
         return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.0).astype(int)]  # type: ignore[no-any-return]
 
 
@@ -243,8 +262,7 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Forget everything and run over the rows of X in their order."""
-        self.__dict__.pop("sampler_", None)
-        return self.partial_fit(X, y)
+        return self._afresh(lambda: self.partial_fit(X, y))
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """Go on with more rows."""
@@ -345,18 +363,32 @@ class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc
 def priced(scorer: Any, price: float) -> Any:
     """A scorer that takes off the price of the labels that a fitted estimator asked for, as a share of its rounds.
 
+    ``scorer`` is one of scikit-learn's, or its name. Pipelines and estimators of estimators are looked into.
+
     Examples
     --------
-    >>> from sklearn.metrics import get_scorer
     >>> from askwhen.adapters.sklearn import priced
-    >>> score = priced(get_scorer("accuracy"), price=0.5)    # a label in ten costs 0.05 of accuracy
+    >>> score = priced("accuracy", price=0.5)    # a label in ten costs 0.05 of accuracy
     """
+    found = get_scorer(scorer) if isinstance(scorer, str) else scorer
 
     def score(estimator: Any, X: Any, y: Any) -> float:
-        inner = estimator[-1] if hasattr(estimator, "steps") else estimator
-        sampler = inner.sampler_ if hasattr(inner, "sampler_") else inner.model_
-        tasks = getattr(sampler, "tasks", None) or [sampler]
-        rounds = sum(getattr(task, "round", 0) or getattr(task, "rounds", 0) for task in tasks)
-        return float(scorer(estimator, X, y) - price * sum(task.questions for task in tasks) / max(rounds, 1))
+        asked = _asked(estimator)
+        if not asked:
+            raise ValueError(f"priced: {type(estimator).__name__} holds nothing that asks for labels.")
+        rounds, questions = np.sum(asked, axis=0)
+        return float(found(estimator, X, y) - price * questions / max(rounds, 1))
 
     return score
+
+
+def _asked(estimator: Any) -> list[tuple[int, int]]:
+    """Rounds and questions of every sampler inside a fitted estimator."""
+    if hasattr(estimator, "model_") and hasattr(estimator.model_, "questions"):
+        return [(estimator.model_.rounds, estimator.model_.questions)]
+    if hasattr(estimator, "sampler_"):
+        samplers = getattr(estimator.sampler_, "tasks", None) or [estimator.sampler_]
+        return [(sampler.round, sampler.questions) for sampler in samplers]
+    inside = [step for _, step in getattr(estimator, "steps", [])] + list(getattr(estimator, "estimators_", []))
+    inside += [getattr(estimator, name) for name in ("best_estimator_", "estimator_") if hasattr(estimator, name)]
+    return [pair for each in inside for pair in _asked(each)]

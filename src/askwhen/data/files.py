@@ -9,6 +9,7 @@ import io
 import lzma
 import os
 import sys
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -71,8 +72,8 @@ def blocks_of(
             block[: len(rest)] = rest
             try:
                 more = content.readinto(memoryview(block)[len(rest) :])  # type: ignore[attr-defined]
-            except (OSError, EOFError, lzma.LZMAError) as error:
-                raise InputError(f"{owner}: cannot decompress {path}: {error}.") from error
+            except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+                raise InputError(f"{owner}: cannot decompress {path}: {str(error).rstrip('.')}.") from error
             if report is not None and file.seekable():
                 report(file.tell())
             if not more:

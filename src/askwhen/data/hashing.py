@@ -76,6 +76,8 @@ def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.cs
     ((2, 1024), [[6.0, 2.0]])
     """
     check_features("hash_text", n_features)
+    if isinstance(texts, str):
+        raise InputError("hash_text: texts must be several strings, got one; give a list.")
     encoded = []
     for i, text in enumerate(texts):
         if not isinstance(text, str):

@@ -21,8 +21,11 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int) -> np.ndarray:
     """-1 and +1: by the positive label, or of -1 and +1, 0 and 1, true and false."""
     y = np.asarray(y)
     if positive is not None:
-        if y.dtype.kind in "biuf":
-            return np.where(y.astype(float) == _as_number(positive), 1.0, -1.0)
+        if y.dtype.kind == "b":
+            positive = _WORDS.get(str(positive).lower(), positive) if isinstance(positive, str) else positive
+            return np.where(y == (_as_number(positive, path) > 0), 1.0, -1.0)
+        if y.dtype.kind in "iuf":
+            return np.where(y.astype(float) == _as_number(positive, path), 1.0, -1.0)
         return np.where(y.astype(str) == str(positive), 1.0, -1.0)
     if y.dtype.kind in "biuf":
         found = np.where(y == 0, -1.0, y.astype(float))
@@ -38,8 +41,10 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int) -> np.ndarray:
     return found
 
 
-def _as_number(positive: Any) -> float:
+def _as_number(positive: Any, path: Any) -> float:
     try:
         return float(positive)
     except (TypeError, ValueError):
-        return float("nan")
+        raise InputError(
+            f"read: the labels of {path} are numbers, so positive must be one, got {positive!r}."
+        ) from None

@@ -113,15 +113,19 @@ def fetch(file: str, url: str | None = None) -> Path:
             f"load: there is no {file}: put it into a folder that ASKWHEN_DATA names, or give url=, the address of a "
             "folder that has it."
         )
+    if not isinstance(url, str) or not url.startswith(("http://", "https://", "ftp://")):
+        raise InputError(f"load: url must be an address such as https://example.org/folder, got {url!r}.")
     try:
         import pooch
     except ImportError as error:
         raise InputError("load: a download needs pooch: pip install 'askwhen[data]'.") from error
     try:
+        pooch.get_logger().setLevel("ERROR")
         where = f"{url.rstrip('/')}/{file}"
         return Path(pooch.retrieve(where, f"sha256:{FILES[file]}", file, cache_folder(), progressbar=False))
     except (OSError, ValueError) as error:
-        raise InputError(f"load: {file} could not be had from {url}: {str(error).splitlines()[0]}.") from error
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"load: {file} could not be had from {url}: {reason}.") from error
 
 
 @cache

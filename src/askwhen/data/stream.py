@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
+import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -66,14 +66,17 @@ class Stream:
 
     def _chunks(self, report: Report | None) -> Iterator[tuple[Any, ...]]:
         read = _READERS[self.format]
-        before = 0
+        before, seen = 0, False
         for X, y, times in read(self, report):
             if X.shape[0] == 0:
                 continue
             if not self.several and self.target != "class":
                 y = signs(y, self.positive, self.path, before) if self.target == "binary" else _numbers(y, self.path)
+            seen = seen or self.positive is None or bool((y > 0).any())
             before += X.shape[0]
             yield (X, y) if times is None else (X, y, times)
+        if before and not seen:
+            raise InputError(f"read: no instance of {self.path} has the label {self.positive!r} that is positive=.")
 
     def _with_progress(self) -> Iterator[tuple[Any, ...]]:
         from rich.console import Console
@@ -110,7 +113,7 @@ class Stream:
         d = labels = 0
         for lines in _lines(self, None):
             d = max(d, lines.features)
-            labels = max(labels, int(lines.labels.max(initial=-1.0)) + 1) if self.several else 0
+            labels = max(labels, _count_labels(lines.labels, self.path)) if self.several else 0
         self.n_features = self.n_features or max(d, 1)
         self.n_labels = self.n_labels or labels
 
@@ -122,7 +125,7 @@ def read(
     label: str | None = None,
     text: str | None = None,
     time: str | None = None,
-    drop: tuple[str, ...] | list[str] = (),
+    drop: str | tuple[str, ...] | list[str] = (),
     positive: Any = None,
     target: str = "binary",
     n_features: int | None = None,
@@ -143,7 +146,7 @@ def read(
     label, text, time : str, optional
         Columns of a table: the label (by default one named label, y, class or target), a text whose words are hashed,
         and the time stamps. All other columns must be numbers.
-    drop : list of str, optional
+    drop : str or list of str, optional
         Columns to leave out.
     positive : optional
         The label that becomes +1, where the others become -1. Without, labels must be -1 and +1, 0 and 1, or true and
@@ -175,7 +178,7 @@ def read(
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
     """
     name = os.fspath(path)
-    suffixes = Path(name).suffixes
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     if format is None:
@@ -192,24 +195,28 @@ def read(
     check_positive(positive, target)
     if name != "-" and not Path(name).is_file():
         raise InputError(f"read: there is no file {name}.")
-    columns = Columns(label, time, text, tuple(drop), n_features or DEFAULT_FEATURES)
+    drop = (drop,) if isinstance(drop, str) else tuple(drop)
+    columns = Columns(label, time, text, drop, n_features or DEFAULT_FEATURES)
     facts = (zero_based, several, int(rows), progress, n_features, n_labels)
     return Stream(name, format, columns, target, positive, *facts)
 
 
 def _lines(stream: Stream, report: Report | None) -> Iterator[svmlight.Lines]:
-    parse = partial(svmlight.parse_block, zero_based=stream.zero_based, several=stream.several)
-    yield from _parsed(stream, parse, report)
+    settings: dict[str, Any] = {"zero_based": stream.zero_based, "several": stream.several}
+    if stream.n_features is not None and stream.n_features > 0:
+        settings["limit"] = stream.n_features
+    for _, lines in _parsed(stream, partial(svmlight.parse_block, **settings), report):
+        yield lines
 
 
-def _parsed(stream: Stream, parse: Any, report: Report | None) -> Iterator[Any]:
-    """What blocks of lines parse to; an error names the line."""
+def _parsed(stream: Stream, parse: Any, report: Report | None) -> Iterator[tuple[int, Any]]:
+    """How many lines came before each block, and what it parses to; an error names the line."""
     before = 0
     for lines, found in in_order(partial(_caught, parse), blocks_of("read", stream.path, report)):
         if isinstance(found, LineError):
             raise InputError(f"read: {stream.path}, line {before + found.line + 1}, {found.sentence}.")
+        yield before, found
         before += lines
-        yield found
 
 
 def _caught(parse: Any, block: memoryview) -> tuple[int, Any]:
@@ -223,82 +230,102 @@ def _caught(parse: Any, block: memoryview) -> tuple[int, Any]:
 def _read_svmlight(stream: Stream, report: Report | None) -> Iterator[Any]:
     wanted = stream.n_features or -1
     for labels, tags, indptr, indices, data, largest in _lines(stream, report):
-        if wanted > 0 and largest > wanted:
-            last = largest - stream.zero_based
-            raise InputError(f"read: {stream.path} has a feature {last}, beyond the last of n_features={wanted}.")
-        n = len(indptr) - 1
-        X = sp.csr_matrix((data, indices, indptr), (n, wanted if wanted > 0 else max(largest, 1)))
+        shape = (len(indptr) - 1, wanted if wanted > 0 else max(largest, 1))
+        X = sp.csr_matrix((data, indices, indptr), shape)
         X.has_canonical_format = True
         yield X, _matrix(labels, tags, stream) if stream.several else labels, None
+
+
+def _count_labels(labels: np.ndarray, path: str) -> int:
+    """How many labels there are, if they are whole numbers from 0."""
+    bad = labels[~((labels >= 0) & (labels < 2**20) & (labels == np.floor(labels)))]
+    if len(bad):
+        raise InputError(f"read: {path} must have whole numbers from 0 to 2^20 as its labels, got {bad[0]:g}.")
+    return int(labels.max(initial=-1.0)) + 1
 
 
 def _matrix(labels: np.ndarray, tags: np.ndarray, stream: Stream) -> np.ndarray:
     """Several labels of each line, as a matrix of -1 and +1."""
     count = stream.n_labels or 0
-    if len(labels) and (labels.min() < 0 or labels.max() >= count or (labels % 1 != 0).any()):
-        raise InputError(f"read: {stream.path} must have whole labels from 0 to {count - 1}, got {labels.max():g}.")
+    if _count_labels(labels, stream.path) > count:
+        raise InputError(f"read: {stream.path} must have labels from 0 to {count - 1}, got {labels.max():g}.")
     Y = np.full((len(tags) - 1, count), -1.0)
     Y[np.repeat(np.arange(len(tags) - 1), np.diff(tags)), labels.astype(int)] = 1.0
     return Y
 
 
 def _read_vw(stream: Stream, report: Report | None) -> Iterator[Any]:
-    for y, X in _parsed(stream, partial(vw.parse_block, features=stream.columns.features), report):
+    for _, (y, X) in _parsed(stream, partial(vw.parse_block, features=stream.columns.features), report):
         yield X, y, None
 
 
 def _read_table(stream: Stream, report: Report | None) -> Iterator[Any]:
     before = 0
-    for batch in batches_of(stream.path, stream.format, stream.rows, report):
+    for batch in batches_of(stream.path, stream.format, stream.rows, stream.columns, report):
         yield split(batch, stream.columns, stream.path, before)
         before += batch.num_rows
 
 
 def _read_ndjson(stream: Stream, report: Report | None) -> Iterator[Any]:
-    yield from _parsed(stream, partial(_parse_json, features=stream.columns.features), report)
+    first: tuple[Any, ...] | None = None
+    for before, (X, y, times) in _parsed(stream, partial(_parse_json, features=stream.columns.features), report):
+        kind = (type(X), X.shape[1], times is None)
+        if X.shape[0] and kind != (first or kind):
+            raise InputError(
+                f"read: {stream.path}, line {before + 1}, must have an x and a time like the lines before."
+            )
+        first = first or (kind if X.shape[0] else None)
+        yield X, y, times
 
 
 def _parse_json(block: memoryview, features: int) -> tuple[Any, np.ndarray, Any]:
     """Lines of {"x": numbers, names with values, or text; "y": label; perhaps "time"}."""
     xs: list[Any] = []
-    ys, times = [], []
+    ys: list[Any] = []
+    times: list[Any] = []
     for number, line in enumerate(bytes(block).splitlines()):
         if not line.strip():
             continue
         try:
             record = json.loads(line)
             x, y = record["x"], record["y"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise LineError(number, 'must be an object such as {"x": [0.5, 1], "y": 1}') from error
-        if xs and (type(x) is not type(xs[0]) or (isinstance(x, list) and len(x) != len(xs[0]))):
-            raise LineError(number, "must have an x like the lines before")
-        if isinstance(x, dict) and not all(_is_number(value) for value in x.values()):
-            raise LineError(number, "must have numbers as the values of x")
-        if isinstance(x, list) and not all(_is_number(value) for value in x):
-            raise LineError(number, "must have numbers in x")
-        if not isinstance(x, (dict, list, str)):
-            raise LineError(number, "must have an x that is a list of numbers, an object, or a text")
+        _check_record(number, x, y, xs)
+        if xs and ("time" in record) != bool(times):
+            raise LineError(number, "must have a time if the lines before have one, and none otherwise")
         xs.append(x)
         ys.append(y)
         if "time" in record:
             times.append(record["time"])
-    if times and len(times) != len(xs):
-        raise LineError(0, "and those after it must have a time in every line, or in none")
-    y, when = np.array(ys), np.array(times) if times else None
+    labels, when = np.array(ys), np.array(times) if times else None
     if not xs:
-        return np.zeros((0, 1)), y, None
+        return np.zeros((0, 1)), labels, None
     if isinstance(xs[0], str):
-        return hash_text(xs, features), y, when
+        return hash_text(xs, features), labels, when
     if isinstance(xs[0], list):
-        return np.array(xs, float), y, when
+        return np.array(xs, float), labels, when
     indptr = np.cumsum([0] + [len(x) for x in xs])
     indices = np.array([hash_name(name, features) for x in xs for name in x], np.int32)
     data = np.array([value for x in xs for value in x.values()], float)
-    return counted(data, indices, indptr, features), y, when
+    return counted(data, indices, indptr, features), labels, when
+
+
+def _check_record(number: int, x: Any, y: Any, before: list[Any]) -> None:
+    if before and (type(x) is not type(before[0]) or (isinstance(x, list) and len(x) != len(before[0]))):
+        raise LineError(number, "must have an x like the lines before")
+    if isinstance(x, dict) and not all(_is_number(value) for value in x.values()):
+        raise LineError(number, "must have numbers as the values of x")
+    if isinstance(x, list) and (not x or not all(_is_number(value) for value in x)):
+        raise LineError(number, "must have numbers in x")
+    if not isinstance(x, (dict, list, str)):
+        raise LineError(number, "must have an x that is a list of numbers, an object, or a text")
+    if not isinstance(y, (str, int, float)):
+        raise LineError(number, "must have a y that is a number, a text, true or false")
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value)
+    return isinstance(value, (int, float)) and abs(value) <= sys.float_info.max
 
 
 def _numbers(y: np.ndarray, path: str) -> np.ndarray:

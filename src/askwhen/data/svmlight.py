@@ -18,7 +18,7 @@ from .numbers import EXACT, HIGH, LOW, nearest
 _U = np.uint64
 _1 = _U(1)
 NEWLINE, SPACE, TAB, RETURN, HASH, COLON, COMMA = (np.uint8(ord(c)) for c in "\n \t\r#:,")
-PLUS, MINUS, DOT, ZERO, NINE, SMALL_E, LARGE_E, SMALL_Q = (np.uint8(ord(c)) for c in "+-.09eEq")
+PLUS, MINUS, DOT, ZERO, SMALL_E, LARGE_E, SMALL_Q, SMALL_I, SMALL_D = (np.uint8(ord(c)) for c in "+-.0eEqid")
 
 FINE, BAD_LABEL, BAD_INDEX, NO_COLON, BAD_VALUE, NOT_INCREASING, INDEX_ZERO, TOO_LARGE, FULL = range(9)
 
@@ -29,7 +29,7 @@ _SENTENCES = {
     BAD_VALUE: "must hold a number after the colon",
     NOT_INCREASING: "must have its indices in increasing order",
     INDEX_ZERO: "has a feature 0, but features count from 1 unless zero_based=True",
-    TOO_LARGE: "has a feature above 2^31 - 2, which is too large",
+    TOO_LARGE: "has a feature beyond the last of {}",
 }
 
 
@@ -131,6 +131,7 @@ def newlines(text: Any) -> Any:
 def parse(
     text: Any,
     base: int,
+    limit: int,
     several: bool,
     tables: Any,
     labels: Any,
@@ -159,6 +160,8 @@ def parse(
         reading = True
         while reading:
             value, after, read = number(text, at, high, low, exact, bits)
+            if several and at == start and read == 1 and text[after] == COLON:
+                break  # no label at all
             if read == 0 or (read == 1 and text[after] == COLON):
                 return n, k, entry, later, BAD_LABEL, np.int64(start)
             if read == 2:
@@ -172,7 +175,7 @@ def parse(
             reading = several and text[at] == COMMA
             if reading:
                 at += _1
-        if not is_space(text[at]) and text[at] != NEWLINE and text[at] != HASH:
+        if at > start and not is_space(text[at]) and text[at] != NEWLINE and text[at] != HASH:
             return n, k, entry, later, BAD_LABEL, np.int64(start)
         last = np.int64(-1)
         while True:
@@ -185,15 +188,15 @@ def parse(
                 while text[at] != NEWLINE:
                     at += _1
                 break
-            if c == SMALL_Q:
+            if c == SMALL_Q and text[at + _1] == SMALL_I and text[at + _U(2)] == SMALL_D and text[at + _U(3)] == COLON:
                 while not is_space(text[at]) and text[at] != NEWLINE:
                     at += _1
                 continue
             start = at
-            index = np.int64(0)
+            index: Any = np.int64(0)
             digit = c - ZERO
             while digit < np.uint8(10):
-                index = 10 * index + np.int64(digit)
+                index = min(10 * index + np.int64(digit), 1 << 40)
                 at += _1
                 digit = text[at] - ZERO
             if at == start:
@@ -201,7 +204,7 @@ def parse(
             if text[at] != COLON:
                 return n, k, entry, later, NO_COLON, np.int64(start)
             index -= base
-            if index <= last or at - start > _U(10) or index > 2147483646:
+            if index <= last or index >= limit:
                 wrong = INDEX_ZERO if index < 0 else NOT_INCREASING if index <= last else TOO_LARGE
                 return n, k, entry, later, wrong, np.int64(start)
             if entry == len(indices):
@@ -209,13 +212,13 @@ def parse(
             last = index
             at += _1
             value, after, read = number(text, at, high, low, exact, bits)
+            if read == 0 or not (is_space(text[after]) or text[after] == NEWLINE or text[after] == HASH):
+                return n, k, entry, later, BAD_VALUE, np.int64(start)
             if read == 2:
                 if later == len(left):
                     return n, k, entry, later, FULL, np.int64(at)
                 left[later, 0], left[later, 1], left[later, 2] = entry, np.int64(at), np.int64(after)
                 later += 1
-            elif read == 0 or not (is_space(text[after]) or text[after] == NEWLINE or text[after] == HASH):
-                return n, k, entry, later, BAD_VALUE, np.int64(start)
             at = after
             indices[entry] = index
             data[entry] = value
@@ -228,7 +231,7 @@ def parse(
     return n, k, entry, later, FINE, largest
 
 
-def parse_block(block: Any, zero_based: bool = False, several: bool = False) -> Lines:
+def parse_block(block: Any, zero_based: bool = False, several: bool = False, limit: int = 2**31 - 2) -> Lines:
     """Whole lines, as bytes that end with a newline; an error names the line by ``error.line``, counted from 0."""
     text = np.frombuffer(block, np.uint8)
     lines = len(text) // 2 + 1  # as many as there can be; what is not used costs nothing
@@ -239,7 +242,9 @@ def parse_block(block: Any, zero_based: bool = False, several: bool = False) -> 
     while True:
         left, indices, data = np.zeros((room, 3), np.int64), np.empty(pairs, np.int32), np.empty(pairs)
         arrays = (labels, tags, indptr, indices, data, left)
-        n, k, entries, later, wrong, where = parse(text, 0 if zero_based else 1, several, (HIGH, LOW, EXACT), *arrays)
+        n, k, entries, later, wrong, where = parse(
+            text, 0 if zero_based else 1, limit, several, (HIGH, LOW, EXACT), *arrays
+        )
         if wrong != FULL:
             break
         room, pairs = 16 * room, 2 * pairs
@@ -254,7 +259,7 @@ def parse_block(block: Any, zero_based: bool = False, several: bool = False) -> 
         else:
             data[place] = value
     if wrong != FINE:
-        raise LineError(newlines(text[:where]), _SENTENCES[wrong])
+        raise LineError(newlines(text[:where]), _SENTENCES[wrong].format(limit))
     small = (labels[:k].copy(), tags[: n + 1].copy(), indptr[: n + 1].copy())
     return Lines(*small, indices[:entries], data[:entries], where + 1)
 

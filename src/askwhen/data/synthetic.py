@@ -80,6 +80,8 @@ def spherical(
     """
     _check("spherical", n=n, d=d)
     check_positive("spherical", "sigma", sigma)
+    if at is not None:
+        check_number("spherical", "at", at, f"a round from 0 to {n}", 0.0, n, open_low=False)
     rng = _rng("spherical", seed)
     X = rng.standard_normal((n, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from .files import Report, needs, open_bytes
+from .files import COMPRESSED, Report, needs, open_bytes
 from .hashing import hash_text
 
 LABELS = ("label", "y", "class", "target")
@@ -29,46 +32,107 @@ class Columns(NamedTuple):
     features: int
 
 
-def batches_of(path: str | os.PathLike[str], kind: str, rows: int, report: Report | None) -> Iterator[Any]:
+def batches_of(
+    path: str | os.PathLike[str], kind: str, rows: int, columns: Columns, report: Report | None
+) -> Iterator[Any]:
     """The record batches of a file."""
     arrow = needs("read", "pyarrow", f"a {kind} file")
-    if kind == "parquet":
-        from pyarrow import parquet
+    read = _parquet(path, rows, report) if kind == "parquet" else _csv(path, kind, columns, report)
+    try:
+        yield from read
+    except (arrow.ArrowInvalid, arrow.ArrowKeyError, OSError, EOFError, zlib.error) as error:
+        raise InputError(f"read: cannot read {path}: {_reason(error, path)}.") from error
 
-        try:
-            file = parquet.ParquetFile(path)
-        except (OSError, arrow.ArrowInvalid) as error:
-            raise InputError(f"read: cannot read {path}: {str(error).splitlines()[0]}.") from error
+
+def _reason(error: BaseException, path: Any) -> str:
+    """What pyarrow says, in one sentence, with rows as lines of the file."""
+    said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return said.split(". ")[0]
+
+
+def _parquet(path: str | os.PathLike[str], rows: int, report: Report | None) -> Iterator[Any]:
+    from pyarrow import parquet
+
+    if os.fspath(path) == "-" or Path(path).suffix in COMPRESSED:
+        raise InputError(f"read: a Parquet file must be a plain file, since it is not read in order, got {path}.")
+    with parquet.ParquetFile(path) as file:
         total, size, done = file.metadata.num_rows, Path(path).stat().st_size, 0
-        with file:
-            for batch in file.iter_batches(rows):
-                done += batch.num_rows
-                if report is not None:
-                    report(size * done // max(total, 1))
-                yield batch
-        return
+        for batch in file.iter_batches(rows):
+            done += batch.num_rows
+            if report is not None:
+                report(size * done // max(total, 1))
+            yield batch
+
+
+def _csv(path: str | os.PathLike[str], kind: str, columns: Columns, report: Report | None) -> Iterator[Any]:
+    """A table of text. What the first megabyte holds decides which columns are numbers, words or flags."""
+    import pyarrow as arrow
     from pyarrow import csv
 
     content, raw = open_bytes("read", path)
-    options = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",")
+    parsing = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True)
     with contextlib.ExitStack() as held:
         if os.fspath(path) != "-":
             held.enter_context(raw)
             held.enter_context(content)
+        head = content.read(1 << 20)
+        first = head[: head.rfind(b"\n") + 1] or head
+        one_by_one = csv.ReadOptions(use_threads=False, block_size=1 << 24)  # so that errors name their row
+        lenient = csv.ParseOptions(
+            delimiter=parsing.delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
+        )
+        schema = csv.open_csv(io.BytesIO(first), one_by_one, lenient).schema  # its last line may be half of one
+        _check_names(schema.names, path)
+        kinds = {
+            field.name: arrow.float64()
+            for field in schema
+            if arrow.types.is_integer(field.type) or arrow.types.is_null(field.type)
+        }
+        if columns.text is not None:
+            kinds[columns.text] = arrow.string()
+        wanted = [name for name in schema.names if name not in columns.drop]
+        converting = csv.ConvertOptions(column_types=kinds, include_columns=wanted)
+        whole = _Chained(head, content)
         try:
-            with csv.open_csv(content, csv.ReadOptions(block_size=1 << 22), options) as reader:
+            with csv.open_csv(whole, one_by_one, parsing, converting) as reader:
                 for batch in reader:
                     if report is not None and raw.seekable():
                         report(raw.tell())
                     yield batch
-        except (arrow.ArrowInvalid, arrow.ArrowKeyError, OSError, EOFError) as error:
-            raise InputError(f"read: cannot read {path}: {str(error).splitlines()[0]}.") from error
+        except arrow.ArrowInvalid as error:
+            named = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {wanted[int(found[1])]!r}", str(error))
+            raise arrow.ArrowInvalid(named) from error
+
+
+class _Chained(io.RawIOBase):
+    """What was read already, and then the rest."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:
+        self._head = memoryview(head)
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if len(self._head):
+            taken = bytes(self._head if size < 0 else self._head[:size])
+            self._head = self._head[len(taken) :]
+            return taken
+        return self._rest.read(size)  # type: ignore[no-any-return]
+
+
+def _check_names(names: list[str], path: Any) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"read: {path} has more than one column {twice!r}.")
 
 
 def split(batch: Any, columns: Columns, path: Any, before: int) -> tuple[Any, np.ndarray, Any]:
     """Instances, labels and times (or None) of a batch of which ``before`` rows came earlier."""
     names = batch.schema.names
-    for name in (columns.label, columns.time, columns.text, *columns.drop):
+    _check_names(names, path)
+    for name in (columns.label, columns.time, columns.text):
         if name is not None and name not in names:
             raise InputError(f"read: {path} has no column {name!r}; it has {_listed(names)}.")
     label = columns.label or next((name for name in LABELS if name in names), None)
@@ -76,6 +140,8 @@ def split(batch: Any, columns: Columns, path: Any, before: int) -> tuple[Any, np
         raise InputError(f"read: {path} needs label=, the name of its label column; it has {_listed(names)}.")
     taken = {label, columns.time, columns.text, *columns.drop}
     numbers = [name for name in names if name not in taken]
+    if not numbers and columns.text is None:
+        raise InputError(f"read: {path} has no feature besides its label.")
     dense = np.empty((batch.num_rows, len(numbers)))
     for j, name in enumerate(numbers):
         dense[:, j] = _numbers(batch.column(name), name, path, before)
@@ -85,7 +151,11 @@ def split(batch: Any, columns: Columns, path: Any, before: int) -> tuple[Any, np
     if columns.text is None:
         return dense, y, times
     _refuse_empty(batch.column(columns.text), columns.text, path, before)
-    words = hash_text(batch.column(columns.text).cast("string").to_pylist(), columns.features)
+    try:
+        texts = batch.column(columns.text).cast("string").to_pylist()
+    except (ValueError, UnicodeDecodeError):
+        raise InputError(f"read: column {columns.text!r} of {path} is not in UTF-8.") from None
+    words = hash_text(texts, columns.features)
     return sp.hstack([words, sp.csr_matrix(dense)], "csr") if numbers else words, y, times
 
 
@@ -106,7 +176,7 @@ def _numbers(column: Any, name: str, path: Any, before: int) -> np.ndarray:
 def _refuse_empty(column: Any, name: str, path: Any, before: int) -> None:
     if column.null_count:
         row = before + int(np.flatnonzero(np.asarray(column.is_null()))[0])
-        raise InputError(f"read: column {name!r} of {path} is empty in row {row}, counted from 0 after the header.")
+        raise InputError(f"read: column {name!r} of {path} is empty in instance {row}, counted from 0.")
 
 
 def _listed(names: list[str]) -> str:

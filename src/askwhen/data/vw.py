@@ -61,7 +61,7 @@ def parse(text: Any, features: int, tables: Any, labels: Any, indptr: Any, indic
                 if text[at] == COLON:
                     at += _1
                     factor, at, read = number(text, at, high, low, exact, bits)
-                    if read != 1:
+                    if read != 1 or not (is_space(text[at]) or text[at] == NEWLINE or text[at] == BAR):
                         return n, entry, later, BAD_VALUE, np.int64(start)
                 space = add_byte(space, HASH)
                 continue
@@ -85,6 +85,8 @@ def parse(text: Any, features: int, tables: Any, labels: Any, indptr: Any, indic
                     later += 1
                     value = 1.0
                 at = after
+            if entry == len(indices):
+                return n, entry, later, FULL, np.int64(at)
             indices[entry] = np.int32(fold(h) % size)
             data[entry] = factor * value
             entry += 1
@@ -98,16 +100,15 @@ def parse_block(block: memoryview, features: int) -> tuple[np.ndarray, Any]:
     """Whole lines: their labels, and their features as rows."""
     text = np.frombuffer(block, np.uint8)
     lines = newlines(text)
-    most = int(np.count_nonzero((text == 32) | (text == 9) | (text == 124))) + lines
+    most = int(np.count_nonzero((text <= 32) | (text == 124))) + lines
     labels, indptr = np.empty(lines), np.zeros(lines + 1, np.int64)
-    indices, data = np.empty(most, np.int32), np.empty(most)
     room = 64
     while True:
-        left = np.zeros((room, 3), np.int64)
+        left, indices, data = np.zeros((room, 3), np.int64), np.empty(most, np.int32), np.empty(most)
         n, entries, later, wrong, where = parse(text, features, (HIGH, LOW, EXACT), labels, indptr, indices, data, left)
         if wrong != FULL:
             break
-        room *= 16
+        room, most = 16 * room, 2 * most
     for place, start, stop in left[:later].tolist():
         try:
             data[place] *= float(bytes(text[start:stop]))
