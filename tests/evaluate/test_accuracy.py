@@ -27,14 +27,9 @@ def test_the_estimate_is_unbiased_over_all_coin_sequences():
     for asked in itertools.product([True, False], repeat=10):
         sampler = aw.Sampler(aw.Perceptron(), rule, seed=0)
         chance, right = 1.0, 0
-
-        class Coins:
-            def random(self):
-                return self.next
-
-        coins = sampler._engine.coins = Coins()
         for x, label, query in zip(X, y, asked, strict=True):
-            coins.next = 0.0 if query else 1.0 - 1e-12  # ask, or do not, unless the rule is sure
+            coin = 0.0 if query else 1.0 - 1e-12  # ask, or do not, unless the rule is sure
+            sampler._engine._drawn[:] = [coin]
             ask = sampler.ask(x)
             chance *= ask.probability if query else 1.0 - ask.probability
             if chance == 0.0:

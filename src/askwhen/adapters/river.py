@@ -8,6 +8,7 @@ hashing.
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -85,6 +86,11 @@ class SelectiveClassifier(base.Classifier):
     @property
     def _multiclass(self) -> bool:
         return False
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Its size without the compiled rounds, which all samplers share and whose insides cannot be walked."""
+        return len(pickle.dumps(self))
 
     def _row(self, x: dict[Any, Any], learns: bool) -> sp.csr_matrix:
         """X as a row of places; names that were never learnt have none of their own yet."""
