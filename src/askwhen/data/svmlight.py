@@ -196,13 +196,15 @@ def parse(
             index: Any = np.int64(0)
             digit = c - ZERO
             while digit < np.uint8(10):
-                index = min(10 * index + np.int64(digit), 1 << 40)
+                index = 10 * index + np.int64(digit)
                 at += _1
                 digit = text[at] - ZERO
             if at == start:
                 return n, k, entry, later, BAD_INDEX, np.int64(start)
             if text[at] != COLON:
                 return n, k, entry, later, NO_COLON, np.int64(start)
+            if at - start > _U(18):
+                index = limit + base  # so many digits might have overflowed
             index -= base
             if index <= last or index >= limit:
                 wrong = INDEX_ZERO if index < 0 else NOT_INCREASING if index <= last else TOO_LARGE
