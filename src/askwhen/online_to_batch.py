@@ -263,11 +263,13 @@ def _random(run: Run) -> _Single:
     for part in run.parts():
         n = len(part.labels)
         chances = 1.0 / np.arange(run.rounds + 1, run.rounds + n + 1)
-        taken = np.flatnonzero(run.rng.random(n) < chances)
-        if len(taken):  # the last of them is what stays
-            run.play(part.cut(0, taken[-1])) if taken[-1] else None
+        accepted = np.flatnonzero(run.rng.random(n) < chances)
+        if len(accepted):  # the last of them is what stays
+            at = int(accepted[-1])
+            if at > 0:
+                run.play(part.cut(0, at))
             picked = copy.deepcopy(run.sampler)
-            part = part.cut(taken[-1], n)
+            part = part.cut(at, n)
         run.play(part)
     if picked is None or run.rng.random() < 1.0 / (run.rounds + 1):
         picked = run.sampler

@@ -41,11 +41,11 @@ def batches_of(
     try:
         yield from read
     except (arrow.ArrowInvalid, arrow.ArrowKeyError, OSError, EOFError, zlib.error) as error:
-        raise InputError(f"read: cannot read {path}: {_reason(error, path)}.") from error
+        raise InputError(f"read: cannot read {path}: {_reason(error)}.") from error
 
 
-def _reason(error: BaseException, path: Any) -> str:
-    """What pyarrow says, in one sentence, with rows as lines of the file."""
+def _reason(error: BaseException) -> str:
+    """What pyarrow says, in one sentence."""
     said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
     return said.split(". ")[0]
 
