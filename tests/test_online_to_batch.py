@@ -3,12 +3,14 @@
 import copy
 import itertools
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen import snapshot
 
 from .streams import drifting, sparse
 from .table import BUILDERS
@@ -296,6 +298,26 @@ def test_own_kernels_come_back_with_their_code(tmp_path):
                 aw.BatchClassifier.load(tmp_path / how, kernel=given)
         again = aw.BatchClassifier.load(tmp_path / how, kernel=kernel)
         np.testing.assert_array_equal(again.decision_function(test), found)
+
+
+def test_a_vote_is_the_same_from_many_threads():
+    X, y, test = data("dense")
+    model = aw.online_to_batch(sampler_of("budget, gaussian"), X, y, "vote")
+    expected = model.decision_function(test)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: model.decision_function(test), range(200)):
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["SEL-P", "auto, linear, random"])
+def test_a_file_whose_arrays_contradict_each_other_is_refused(name, tmp_path):
+    X, y, _ = data("sparse")
+    aw.online_to_batch(sampler_of(name), X, y, "vote").save(tmp_path / "model")
+    header, arrays = snapshot.read(tmp_path / "model")
+    for broken in [key for key in arrays if key.startswith("vote.")]:
+        snapshot.write(tmp_path / "broken", header, arrays | {broken: arrays[broken][:-1]})
+        with pytest.raises(aw.SnapshotError, match="^load: "):
+            aw.BatchClassifier.load(tmp_path / "broken")
 
 
 def test_bad_input_is_refused_in_one_sentence(tmp_path):

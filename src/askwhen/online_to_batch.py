@@ -19,7 +19,6 @@ from __future__ import annotations
 import copy
 import itertools
 import os
-import threading
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -337,13 +336,6 @@ class _Vote:
         self._rows = rows
         self._whole = whole
         self._lived = lived
-        self._lock = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
 
     def margins(self, X: Any) -> np.ndarray:
         engine = self.sampler._engine
@@ -352,7 +344,7 @@ class _Vote:
         n, k = shape_of(seen)[0], len(self._lived)
         size = max(1, _MARGINS // k)
         found = np.empty(n)
-        with self._lock:
+        with self.sampler._lock:  # both predict in the scratch arrays of one sum
             for first in range(0, n, size):
                 last = min(n, first + size)
                 found[first:last] = self._votes(part_of(seen, first, last), last - first)
@@ -392,6 +384,8 @@ class _Vote:
             shape = (len(own["lived"]), header["columns"])
             rows = sp.csr_matrix((own["data"], own["indices"], own["indptr"]), shape)
             rows.check_format(full_check=True)
+        if rows.shape != (len(own["lived"]), header["columns"]) or own["whole"].shape != own["lived"].shape:
+            raise SnapshotError("load: the snapshot's arrays contradict each other.")
         return cls(_sampler_of(persistence.restore(header, arrays, kernel)[0]), rows, own["whole"], own["lived"])
 
 
@@ -450,10 +444,16 @@ class _Replay:
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
         engine = persistence.restore(header, arrays, kernel)[0]
         own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
+        facts = {name: arrays[f"vote.{name}"] for name in _FACTS}
+        n = len(facts["y"])
         events: Rows = DenseRows(own.get("X"))
         if engine.shape.sparse:
-            events = SparseRows(own["data"], own["indices"], own["indptr"], engine.dimension)
-        return cls(_sampler_of(engine), events, {name: arrays[f"vote.{name}"] for name in _FACTS})
+            parts = SparseRows(own["data"], own["indices"], own["indptr"], engine.dimension)
+            events = all_canonical("load", parts)
+        lengths = [len(facts[name]) for name in _FACTS]
+        if shape_of(events) != (n, engine.dimension) or lengths != [n, n, n, n + 1]:
+            raise SnapshotError("load: the snapshot's arrays contradict each other.")
+        return cls(_sampler_of(engine), events, facts)
 
 
 _FACTS = ("y", "updated", "switched", "lived")
