@@ -148,6 +148,8 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(aw.InputError, match="time must be given"):
         timed.ask({"a": 1.0})
     assert sum(timed.ask({"a": 1.0}, time=t).query for t in range(100)) <= 20
+    with pytest.raises(aw.InputError, match="ask: time must not go back, got 3.0 after 99.0"):
+        timed.ask({"a": 1.0}, time=3)
     with pytest.raises(aw.InputError, match="labels must be two different"):
         RiverSampler(linear_model.LogisticRegression(), labels=3)
     with pytest.raises(aw.InputError, match="gives no probabilities"):

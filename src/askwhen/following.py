@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .compiling import entry_point
 from .contracts import grow
 from .data.pieces import Piece
+from .doors import moments
 from .drift.switch import SwitchState
 from .engine import Engine, example_rows
 from .expansion import HELD, expansion_of, support_of
@@ -56,7 +57,7 @@ class Run:
         owner, engine = "online_to_batch", self.engine
         rows = all_canonical(owner, check_instances(owner, piece.X, engine.form))
         n, d = shape_of(rows)
-        labels, when = check_labels(owner, piece.y, n, False), self.sampler._times(piece.times, n)
+        labels, when = check_labels(owner, piece.y, n, False), moments(engine, owner, piece.times, n)
         engine.begin(owner, "X", d, isinstance(rows, SparseRows))
         return rows, labels, when
 
@@ -84,13 +85,6 @@ class Part(NamedTuple):
         """Some of these rows."""
         rows = part_of(self.rows, first, last)
         return Part(rows, self.labels[first:last], self.times[first:last], self.before + first, self.piece)
-
-
-def switched_in(trace: Trace) -> np.ndarray:
-    """Whether each round of a trace declared a switch."""
-    switched = np.zeros(trace.rounds, np.bool_)
-    switched[trace.switches - trace.start] = True
-    return switched
 
 
 class Changes(NamedTuple):
@@ -210,7 +204,7 @@ def followed(run: Run, take: Callable[[Changes], None]) -> Kept:
         rows, trace = run.play(part)
         kept.add(rows, trace.updated)
         before = run.rounds - trace.rounds
-        for changes in follower.follow(rows, part.labels, trace.updated, switched_in(trace), before):
+        for changes in follower.follow(rows, part.labels, trace.updated, trace.switched, before):
             take(changes)
     assert kept is not None
     return kept

@@ -19,8 +19,9 @@ import numpy as np
 from . import persistence, snapshot
 from .compiling import entry_point
 from .contracts import Learner, Parts, Rule, grow
+from .doors import moment, moments, open_question
 from .engine import Engine, example_rows, seen_rows
-from .errors import InputError, QuestionError, SnapshotError
+from .errors import InputError, SnapshotError
 from .kernels import Kernel
 from .learners import AutoLasec
 from .linalg import SOUND, DenseRows, SparseRow, row, size
@@ -38,8 +39,6 @@ from .validation import (
     check_instance,
     check_instances,
     check_seed,
-    check_time,
-    check_times,
     copy_of,
     part_of,
     shape_of,
@@ -149,9 +148,7 @@ class OneVsRest:
         ``prediction`` is a class, and ``margin`` that of its learner.
         """
         with self._lock:
-            if time is None and self._judge.needs_time:
-                raise InputError(f"ask: time must be given, since {short(self.rule)} allows for labels by time.")
-            now = 0.0 if time is None else check_time("ask", time)
+            now = moment(self._judge, "ask", time)
             x, d = check_instance("ask", x, self._judge.form)
             self._begin("ask", "x", d, isinstance(x, SparseRow))
             try:
@@ -212,7 +209,7 @@ class OneVsRest:
         """Give the label of a question, one of the classes: at once, later, or in any order."""
         k = self._place("tell", label)
         with self._lock:
-            self._tell(self._waiting("tell", ask), k)
+            self._tell(open_question("tell", self._open, ask), k)
 
     def _tell(self, waiting: _Open, k: int) -> bool:
         """Let every learner learn that the label was class k; whether any of them moved."""
@@ -242,7 +239,7 @@ class OneVsRest:
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
         with self._lock:
-            number = self._waiting("forget", ask).ask.round
+            number = open_question("forget", self._open, ask).ask.round
             self._judge.forget(self._judge.pending[number])
             del self._open[number]
 
@@ -252,15 +249,6 @@ class OneVsRest:
         if not known:
             raise InputError(f"{owner}: the label must be one of the classes {_listed(self.classes)}, got {label!r}.")
         return self._places[label]
-
-    def _waiting(self, owner: str, ask: Ask | int) -> _Open:
-        number = ask.round if isinstance(ask, Ask) else ask
-        waiting = self._open.get(number) if isinstance(number, (int, np.integer)) else None
-        if waiting is None or (isinstance(ask, Ask) and waiting.ask != ask):
-            raise QuestionError(
-                f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
-            )
-        return waiting
 
     def run(self, X: Any, y: Any, times: Any = None) -> Trace:
         """Play a round for every row of X, telling each asked label at once; if any row is refused, none was played.
@@ -280,9 +268,7 @@ class OneVsRest:
             if labels.shape != (n,):
                 raise InputError(f"run: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
             places = np.array([self._place("run", label) for label in labels])
-            if times is None and judge.needs_time:
-                raise InputError(f"run: times must be given, since {short(self.rule)} allows for labels by time.")
-            when = np.zeros(n) if times is None else check_times("run", times, n)
+            when = moments(judge, "run", times, n)
             before = copy.deepcopy((judge, self._learners, self._open))
             coins = copy.deepcopy(judge.coins)
             try:
@@ -299,7 +285,7 @@ class OneVsRest:
         queried, updated, predicted = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
         part = part_of(rows, 0, n)
         for i in range(n):
-            ask = self._ask(copy_of(row(part, i)), float(times[i]), "run", f"row {i} of X")
+            ask = self._ask(copy_of(row(part, i)), float(times[i]) if len(times) else 0.0, "run", f"row {i} of X")
             margin[i], chance[i], queried[i] = ask.margin, ask.probability, ask.query
             predicted[i] = self._places[ask.prediction]
             if ask.query:

@@ -32,7 +32,7 @@ from .data.pieces import pieces_of
 from .engine import Engine, example_rows, seen_rows
 from .errors import InputError, SnapshotError
 from .expansion import HELD, Expansion
-from .following import Changes, Follower, Mean, Run, followed, stacked, switched_in, taken
+from .following import Changes, Follower, Mean, Run, followed, stacked, taken
 from .hypotheses import kernel_rows
 from .kernels import Kernel, Linear
 from .learners import AutoLasec, Perceptron
@@ -466,7 +466,7 @@ def _replay(run: Run) -> _Replay:
         if start is None:
             start = copy.deepcopy(run.sampler)
         rows, trace = run.play(part)
-        switched = switched_in(trace)
+        switched = trace.switched
         rounds = np.flatnonzero(trace.updated | switched)
         events.append(taken(rows, rounds))
         births.append(run.rounds - trace.rounds + 1 + rounds)

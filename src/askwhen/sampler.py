@@ -12,6 +12,7 @@ import numpy as np
 
 from . import persistence, snapshot
 from .contracts import Drift, Learner, Parts, Rule, experts, scale, weights
+from .doors import moment, moments, open_question
 from .engine import Engine, Question
 from .errors import InputError, QuestionError
 from .expansion import expansion_of, kept, support_of
@@ -21,7 +22,6 @@ from .linalg import SparseRow, SparseRows
 from .parts import check_parts
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
-from .rules.state import TIME
 from .states import copy_state
 from .tally import Tally
 from .tasks import run_tasks
@@ -33,8 +33,6 @@ from .validation import (
     check_label,
     check_labels,
     check_seed,
-    check_time,
-    check_times,
     dimensions_of,
     shape_of,
     short,
@@ -204,7 +202,7 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("ask")
-            now = 0.0 if time is None and not engine.needs_time else self._time(time)
+            now = 0.0 if time is None and not engine.needs_time else moment(engine, "ask", time)
             # The checks of an instance that is right already, in the cheapest order; any other goes the long way.
             plain = type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == engine.shape.plain
             if not plain or not x.flags.carray:
@@ -233,33 +231,6 @@ class Sampler:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
         with self._lock:
             self._engine.forget(self._open_question("forget", ask))
-
-    def _time(self, time: Any) -> float:
-        if time is None:
-            raise InputError(f"ask: time must be given, since {short(self.rule)} allows for labels by time.")
-        now, last = check_time("ask", time), self._engine.rule.spending[TIME]
-        self._check_fine("ask", now)
-        if now < last:
-            raise InputError(f"ask: time must not go back, got {now!r} after {float(last)!r}.")
-        return now
-
-    def _check_fine(self, owner: str, time: float) -> None:
-        """Refuse a time that a float cannot tell from the next period's."""
-        per = self._engine.rule.per
-        if per > 0.0 and abs(time) / per > 1e12:
-            raise InputError(f"{owner}: a period of {per!r} is too short to tell at time {time!r}.")
-
-    def _times(self, times: Any, n: int) -> np.ndarray:
-        engine = self._tasks[0]._engine if self._tasks else self._engine
-        if times is None and engine.needs_time:
-            raise InputError(f"run: times must be given, since {short(self.rule)} allows for labels by time.")
-        if times is None:
-            return np.zeros(0)
-        found, last = check_times("run", times, n), engine.rule.spending[TIME]
-        self._check_fine("run", float(np.abs(found).max()))
-        if found[0] < last:
-            raise InputError(f"run: times must not go back, got {float(found[0])!r} after {float(last)!r}.")
-        return found
 
     def run(self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> Any:
         """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
@@ -295,7 +266,7 @@ class Sampler:
                 return self._run_tasks(X, y, times, margins, trace)
             rows = check_instances("run", X, engine.form)
             n, d = shape_of(rows)
-            labels, when = check_labels("run", y, n, engine.regression), self._times(times, n)
+            labels, when = check_labels("run", y, n, engine.regression), moments(engine, "run", times, n)
             before = engine.checkpoint()
             try:
                 engine.begin("run", "X", d, isinstance(rows, SparseRows))
@@ -315,7 +286,7 @@ class Sampler:
         columns = [check_labels("run", column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
         tasks = self._tasks or [Sampler(*engine.parts, seed=seed) for seed in seeds]
-        labels, when = np.column_stack(columns), self._times(times, shape_of(rows)[0])
+        labels, when = np.column_stack(columns), moments(tasks[0]._engine, "run", times, shape_of(rows)[0])
         with contextlib.ExitStack() as held:
             for task in tasks:
                 held.enter_context(task._lock)
@@ -383,16 +354,4 @@ class Sampler:
     def _open_question(self, owner: str, ask: Ask | int) -> Question:
         if self._tasks:
             raise QuestionError(str(self._has_tasks(owner)))
-        number = ask[0] if type(ask) is Ask else ask
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise QuestionError(f"{owner}: ask must be an Ask or the number of its round, got {ask!r}.")
-        question = self._engine.pending.get(int(number))
-        if question is not None and question[0] is ask:
-            return question
-        if question is None:
-            raise QuestionError(
-                f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
-            )
-        if isinstance(ask, Ask) and question.ask != ask:
-            raise QuestionError(f"{owner}: the question of round {number} is another one, of another sampler.")
-        return question
+        return open_question(owner, self._engine.pending, ask)

@@ -84,15 +84,20 @@ class Trace:
             f"{self.mistakes} mistakes, {len(self.switches)} switches)"
         )
 
+    @property
+    def switched(self) -> np.ndarray:
+        """Whether each round declared a switch."""
+        found = np.zeros(self.rounds, np.bool_)
+        found[self.switches - self.start] = True
+        return found
+
     def columns(self) -> dict[str, np.ndarray]:
         """One column for everything that is known of a round: what the tables and files are made of."""
         if len(self.queried) != self.rounds:
             raise InputError("columns: this trace kept only its counts; run with trace=True.")
-        switched = np.zeros(self.rounds, np.bool_)
-        switched[self.switches - self.start] = True
         names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
         found = {"round": np.arange(self.start, self.start + self.rounds)}
-        found |= {name: getattr(self, name) for name in names} | {"switched": switched}
+        found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}
         return found | {f"drift_weight_{e}": self.drift_weights[:, e] for e in range(self.drift_weights.shape[1])}
 
     def to_pandas(self) -> Any:

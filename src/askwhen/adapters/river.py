@@ -18,15 +18,16 @@ from river import base
 
 from ..contracts import Parts
 from ..data.hashing import hash_name
+from ..doors import moment, open_question
 from ..engine import Engine
-from ..errors import InputError, QuestionError
+from ..errors import InputError
 from ..learners import Perceptron
 from ..parts import check_parts
 from ..round import Given
 from ..rules import BudgetRule
 from ..sampler import Sampler
 from ..trace import Ask
-from ..validation import check_choice, check_count, check_seed, check_time, short
+from ..validation import check_choice, check_count, check_seed
 
 
 class SelectiveClassifier(base.Classifier):
@@ -229,11 +230,7 @@ class RiverSampler:
 
     def ask(self, x: dict[Any, Any], time: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for."""
-        if time is None and self._judge.needs_time:
-            raise InputError(
-                f"ask: time must be given, since {short(self._judge.parts.rule)} allows for labels by time."
-            )
-        now = 0.0 if time is None else check_time("ask", time)
+        now = moment(self._judge, "ask", time)
         self._judge.learner.numbers[0] = self._margin(x)
         asked = self._judge.ask(self._row, now)
         ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
@@ -262,26 +259,17 @@ class RiverSampler:
         """Give the label of a question: the classifier learns it."""
         if y not in self.labels:
             raise InputError(f"tell: y must be one of {self.labels}, got {y!r}.")
-        _, x = self._waiting("tell", ask)
+        asked, x = open_question("tell", self._open, ask)
         self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
-        number = ask.round if isinstance(ask, Ask) else ask
+        number = asked.round
         self._judge.tell(self._judge.pending[number], 1.0 if y == self.labels[1] else -1.0)
         del self._open[number]
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered."""
-        self._waiting("forget", ask)
-        number = ask.round if isinstance(ask, Ask) else ask
+        number = open_question("forget", self._open, ask)[0].round
         self._judge.forget(self._judge.pending[number])
         del self._open[number]
-
-    def _waiting(self, owner: str, ask: Ask | int) -> tuple[Ask, dict[Any, Any]]:
-        number = ask.round if isinstance(ask, Ask) else ask
-        if number not in self._open or (isinstance(ask, Ask) and self._open[number][0] != ask):
-            raise QuestionError(
-                f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
-            )
-        return self._open[number]
 
     def run(self, stream: Iterable[tuple[dict[Any, Any], Any]]) -> dict[str, int]:
         """Play a round for every (x, y), telling each asked label at once: how many rounds, questions and mistakes."""
