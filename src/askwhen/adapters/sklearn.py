@@ -12,14 +12,18 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import get_scorer
-from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.metrics import get_scorer
+    from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
+    from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+except ImportError as error:
+    raise ImportError("The estimators need scikit-learn: pip install 'askwhen[sklearn]'.") from error
+
+from ..batch import online_to_batch
 from ..learners import LeastSquares
 from ..one_vs_rest import OneVsRest
-from ..online_to_batch import online_to_batch
 from ..prepare import Prepare
 from ..rules import BudgetRule
 from ..sampler import Sampler

@@ -1,0 +1,77 @@
+from . import data, evaluate
+from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
+from .batch import BatchClassifier, online_to_batch
+from .drift import SwitchDetector
+from .errors import AskwhenError, InputError, QuestionError, SnapshotError
+from .kernels import Gaussian, Kernel, Linear, Polynomial
+from .learners import (
+    AutoLasec,
+    BudgetPerceptron,
+    Lasec,
+    LeastSquares,
+    ModifiedPerceptron,
+    PassiveAggressive,
+    PassiveAggressive1,
+    PassiveAggressive2,
+    Perceptron,
+    PNormPerceptron,
+    SecondOrderPerceptron,
+    ShiftingPerceptron,
+    Winnow,
+)
+from .one_vs_rest import OneVsRest
+from .papers import paper, paper_letters, paper_names
+from .prepare import Prepare
+from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
+from .sampler import Sampler
+from .trace import Ask, Trace
+
+__version__: str
+
+__all__ = [
+    "AdaptiveMarginRule",
+    "Always",
+    "Ask",
+    "AskwhenError",
+    "Audit",
+    "AutoLasec",
+    "BBQRule",
+    "BatchClassifier",
+    "BudgetPerceptron",
+    "BudgetRule",
+    "FixedRate",
+    "FocusedRule",
+    "Gaussian",
+    "InputError",
+    "Kernel",
+    "Lasec",
+    "LeastSquares",
+    "Linear",
+    "MarginRule",
+    "ModifiedPerceptron",
+    "OneVsRest",
+    "OnlineToBatchClassifier",
+    "PNormPerceptron",
+    "PassiveAggressive",
+    "PassiveAggressive1",
+    "PassiveAggressive2",
+    "Perceptron",
+    "Polynomial",
+    "Prepare",
+    "QuestionError",
+    "Sampler",
+    "SecondOrderPerceptron",
+    "SelectiveClassifier",
+    "SelectiveRegressor",
+    "ShiftingPerceptron",
+    "SnapshotError",
+    "SwitchDetector",
+    "Trace",
+    "Winnow",
+    "data",
+    "evaluate",
+    "online_to_batch",
+    "paper",
+    "paper_letters",
+    "paper_names",
+]
