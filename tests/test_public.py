@@ -148,7 +148,7 @@ def test_cache_folders_that_nobody_used_for_a_month_are_removed(tmp_path):
     for name, age in ((old, 40), (young, 3), (foreign, 40)):
         (folder / name).mkdir(parents=True)
         os.utime(folder / name, (time.time() - 86400 * age,) * 2)
-    in_a_process("import askwhen", NUMBA_CACHE_DIR=str(tmp_path))
+    in_a_process("from askwhen import Sampler", NUMBA_CACHE_DIR=str(tmp_path))
     assert not (folder / old).exists()
     assert (folder / young).exists()
     assert (folder / foreign).exists()

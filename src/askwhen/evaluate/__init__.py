@@ -3,18 +3,25 @@
 from . import bounds
 from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
 from .comparators import best_linear, best_linear_by_segment
+from .comparing import Cell, Comparison, compare
 from .progressive import Progress, Scores, progressive
+from .tuning import Tried, tune
 
 __all__ = [
     "Accuracy",
+    "Cell",
+    "Comparison",
     "Curve",
     "Estimate",
     "Progress",
     "Scores",
+    "Tried",
     "accuracy",
     "accuracy_curve",
     "best_linear",
     "best_linear_by_segment",
     "bounds",
+    "compare",
     "progressive",
+    "tune",
 ]

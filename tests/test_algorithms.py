@@ -1,0 +1,61 @@
+"""The catalogue of algorithms: every name builds, and says truly what it takes."""
+
+import inspect
+
+import pytest
+
+import askwhen as aw
+from askwhen.algorithms import OURS, USUAL, algorithm, algorithms
+from askwhen.papers import PAPERS
+
+SCALES = {"a": 0.3, "b": 0.3, "beta": 0.3, "delta": 0.3, "kappa": 0.4, "rate": 0.3}
+
+
+def test_there_are_the_papers_algorithms_and_ours():
+    assert list(algorithms()) == [*OURS, *(name.lower() for name in PAPERS)]
+    assert len(algorithms()) == 29
+
+
+@pytest.mark.parametrize("name", algorithms())
+def test_every_algorithm_builds_by_its_scale_and_by_a_share(name):
+    found = algorithm(name.upper())
+    if found.scale is None:
+        assert found.build(seed=1).rule == aw.Always()
+    else:
+        assert found.scale in found.letters
+        value = SCALES[found.scale]
+        assert value in vars(found.build({found.scale: value}, seed=1).rule).values()
+    rule = found.build(share=0.2, seed=1).rule
+    assert rule.rate == 0.2
+    if found.scale == "rate" and name not in OURS:
+        assert isinstance(rule, aw.FixedRate)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper_built_here_is_the_paper(name):
+    found = algorithm(name)
+    letters = {letter: USUAL[letter] for letter in found.letters if letter in USUAL}
+    letters |= {} if found.scale is None else {found.scale: SCALES[found.scale]}
+    here, there = found.build(letters, seed=3), aw.paper(name, seed=3, **letters)
+    assert (here.learner, here.rule, here.drift) == (there.learner, there.rule, there.drift)
+
+
+def test_our_letters_are_those_of_the_builders():
+    for name, build in OURS.items():
+        assert set(algorithm(name).letters) == set(inspect.signature(build).parameters)
+
+
+def test_a_paper_can_prepare():
+    assert aw.paper("SEL-P", b=1.0, prepare=aw.Prepare()).prepare == aw.Prepare()
+    assert aw.paper("SEL-P", b=1.0).prepare is None
+
+
+def test_what_does_not_fit_is_refused_in_one_sentence():
+    with pytest.raises(aw.InputError, match=r"^algorithm: name must be one of default, .*, got 'nonsense'\.$"):
+        algorithm("nonsense")
+    with pytest.raises(aw.InputError, match=r"^lasec-ss: this algorithm takes b, c, a, got 'q'\.$"):
+        algorithm("lasec-ss").build({"q": 1})
+    with pytest.raises(aw.InputError, match=r"^sel-p: give b, which says how much it asks, or a share of labels\.$"):
+        algorithm("sel-p").build()
+    with pytest.raises(aw.InputError, match=r"^sel-p: give either b or a share of labels, since both say .*\.$"):
+        algorithm("sel-p").build({"b": 1.0}, share=0.1)
