@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
+from askwhen.trace import join
+from askwhen.trace_files import TraceWriter, read_trace
 from tests.streams import drifting
 
 pandas = pytest.importorskip("pandas")
@@ -69,3 +71,39 @@ def test_declared_switches_are_a_column():
     table = trace.to_pandas()
     assert table.loc[table.switched, "round"].tolist() == trace.switches.tolist()
     assert len(trace.switches) > 0
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
+def test_a_trace_is_written_piece_by_piece_and_read_again(tmp_path, name):
+    X, y = drifting(1)
+    made = aw.Sampler(seed=1)
+    made.run(X[:40], y[:40])
+    pieces = [made.run(X[a:b], y[a:b]) for a, b in ((40, 100), (100, 101), (101, len(y)))]
+    with TraceWriter(tmp_path / name, {"by": "me"}) as writer:
+        for piece in pieces:
+            writer.add(piece)
+        assert not (tmp_path / name).exists()  # not before all of it is there
+    found, about = read_trace(tmp_path / name)
+    for column, values in join(pieces).columns().items():
+        np.testing.assert_array_equal(found.columns()[column], values)
+    assert (found.start, found.rounds, found.questions) == (40, len(y) - 40, sum(piece.questions for piece in pieces))
+    assert about == ({"by": "me"} if name.endswith("parquet") else {})
+    assert found.floor == (pieces[0].floor if name.endswith("parquet") else 0.0)
+
+
+def test_a_trace_that_cannot_be_written_or_read_is_refused(tmp_path):
+    with pytest.raises(aw.InputError, match=r"a trace must be a .parquet or .csv file, got .*t.txt\.$"):
+        TraceWriter(tmp_path / "t.txt")
+    with pytest.raises(aw.InputError, match=r"cannot write .*t.csv: No such file or directory\.$"):
+        TraceWriter(tmp_path / "nowhere" / "t.csv")
+    with pytest.raises(aw.InputError, match="there is no file"):
+        read_trace(tmp_path / "t.parquet")
+    (tmp_path / "t.parquet").write_text("nonsense")
+    with pytest.raises(aw.InputError, match="holds no trace: "):
+        read_trace(tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(aw.InputError, match="holds no trace: it has no column 'round'"):
+        read_trace(tmp_path / "t.csv")
+    with pytest.raises(KeyError), TraceWriter(tmp_path / "u.csv"):
+        raise KeyError
+    assert not list(tmp_path.glob("u.*"))

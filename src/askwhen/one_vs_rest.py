@@ -334,8 +334,8 @@ class OneVsRest:
             waiting = [(float(question.ask.probability), 1) for question in judge.pending.values()]
             return copy_state(judge.tally), judge.round, judge.questions, waiting
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole."""
+    def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
+        """Write everything to a file, and a note, as ``Sampler.save`` does."""
         with self._lock:
             judge = copy.copy(self._judge)
             if judge.learner is not None:  # what a snapshot knows how to make; load puts the stand-in back
@@ -343,7 +343,7 @@ class OneVsRest:
             header, arrays = persistence.dump(judge, self._learners)
             waiting = [[*item.ask, item.signs.tolist(), item.numbers.tolist()] for item in self._open.values()]
             about = {"classes": self.classes, "open": waiting}
-            snapshot.write(path, {"one_vs_rest": about, "model": header}, arrays)
+            snapshot.write(path, {"one_vs_rest": about, "model": header}, arrays, note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> OneVsRest:

@@ -322,10 +322,13 @@ class Sampler:
             waiting = [(float(ask.probability), 1 if ask.margin > 0.0 else 0) for ask in asks]
             return copy_state(engine.tally), engine.round, engine.questions, waiting
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole."""
+    def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
+        """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole.
+
+        A note is for whoever reads the file with ``askwhen.snapshot.read``: it is in the header.
+        """
         with self._lock:
-            snapshot.write(path, *persistence.dump(self._engine, [task._engine for task in self._tasks]))
+            snapshot.write(path, *persistence.dump(self._engine, [task._engine for task in self._tasks]), note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Sampler:

@@ -35,8 +35,11 @@ _LEAD = struct.Struct("<8sIQ")
 _KINDS = "fiub"
 
 
-def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Write a snapshot so that a crash leaves the old file whole."""
+def write(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray], note: str | None = None
+) -> None:
+    """Write a snapshot so that a crash leaves the old file whole; a note stands beside what is saved."""
+    header = header if note is None else header | {"note": note}
     try:
         path = Path(os.path.realpath(path))  # through a link, so that the link stays one
     except TypeError as error:

@@ -102,28 +102,29 @@ class Trace:
 
     def to_pandas(self) -> Any:
         """A pandas data frame with one row for each round."""
-        return _module("to_pandas", "pandas").DataFrame(self.columns())
+        return needed("to_pandas", "pandas").DataFrame(self.columns())
 
     def to_polars(self) -> Any:
         """A polars data frame with one row for each round."""
-        return _module("to_polars", "polars").DataFrame(self.columns())
+        return needed("to_polars", "polars").DataFrame(self.columns())
 
     def to_arrow(self) -> Any:
         """An Arrow table with one row for each round."""
-        return _module("to_arrow", "pyarrow").table(self.columns())
+        return needed("to_arrow", "pyarrow").table(self.columns())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file with one row for each round."""
         table = self.to_arrow()
-        _write("to_parquet", _module("to_parquet", "pyarrow.parquet").write_table, table, path)
+        _write("to_parquet", needed("to_parquet", "pyarrow.parquet").write_table, table, path)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file with one row for each round, numbers in full."""
         table = self.to_arrow()
-        _write("to_csv", _module("to_csv", "pyarrow.csv").write_csv, table, path)
+        _write("to_csv", needed("to_csv", "pyarrow.csv").write_csv, table, path)
 
 
-def _module(owner: str, name: str) -> Any:
+def needed(owner: str, name: str) -> Any:
+    """A module that is not always installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

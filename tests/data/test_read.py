@@ -366,3 +366,29 @@ def test_a_stream_feeds_everything_that_takes_one(tmp_path):
     assert progress.error == direct.mistakes / 300
     assert model.rounds == 600
     assert sum(X.shape[0] for X, _ in stream) == 300
+
+
+@pytest.mark.parametrize("skip", [0, 1, 3, 4, 9])
+def test_a_stream_goes_on_after_some_instances(tmp_path, skip):
+    (tmp_path / "a.svm").write_bytes(SVMLIGHT)
+    whole = aw.data.read(tmp_path / "a.svm", n_features=9).load()
+    found = list(aw.data.read(tmp_path / "a.svm", n_features=9, skip=skip))
+    assert sum(len(y) for _, y in found) == max(4 - skip, 0)
+    if found:
+        np.testing.assert_array_equal(dense(found[0][0]), dense(whole[0])[skip:])
+        np.testing.assert_array_equal(found[0][1], whole[1][skip:])
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 100])
+def test_the_head_of_a_stream_is_loaded(tmp_path, rows):
+    (tmp_path / "a.svm").write_bytes(SVMLIGHT)
+    X, y = aw.data.read(tmp_path / "a.svm").load(rows)
+    np.testing.assert_array_equal(dense(X)[:, :7], np.array(ROWS)[:rows, :7])
+    assert len(y) == min(rows, 4)
+
+
+def test_progress_is_told_to_whoever_asks(tmp_path):
+    (tmp_path / "a.svm").write_bytes(SVMLIGHT)
+    heard = []
+    list(aw.data.read(tmp_path / "a.svm", n_features=9, progress=heard.append))
+    assert heard[-1] == len(SVMLIGHT)

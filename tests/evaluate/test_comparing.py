@@ -1,5 +1,7 @@
 """Comparisons at equal labels, and tuning on the head of a stream."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -98,7 +100,7 @@ def test_tuning_finds_the_letter_that_matters():
     assert [set(each.letters) for each in tried] == [{"b", "c", "a"}] * 4
     assert tried[0].letters["c"] <= 10.0
     assert tried[-1].letters["c"] == 1000.0
-    assert all(a.accuracy >= b.accuracy for a, b in zip(tried, tried[1:], strict=False))
+    assert all(a.accuracy >= b.accuracy for a, b in itertools.pairwise(tried))
     best = aw.paper("LASEC-SS", **tried[0].letters, seed=0).run(*stream)
     assert tried[0].accuracy == 1 - best.mistakes / 4000
     assert tried[0].error_bound == pytest.approx(aw.evaluate.bounds.progressive_validation(best.mistakes, 4000))

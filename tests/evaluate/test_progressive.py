@@ -176,3 +176,18 @@ def holed(X):
     X = X.copy()
     X[3, 0] = np.nan
     return X
+
+
+def test_a_run_in_two_parts_is_counted_as_one():
+    X, y = drifting(2, 700)
+    whole = progressive(sampler(), X, y, window=100)
+    made, heard = sampler(), []
+    progressive(made, X[:330], y[:330], watch=heard.append)
+    assert [(trace.start, trace.rounds) for trace in heard] == [(0, 330)]
+    found = progressive(made, X[330:], y[330:], window=100, before=heard[0])
+    np.testing.assert_array_equal(found.counts, whole.counts)
+    np.testing.assert_array_equal(found.rounds, whole.rounds)
+    np.testing.assert_array_equal(found.curve.low, whole.curve.low)
+    assert found.estimate == whole.estimate
+    with pytest.raises(aw.InputError, match="before must be the trace of a classifier's rounds just before"):
+        progressive(made, X, y, before=heard[0])

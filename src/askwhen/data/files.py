@@ -62,6 +62,8 @@ def blocks_of(
 ) -> Iterator[memoryview]:
     """The content in blocks of whole lines, each of which ends with a newline."""
     content, file = open_bytes(owner, path)
+    # A pipe is read as its lines come, not when a whole block has come.
+    fill = content.readinto1 if os.fspath(path) == "-" else content.readinto  # type: ignore[attr-defined]
     rest = b""
     with contextlib.ExitStack() as held:
         if os.fspath(path) != "-":
@@ -71,7 +73,7 @@ def blocks_of(
             block = bytearray(len(rest) + size)
             block[: len(rest)] = rest
             try:
-                more = content.readinto(memoryview(block)[len(rest) :])  # type: ignore[attr-defined]
+                more = fill(memoryview(block)[len(rest) :])
             except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
                 raise InputError(f"{owner}: cannot decompress {path}: {str(error).rstrip('.')}.") from error
             if report is not None and file.seekable():

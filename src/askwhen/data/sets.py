@@ -95,6 +95,26 @@ def names() -> list[str]:
     return list(_LOADERS)
 
 
+def files() -> dict[str, tuple[str, ...]]:
+    """The files of each data set; none for one that comes with another package."""
+    return {name: tuple(file for file in FILES if _stem(file) == name) for name in _LOADERS}
+
+
+def _stem(file: str) -> str:
+    """The data set that a file belongs to."""
+    return re.split(r"[._]", file)[0].removesuffix("21578")
+
+
+def is_here(file: str) -> bool:
+    """Whether a file is in a folder of the user's or in the cache; it is not checked."""
+    return any((folder / file).is_file() for folder in _folders())
+
+
+def _folders() -> list[Path]:
+    own = [Path(os.environ["ASKWHEN_DATA"])] if os.environ.get("ASKWHEN_DATA") else []
+    return [*own, cache_folder()]
+
+
 def cache_folder() -> Path:
     """Where downloaded files are kept."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen" / "data"
@@ -102,8 +122,7 @@ def cache_folder() -> Path:
 
 def fetch(file: str, url: str | None = None) -> Path:
     """Where a file is, checked; it is downloaded to the cache if an address is given and it is nowhere else."""
-    folders = [Path(os.environ["ASKWHEN_DATA"])] if os.environ.get("ASKWHEN_DATA") else []
-    for folder in [*folders, cache_folder()]:
+    for folder in _folders():
         path = folder / file
         if path.is_file():
             _check(path, path.stat().st_mtime_ns)

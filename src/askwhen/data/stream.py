@@ -53,16 +53,17 @@ class Stream:
     zero_based: bool
     several: bool
     rows: int
-    progress: bool
+    skip: int
+    progress: bool | Report
     n_features: int | None
     n_labels: int | None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         if self.format == "svmlight" and (self.n_features is None or (self.several and self.n_labels is None)):
             self._scan()
-        if not self.progress:
-            return self._chunks(None)
-        return self._with_progress()
+        if callable(self.progress):
+            return self._chunks(self.progress)
+        return self._with_progress() if self.progress else self._chunks(None)
 
     def _chunks(self, report: Report | None) -> Iterator[tuple[Any, ...]]:
         read = _READERS[self.format]
@@ -73,8 +74,11 @@ class Stream:
             if not self.several and self.target != "class":
                 y = signs(y, self.positive, self.path, before) if self.target == "binary" else _numbers(y, self.path)
             seen = seen or self.positive is None or bool((y > 0).any())
+            passed = min(max(self.skip - before, 0), X.shape[0])
             before += X.shape[0]
-            yield (X, y) if times is None else (X, y, times)
+            found = (X, y) if times is None else (X, y, times)
+            if passed < X.shape[0]:
+                yield tuple(part[passed:] for part in found) if passed else found
         if before and not seen:
             raise InputError(f"read: no instance of {self.path} has the label {self.positive!r} that is positive=.")
 
@@ -88,23 +92,26 @@ class Stream:
             task = bar.add_task(Path(self.path).name, total=None if piped else Path(self.path).stat().st_size)
             yield from self._chunks(lambda done: bar.update(task, completed=done))
 
-    def load(self) -> tuple[Any, ...]:
-        """All of it: instances, labels, and times where there are any."""
+    def load(self, rows: int | None = None) -> tuple[Any, ...]:
+        """All of it, or so many of the first instances: instances, labels, and times where there are any."""
         found: list[tuple[Any, ...]] = []
         known, self.n_features = self.n_features, self.n_features or -1
         try:
-            found.extend(self)
+            for chunk in self:
+                found.append(chunk)
+                if rows is not None and sum(len(part[1]) for part in found) >= rows:
+                    break
         finally:
             self.n_features = known
         if not found:
             raise InputError(f"read: {self.path} holds no instance.")
         Xs, *others = zip(*found, strict=True)
         if not sp.issparse(Xs[0]):
-            return (np.concatenate(Xs), *(np.concatenate(other) for other in others))
+            return tuple(np.concatenate(parts)[:rows] for parts in (Xs, *others))
         d = max(X.shape[1] for X in Xs)
         for X in Xs:
             X.resize(X.shape[0], d)
-        return (sp.vstack(Xs, "csr"), *(np.concatenate(other) for other in others))
+        return (sp.vstack(Xs, "csr")[:rows], *(np.concatenate(other)[:rows] for other in others))
 
     def _scan(self) -> None:
         """Find the largest feature, and the largest of several labels, where they are not given."""
@@ -133,7 +140,8 @@ def read(
     zero_based: bool = False,
     several: bool = False,
     rows: int = 1 << 16,
-    progress: bool = False,
+    skip: int = 0,
+    progress: bool | Report = False,
 ) -> Stream:
     r"""A file as a stream, for ``sampler.run`` chunk by chunk, ``evaluate.progressive`` and ``online_to_batch``.
 
@@ -165,8 +173,10 @@ def read(
         the columns of a matrix of -1 and +1.
     rows : int, default 65,536
         How many rows of a Parquet file are read at once; other files are read by size.
-    progress : bool, default False
-        Whether to show a progress bar on the standard error.
+    skip : int, default 0
+        How many instances to pass over, to go on where a run has ended.
+    progress : bool or callable, default False
+        Whether to show a progress bar on the standard error; a callable is told how many bytes have been read.
 
     Examples
     --------
@@ -177,18 +187,12 @@ def read(
     ...     print(X.toarray().tolist(), y.tolist())
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
     """
-    name = os.fspath(path)
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
-    if suffixes and suffixes[-1] in COMPRESSED:
-        suffixes.pop()
-    if format is None:
-        format = FORMATS.get(suffixes[-1] if suffixes else "")
-        if format is None:
-            listed = ", ".join(sorted(set(FORMATS.values())))
-            raise InputError(f"read: what is in {name} cannot be told from its name; give format=, one of {listed}.")
+    name, format = os.fspath(path), format_of(path, format)
     check_choice("read", "format", format, tuple(_READERS))
     check_choice("read", "target", target, ("binary", "number", "class"))
     check_count("read", "rows", rows)
+    if skip != 0:
+        check_count("read", "skip", skip)
     for what, count in (("n_features", n_features), ("n_labels", n_labels)):
         if count is not None:
             check_count("read", what, count)
@@ -197,8 +201,22 @@ def read(
         raise InputError(f"read: there is no file {name}.")
     drop = (drop,) if isinstance(drop, str) else tuple(drop)
     columns = Columns(label, time, text, drop, n_features or DEFAULT_FEATURES)
-    facts = (zero_based, several, int(rows), progress, n_features, n_labels)
+    facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels)
     return Stream(name, format, columns, target, positive, *facts)
+
+
+def format_of(path: str | os.PathLike[str], format: str | None) -> str:
+    """What a file holds: what was said, or what its name says."""
+    if format is not None:
+        return format
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    found = FORMATS.get(suffixes[-1] if suffixes else "")
+    if found is None:
+        listed = ", ".join(sorted(set(FORMATS.values())))
+        raise InputError(f"read: what is in {path} cannot be told from its name; give format=, one of {listed}.")
+    return found
 
 
 def _lines(stream: Stream, report: Report | None) -> Iterator[svmlight.Lines]:

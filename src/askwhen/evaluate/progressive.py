@@ -14,6 +14,7 @@ macro       the mean of a ratio over the tasks in which it is defined
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,6 +147,8 @@ def progressive(
     delta: float = 0.05,
     holdout: Any = None,
     margins: bool = True,
+    watch: Callable[[Any], None] | None = None,
+    before: Trace | None = None,
 ) -> Progress:
     """Run the sampler over a labelled stream and say how it went, window by window.
 
@@ -170,6 +173,10 @@ def progressive(
         Instances with labels that are only predicted, after the last round.
     margins : bool, default True
         As in ``run``: False is faster, and widens the intervals of ``estimate`` where probabilities are not computed.
+    watch : callable, optional
+        Is given what ``run`` returned for every chunk: its trace, or a list of them for several tasks.
+    before : Trace, optional
+        Earlier rounds of the same classifier, just before this stream's, to be counted too.
 
     Examples
     --------
@@ -189,6 +196,10 @@ def progressive(
     regression = bool(sampler.learner.regression)
     held = None if holdout is None else _checked_holdout(holdout, regression)
     found = _Counting(int(window), regression)
+    if before is not None:
+        if regression or before.start + before.rounds != sampler.round:
+            raise InputError("progressive: before must be the trace of a classifier's rounds just before this stream.")
+        found.add([before], np.zeros((before.rounds, 1)), several=False)
     for piece in pieces_of("progressive", X, y, times):
         if held is not None:
             _check_fits(held, piece)
@@ -197,6 +208,8 @@ def progressive(
         traces = made if isinstance(made, list) else [made]
         labels = np.asarray(piece.y, float).reshape(traces[0].rounds, len(traces))
         found.add(traces, labels, several=isinstance(made, list))
+        if watch is not None:
+            watch(made)
     return found.progress(float(delta), *_held_out(sampler, held, float(delta)))
 
 

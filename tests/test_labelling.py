@@ -1,0 +1,201 @@
+"""Labelling by hand: answered, skipped, undone, quit or crashed, the answers stay, and the sampler is theirs."""
+
+import pathlib
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from askwhen.labelling import Answer, Answers, Labelling
+
+X = np.random.default_rng(3).standard_normal((400, 3))
+CLASSES = ["ham", "spam"]
+OPEN = []
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def rows(skip):
+    return ((X[i], {"id": i}) for i in range(skip, len(X)))
+
+
+def fresh(classes=CLASSES):
+    if len(classes) > 2:
+        return aw.OneVsRest(classes, aw.Perceptron(), aw.BudgetRule(0.2), seed=5)
+    return aw.Sampler(aw.Perceptron(), aw.BudgetRule(0.2), seed=5)
+
+
+def opened(path, classes=CLASSES, read=rows):
+    loop = Labelling(read, fresh(classes), Answers(path), classes, path.with_suffix(".askwhen"))
+    OPEN.append(loop)
+    return loop
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+def straight(given, until, classes=CLASSES):
+    """The sampler that these answers make in a plain loop, stopped at the same question."""
+    sampler, known = fresh(classes), {answer.row: answer.label for answer in given}
+    for i in range(until):
+        ask = sampler.ask(X[i])
+        if ask.query and i in known:
+            if not known[i]:
+                sampler.forget(ask)
+            elif len(classes) > 2:
+                sampler.tell(ask, known[i])
+            else:
+                sampler.tell(ask, 1 if known[i] == classes[1] else -1)
+    return sampler
+
+
+def content(sampler, tmp_path):
+    sampler.save(tmp_path / "compared.askwhen")
+    return (tmp_path / "compared.askwhen").read_bytes()
+
+
+@pytest.mark.parametrize("classes", [CLASSES, ["a", "b", "c"]], ids=["two", "three"])
+@pytest.mark.parametrize("seed", range(4))
+def test_any_order_of_doing_ends_where_a_plain_loop_does(seed, classes, tmp_path):
+    path, rng = tmp_path / "answers.csv", random.Random(seed)
+    loop, told = opened(path, classes=classes), {}
+    for _ in range(120):
+        question = loop.next()
+        if question is None:
+            break
+        assert question.record["id"] == question.row == question.ask.round
+        do = rng.choices(["answer", "skip", "undo", "save", "crash", "quit"], [8, 1, 3, 1, 1, 1])[0]
+        if do == "answer":
+            told[question.row] = rng.choice(classes)
+            loop.answer(told[question.row])
+        elif do == "skip":
+            told[question.row] = ""
+            loop.answer("")
+        elif do == "undo" and loop.undo():
+            told.popitem()
+        elif do == "save":
+            loop.save()
+        elif do in ("crash", "quit"):
+            if do == "quit":
+                loop.save()
+            loop.close()
+            loop = opened(path, classes)
+            assert loop.next() == question
+    question = loop.next()
+    loop.close()
+    assert [tuple(answer) for answer in opened(path, classes=classes)._answers.given] == list(told.items())
+    until = len(X) if question is None else question.row + 1
+    expected = straight([Answer(*pair) for pair in told.items()], until, classes)
+    assert content(loop.sampler, tmp_path) == content(expected, tmp_path)
+
+
+def test_a_stream_ends_and_goes_on_when_it_has_grown(tmp_path):
+    few = opened(tmp_path / "a.csv", read=lambda skip: rows_until(skip, 60))
+    answer_all(few)
+    assert few.sampler.round == 60
+    few.save()
+    few.close()
+    more = opened(tmp_path / "a.csv")
+    assert more.sampler.round == 60
+    assert more.next().row >= 60
+
+
+def answer_all(loop):
+    while loop.next() is not None:
+        loop.answer("ham")
+
+
+def rows_until(skip, n):
+    return ((X[i], {}) for i in range(skip, n))
+
+
+def test_answers_edited_by_hand_make_the_sampler_again(tmp_path):
+    path = tmp_path / "a.csv"
+    loop = opened(path)
+    for label in ("ham", "spam", "ham"):
+        loop.next()
+        loop.answer(label)
+    loop.save()
+    loop.close()
+    text = path.read_text()
+    assert opened(path).sampler.round > 0
+    OPEN[-1].close()
+    path.write_text(text.replace(",spam,", ",ham,"))
+    again = opened(path)
+    assert again.sampler.round == 0
+    question = again.next()
+    assert content(again.sampler, tmp_path) == content(straight(again._answers.given, question.row + 1), tmp_path)
+
+
+def test_every_answer_is_on_the_disk_at_once_and_a_torn_line_is_taken_away(tmp_path):
+    path = tmp_path / "a.csv"
+    loop = opened(path)
+    question = loop.next()
+    loop.answer("spam")
+    assert path.read_text().splitlines()[1].startswith(f"{question.row},spam,1,")
+    loop.close()
+    with path.open("a") as file:
+        file.write("17,ha")
+    loop = opened(path)
+    assert loop._answers.given == [Answer(question.row, "spam")]
+    assert not path.read_text().endswith("17,ha")
+
+
+def test_an_answer_is_stored_before_it_is_learnt(tmp_path):
+    """Killed at once after the answer, without any saving, a process has lost nothing."""
+    path = tmp_path / "a.csv"
+    script = (
+        "import os, pathlib, sys; from tests.test_labelling import opened; loop = opened(pathlib.Path(sys.argv[1]))\n"
+        "for label in ('ham', 'spam'): loop.next(); loop.answer(label)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT).returncode == -9
+    assert [answer.label for answer in opened(path)._answers.given] == ["ham", "spam"]
+
+
+def test_two_cannot_write_to_one_file(tmp_path):
+    first = Answers(tmp_path / "a.csv")
+    with pytest.raises(aw.InputError, match=r"a.csv is open elsewhere; two cannot write to it at once\.$"):
+        Answers(tmp_path / "a.csv")
+    first.close()
+    Answers(tmp_path / "a.csv").close()
+
+
+def test_what_is_no_answer_is_refused_and_nothing_is_written(tmp_path):
+    path = tmp_path / "a.csv"
+    loop = opened(path)
+    with pytest.raises(aw.InputError, match="there is no open question to answer"):
+        loop.answer("ham")
+    loop.next()
+    with pytest.raises(aw.InputError, match="the label must be one of ham, spam, got 'eggs'"):
+        loop.answer("eggs")
+    assert path.read_text() == "row,label,probability,time\n"
+    assert not loop.undo()
+    loop.close()
+    path.write_text("row,label\n399,ham\n5,ham\n")
+    loop = opened(path)
+    with pytest.raises(aw.InputError, match="was never asked about by this sampler; were its settings or the file"):
+        answer_all(loop)
+    loop.close()
+    path.write_text("something else\n")
+    with pytest.raises(aw.InputError, match="line 1, holds no answer; it must be a row and a label"):
+        Answers(path)
+    with pytest.raises(aw.InputError, match="cannot write"):
+        Answers(tmp_path / "nowhere" / "a.csv")
+    (tmp_path / "m.askwhen").write_text("nonsense")
+    with pytest.raises(aw.InputError, match="m.askwhen cannot be gone on with: "), Answers(tmp_path / "m.csv") as held:
+        Labelling(rows, fresh(), held, CLASSES, tmp_path / "m.askwhen")
+
+
+def test_counts_are_of_the_answers(tmp_path):
+    loop = opened(tmp_path / "a.csv")
+    for label in ("ham", "", "ham"):
+        loop.next()
+        loop.answer(label)
+    assert loop.counts() == {"ham": 2, "spam": 0, "skipped": 1}
