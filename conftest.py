@@ -1,11 +1,62 @@
 """Every test and documented example runs in a folder of its own; tests that compile the same steps run together."""
 
+import os
+import shutil
+
 import pytest
+
+QUIETLY = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
 
 
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium; without it tests of pages are skipped, unless ASKWHEN_BROWSER says where it must be."""
+    from playwright.sync_api import sync_playwright
+
+    path = os.environ.get("ASKWHEN_BROWSER") or shutil.which("chromium")
+    if path is None:
+        pytest.skip("there is no Chromium; apt-get install chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=QUIETLY)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def show(browser):
+    """Open a page; at the end, demand that nothing else was fetched and nothing complained."""
+    contexts, complaints = [], []
+
+    def asked(route):
+        if route.request.url.startswith("file://"):
+            route.continue_()
+        else:
+            complaints.append(route.request.url)
+            route.abort()
+
+    def opened(path, width=1400, scheme="light", media="screen"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        context.route("**/*", asked)
+        page = context.new_page()
+        page.emulate_media(media=media)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path.as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
 
 
 def pytest_collection_modifyitems(items):

@@ -392,3 +392,19 @@ def test_progress_is_told_to_whoever_asks(tmp_path):
     heard = []
     list(aw.data.read(tmp_path / "a.svm", n_features=9, progress=heard.append))
     assert heard[-1] == len(SVMLIGHT)
+
+
+def test_a_pipe_is_read_as_its_lines_come(monkeypatch):
+    """Whoever writes may wait for what becomes of the first lines before the next ones come."""
+    import os
+
+    ours, theirs = os.pipe()
+    with os.fdopen(ours, "rb") as end, os.fdopen(theirs, "wb", buffering=0) as writer:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(end))
+        stream = iter(aw.data.read("-", format="svmlight", n_features=3))
+        for k in range(1, 4):
+            writer.write(b"+1 1:%d\n-1 2:1\n" % k)
+            X, y = next(stream)
+            assert (X[0, 0], y.tolist()) == (k, [1, -1])
+        writer.close()
+        assert list(stream) == []

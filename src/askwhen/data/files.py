@@ -89,9 +89,9 @@ def blocks_of(
         yield memoryview(bytearray(rest + b"\n"))  # of one type with the others, so that one step serves all
 
 
-def in_order(parse: Callable[[memoryview], T], blocks: Iterator[memoryview]) -> Iterator[T]:
-    """What blocks parse to: on all cores, a few blocks ahead, in their order."""
-    ahead = (os.cpu_count() or 1) + 1
+def in_order(parse: Callable[[memoryview], T], blocks: Iterator[memoryview], wait: bool = True) -> Iterator[T]:
+    """What blocks parse to: on all cores, a few blocks ahead, in their order; each at once where none is to wait."""
+    ahead = (os.cpu_count() or 1) + 1 if wait else 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting: deque[Future[T]] = deque()
         try:

@@ -229,8 +229,8 @@ def _lines(stream: Stream, report: Report | None) -> Iterator[svmlight.Lines]:
 
 def _parsed(stream: Stream, parse: Any, report: Report | None) -> Iterator[tuple[int, Any]]:
     """How many lines came before each block, and what it parses to; an error names the line."""
-    before = 0
-    for lines, found in in_order(partial(_caught, parse), blocks_of("read", stream.path, report)):
+    before, blocks = 0, blocks_of("read", stream.path, report)
+    for lines, found in in_order(partial(_caught, parse), blocks, wait=stream.path != "-"):
         if isinstance(found, LineError):
             raise InputError(f"read: {stream.path}, line {before + found.line + 1}, {found.sentence}.")
         yield before, found

@@ -1,0 +1,100 @@
+"""Reports: one file of HTML or SVG that needs nothing else, for a run or for a comparison."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from ..evaluate.comparing import Comparison
+from ..evaluate.progressive import Progress
+from ..trace import Trace
+from .comparison import comparison_page, picture_of
+from .page import write
+from .run import run_page
+
+__all__ = ["picture", "write_comparison", "write_run"]
+
+
+def write_run(
+    path: str | os.PathLike[str],
+    progress: Progress,
+    trace: Trace,
+    *,
+    title: str,
+    facts: Mapping[str, str],
+    command: str,
+    budget: float | None = None,
+    levels: Sequence[str] = (),
+) -> None:
+    """Write the report of one run over a stream.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; one that exists is replaced when the new one is complete.
+    progress : Progress
+        What :func:`askwhen.evaluate.progressive` says of the run, of one task.
+    trace : Trace
+        What happened in the same rounds; one without its arrays gives a report without margins and drift weights.
+    title : str
+        The heading.
+    facts : dict of str
+        What went into the run, by name: file, algorithm, parameters, seed, version.
+    command : str
+        The command that makes the report again.
+    budget : float, optional
+        The share of labels that was allowed.
+    levels : sequence of str, optional
+        The names of the drift levels: of the columns of ``trace.drift_weights``.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw, pathlib, tempfile
+    >>> from askwhen.report import write_run
+    >>> X = np.random.default_rng(0).standard_normal((500, 5))
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> progress = aw.evaluate.progressive(aw.Sampler(seed=7), X, y, window=100)
+    >>> trace = aw.Sampler(seed=7).run(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "run.html"
+    ...     write_run(path, progress, trace, title="A run", facts={"seed": "7"}, command="askwhen run")
+    ...     "A run" in path.read_text(encoding="utf-8")
+    True
+    """
+    write("write_run", path, run_page(progress, trace, title, facts, command, budget, levels))
+
+
+def write_comparison(
+    path: str | os.PathLike[str], comparison: Comparison, *, title: str, facts: Mapping[str, str], command: str
+) -> None:
+    """Write the report of a comparison of algorithms.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; one that exists is replaced when the new one is complete.
+    comparison : Comparison
+        What came of it.
+    title : str
+        The heading.
+    facts : dict of str
+        What went into it, by name.
+    command : str
+        The command that makes the report again.
+    """
+    write("write_comparison", path, comparison_page(comparison, title, facts, command))
+
+
+def picture(comparison: Comparison, share: float, *, title: str) -> str:
+    """A document of SVG: accuracy over time at one share of labels, for light and dark pages.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What came of it.
+    share : float
+        One of its shares of labels.
+    title : str
+        The heading.
+    """
+    return picture_of(comparison, share, title)

@@ -1,0 +1,241 @@
+"""The report of a comparison, and one picture of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import InputError
+from ..evaluate.comparing import Cell, Comparison
+from .page import WIDE, boxed, entry, figure, origin, page, section
+from .scales import Scale, count, ends, extent, measure, percent, plain, share, wanted, widened
+from .style import PICTURE
+from .svg import Axis, Plot, Size, escape, swatch, text_width
+
+POINTS = 250
+HEADS = ("algorithm", "wanted", "asked", "accuracy", "± 95%", "interval", "seconds", "parameters")
+
+
+def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str], command: str) -> str:
+    """The whole page of a comparison."""
+    if not comparison.cells:
+        raise InputError("write_comparison: comparison must have cells, got none.")
+    shares = _shares(comparison)
+    body = [
+        _against_labels(comparison, shares) if shares else "",
+        _over_time(comparison, shares or [1.0]),
+        _results(comparison, shares),
+        *origin(facts, command),
+    ]
+    times = "once" if comparison.repeats == 1 else f"{count(comparison.repeats)} times with other coins"
+    number = len(comparison.algorithms)
+    who = "One algorithm" if number == 1 else f"{number} algorithms"
+    return page(title, f"{who} over {count(comparison.rounds[-1])} rounds, played {times}.", body)
+
+
+def picture_of(comparison: Comparison, part: float, title: str) -> str:
+    """A document of its own: accuracy over time at one share of labels."""
+    cells = _at(comparison, part)
+    if not cells:
+        known = ", ".join(f"{value:g}" for value in sorted({cell.share for cell in comparison.cells}))
+        raise InputError(f"picture: share must be one of {known}, got {part}.")
+    height = 380 + max(0, len(cells) - 14) * 17
+    plot = _lines(comparison, cells, Size("wide", 900, height))
+    about = _told(cells)
+    frame = f'viewBox="-6 -34 912 {height + 40}" width="912" height="{height + 40}" role="img" aria-labelledby="t d"'
+    heading = f'<text class="heading" x="0" y="-14">{escape(title)}</text>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {frame}><title id="t">{escape(title)}</title>'
+        f'<desc id="d">{escape(about)}</desc><style>{PICTURE}</style>{heading}{plot}</svg>\n'
+    )
+
+
+def _shares(comparison: Comparison) -> list[float]:
+    return sorted({cell.share for cell in comparison.cells if cell.share < 1})
+
+
+def _at(comparison: Comparison, part: float) -> list[Cell]:
+    """The cells at a share of labels."""
+    return [cell for cell in comparison.cells if math.isclose(cell.share, part, rel_tol=1e-9)]
+
+
+def _series(comparison: Comparison, cell: Cell) -> int:
+    """An algorithm looks the same in every chart."""
+    return comparison.algorithms.index(cell.algorithm)
+
+
+def _name(cell: Cell) -> str:
+    return cell.algorithm if cell.share < 1 else f"{cell.algorithm} (all labels)"
+
+
+def _mean(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def _told(cells: Sequence[Cell]) -> str:
+    ranked = sorted(cells, key=lambda cell: -cell.mean)
+    return "Mean accuracy: " + ", ".join(f"{_name(cell)} {share(cell.mean)}" for cell in ranked) + "."
+
+
+def _half(cell: Cell) -> str:
+    return f"± {cell.margin_of_error:.1%}" if math.isfinite(cell.margin_of_error) else "unknown"
+
+
+def _against_labels(comparison: Comparison, shares: list[float]) -> str:
+    tuned = [cell for cell in comparison.cells if cell.share < 1]
+    full = _at(comparison, 1.0)
+    asked = {id(cell): _mean(cell.asked) for cell in tuned}
+    low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in comparison.cells))
+    values = Axis(*_kept(*widened(low, high)), "mean accuracy", percent)
+    least, most = extent([at for at in asked.values() if at > 0])
+    least, most = (least, most) if math.isfinite(least) else (0.01, 1.0)
+    log = most / least >= 4
+    least, most = (least / 1.25, most * 1.25) if log else (0.98 * least - 0.1 * (most - least), 1.02 * most)
+    x = Axis(least, most, "share of labels asked for" + " (logarithmic)" * log, percent, log=log)
+
+    def draw(size: Size) -> Plot:
+        names = [cell.algorithm for cell in tuned] + [_name(cell) for cell in full]
+        plot = Plot(size, x, values, right=_room(size, names))
+        labels = []
+        for cell in full:
+            series = _series(comparison, cell)
+            plot.line(np.array([least, most]), np.array([cell.mean, cell.mean]), series, kind="thin")
+            labels.append((most, cell.mean, _name(cell), series))
+        for name in dict.fromkeys(cell.algorithm for cell in tuned):
+            cells = sorted((cell for cell in tuned if cell.algorithm == name), key=lambda cell: asked[id(cell)])
+            series = _series(comparison, cells[0])
+            if len(cells) > 1:
+                plot.line(
+                    np.array([asked[id(cell)] for cell in cells]), np.array([cell.mean for cell in cells]), series
+                )
+            for cell in cells:
+                hint = f"{name}\nasked {share(asked[id(cell)])}\naccuracy {share(cell.mean)} {_half(cell)}"
+                plot.point(max(asked[id(cell)], least), cell.mean, cell.margin_of_error, series, hint)
+            labels.append((asked[id(cells[-1])], cells[-1].mean, name, series))
+        if size.name != "narrow":
+            plot.labels(labels)
+        return plot
+
+    read = "Higher is better, further left is cheaper; bars are 95% intervals of the mean over the repeats."
+    if full:
+        read += " Level lines are algorithms that ask for every label."
+    name = "Accuracy against labels"
+    legend = [
+        entry(_name(cell), _series(comparison, cell), marker=cell.share < 1) for cell in _firsts(comparison.cells)
+    ]
+    return section(name, read, figure(name, _told(comparison.cells), draw, legend, _sizes(len(legend)), direct=True))
+
+
+def _firsts(cells: Sequence[Cell]) -> list[Cell]:
+    found: dict[str, Cell] = {}
+    for cell in cells:
+        found.setdefault(cell.algorithm, cell)
+    return list(found.values())
+
+
+def _known(cell: Cell) -> float:
+    return cell.margin_of_error if math.isfinite(cell.margin_of_error) else 0.0
+
+
+def _kept(low: float, high: float) -> tuple[float, float]:
+    return max(low, 0.0), min(high, 1.0)
+
+
+def _room(size: Size, names: Sequence[str]) -> float:
+    """The room for the names of lines beside a chart."""
+    if size.name == "narrow":
+        return 24.0
+    return min(40.0 + max(text_width(name) * 1.06 for name in names), size.width * 0.4)
+
+
+def _sizes(number: int) -> list[Size]:
+    """Charts tall enough for so many names beside them."""
+    return [Size(name, width, max(height, 76 + 17 * number)) for name, width, height in WIDE[:2]] + [WIDE[2]]
+
+
+def _over_time(comparison: Comparison, shares: list[float]) -> str:
+    parts = []
+    for part in shares:
+        cells = _at(comparison, part) + (_at(comparison, 1.0) if part < 1 else [])
+        name = f"{wanted(part)} of the labels" if part < 1 else "All labels"
+        legend = [entry(_name(cell), _series(comparison, cell)) for cell in cells]
+
+        def draw(size: Size, cells: list[Cell] = cells) -> Plot:
+            return _lines(comparison, cells, size)
+
+        chart = figure(f"Accuracy over time, {name}", _told(cells), draw, legend, _sizes(len(cells)), direct=True)
+        parts.append(f'<div class="part"><h3>{escape(name)}</h3>{chart}</div>')
+    read = "Each line is the mean over the repeats, window by window: where a line dips, the algorithm lost track."
+    return section("Accuracy over time", read, *parts, long=True)
+
+
+def _lines(comparison: Comparison, cells: Sequence[Cell], size: Size) -> Plot:
+    """Accuracy over time, the mean over the repeats of each window, joined where there are too many."""
+    stops = ends(len(comparison.rounds), POINTS)
+    starts, rounds = np.append(0, stops[:-1]), comparison.rounds[stops - 1]
+    lines = {}
+    for cell in cells:
+        mean = np.asarray(cell.windows, float).mean(axis=0)
+        sizes = np.diff(comparison.rounds, prepend=0)
+        lines[id(cell)] = np.add.reduceat(mean * sizes, starts) / np.add.reduceat(sizes, starts)
+    low, high = widened(*extent(*lines.values()))
+    x = Axis(0.0, float(max(comparison.rounds[-1], 1)), "rounds played", plain, whole=True)
+    plot = Plot(
+        size,
+        x,
+        Axis(*_kept(low, high), "accuracy in each window", percent),
+        right=_room(size, [_name(c) for c in cells]),
+    )
+    for cell in cells:
+        plot.line(rounds, lines[id(cell)], _series(comparison, cell), kind="thin" if cell.share >= 1 else "line")
+    if size.name != "narrow":
+        plot.labels([(float(rounds[-1]), float(lines[id(c)][-1]), _name(c), _series(comparison, c)) for c in cells])
+    return plot
+
+
+def _results(comparison: Comparison, shares: list[float]) -> str:
+    low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in comparison.cells))
+    scale = Scale(*_kept(*widened(low, high)), 0.0, 1.0)
+    groups = [_at(comparison, part) for part in [*shares, 1.0]]
+    bodies = []
+    for cells in filter(None, groups):
+        best = max((cell.mean for cell in cells if math.isfinite(cell.mean)), default=math.nan)
+        rows = [_row(comparison, cell, scale, cell.mean == best) for cell in sorted(cells, key=lambda c: -c.mean)]
+        bodies.append(f"<tbody>{''.join(rows)}</tbody>")
+    left = {"algorithm", "parameters", "interval"}
+    heads = "".join(f'<th scope="col"{" class=text" if head in left else ""}>{escape(head)}</th>' for head in HEADS)
+    strip = f"The strips go from {share(scale.low)} to {share(scale.high)}"
+    read = (
+        f"Shares of labels wanted and asked for; the best accuracy at each share is bold. {strip}, with the interval."
+    )
+    content = f"<table><thead><tr>{heads}</tr></thead>{''.join(bodies)}</table>"
+    return section("Results", read, boxed(content, "results of every algorithm"), long=True)
+
+
+def _row(comparison: Comparison, cell: Cell, scale: Scale, best: bool) -> str:
+    name = f"{swatch(_series(comparison, cell), marker=cell.share < 1)} {escape(cell.algorithm)}"
+    part = wanted(cell.share) if cell.share < 1 else "all"
+    half = f"{cell.margin_of_error:.1%}" if math.isfinite(cell.margin_of_error) else "\N{EN DASH}"
+    letters = ", ".join(f"{letter} = {_letter(value)}" for letter, value in cell.letters.items())
+    numbers = "".join(f"<td>{text}</td>" for text in (part, share(_mean(cell.asked)), share(cell.mean), half))
+    return (
+        f'<tr{" class=best" if best else ""}><th scope="row" class="text">{name}</th>{numbers}'
+        f'<td class="text">{_strip(cell, scale)}</td><td>{measure(cell.seconds)}</td>'
+        f'<td class="text wrap">{escape(letters)}</td></tr>'
+    )
+
+
+def _letter(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _strip(cell: Cell, scale: Scale) -> str:
+    """The mean on a line from end to end of the scale, with its interval."""
+    if not math.isfinite(cell.mean):
+        return ""
+    low, high = scale.at(cell.mean - _known(cell)), scale.at(cell.mean + _known(cell))
+    marks = f'<i style="left:{low:.2%};width:{high - low:.2%}"></i><b style="left:{scale.at(cell.mean):.2%}"></b>'
+    return f'<span class="range" aria-hidden="true">{marks}</span>'

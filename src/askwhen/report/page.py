@@ -1,0 +1,128 @@
+"""The page round a report: shell, sections, figures, tables, and how it reaches its file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from ..errors import InputError
+from .style import PAGE
+from .svg import Plot, Size, escape, swatch
+
+WIDE = (Size("wide", 960, 340), Size("medium", 560, 310), Size("narrow", 330, 260))
+HALF = (Size("medium", 500, 300), WIDE[2])
+
+
+def page(title: str, lead: str, body: Iterable[str]) -> str:
+    """A whole page; nothing in it may be fetched from anywhere."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{PAGE}</style></head>\n<body><main>\n"
+        f'<header><p class="eyebrow">askwhen</p><h1>{escape(title)}</h1><p class="lead">{escape(lead)}</p></header>\n'
+        + "\n".join(body)
+        + "\n</main></body></html>\n"
+    )
+
+
+def section(heading: str, read: str, *content: str, long: bool = False) -> str:
+    """A part of the page: its heading, one sentence that says how to read it, and what it holds."""
+    kind = ' class="long"' if long else ""
+    return f'<section{kind}><h2>{escape(heading)}</h2><p class="read">{escape(read)}</p>{"".join(content)}</section>'
+
+
+def note(text: str) -> str:
+    """A remark below a chart."""
+    return f'<p class="read">{escape(text)}</p>' if text else ""
+
+
+def figure(
+    name: str,
+    about: str,
+    draw: Callable[[Size], Plot],
+    legend: Iterable[str],
+    sizes: Sequence[Size] = WIDE,
+    *,
+    direct: bool = False,
+) -> str:
+    """A chart drawn for every width, of which the page shows the one that fits, below its legend.
+
+    A chart that names its lines ``direct``ly beside them has a legend only where there is no room for that.
+    """
+    items = "".join(f"<li>{item}</li>" for item in legend)
+    shown = [f'<ul class="legend{" spare" if direct else ""}">{items}</ul>'] if items else []
+    for size in sizes:
+        plot = draw(size)
+        most = "" if size.name == "wide" else f' style="max-width:{1.34 * size.width:.0f}px"'
+        frame = f'class="{size.name}"{most} viewBox="0 0 {plot.size.width} {plot.size.height}" role="img"'
+        shown.append(f'<svg {frame} aria-label="{escape(name)}"><desc>{escape(about)}</desc>{plot}</svg>')
+    return f'<figure><div class="plots">{"".join(shown)}</div></figure>'
+
+
+def entry(name: str, series: int, *, kind: str = "line", marker: bool = False, of: int = 0) -> str:
+    """An entry of a legend."""
+    return f"{swatch(series, kind=kind, marker=marker, of=of)}<span>{escape(name)}</span>"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> str:
+    """A table of texts, the first column left and the others right, that scrolls in a box of its own."""
+    head = "".join(f'<th scope="col"{_left(k)}>{escape(text)}</th>' for k, text in enumerate(heads))
+    body = "".join(
+        "<tr>" + "".join(f"<td{_left(k)}>{escape(text)}</td>" for k, text in enumerate(row)) + "</tr>" for row in rows
+    )
+    return boxed(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>", name)
+
+
+def _left(column: int) -> str:
+    return ' class="text"' if column == 0 else ""
+
+
+def boxed(content: str, name: str) -> str:
+    """A box that scrolls sideways, also by keyboard."""
+    return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(name)}">{content}</div>'
+
+
+def details(summary: str, content: str) -> str:
+    """Something that opens when wanted, and is left out in print."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def pairs(facts: Mapping[str, object]) -> str:
+    """Names with what they are."""
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
+    return f'<dl class="facts">{items}</dl>'
+
+
+def origin(facts: Mapping[str, object], command: str) -> list[str]:
+    """The last parts of every report: what it was made of, and how to make it again."""
+    return [
+        section("Parameters", "What went into this report.", pairs(facts)) if facts else "",
+        section(
+            "Command", "This makes the report again, number for number.", f"<pre><code>{escape(command)}</code></pre>"
+        ),
+    ]
+
+
+def write(owner: str, path: str | os.PathLike[str], text: str) -> None:
+    """Write a file that appears, or replaces another, only when it is complete."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"{owner}: path must be the name of a file, got {path!r}.")
+    temporary = None
+    try:
+        target = Path(os.path.realpath(os.fsdecode(path)))  # through a link, so that the link stays one
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        temporary.write_bytes(text.encode("utf-8"))
+        with contextlib.suppress(OSError):
+            temporary.chmod(target.stat().st_mode)
+        temporary.replace(target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"report: cannot write {os.fsdecode(path)}: {reason}.") from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError, ValueError):
+                temporary.unlink(missing_ok=True)

@@ -1,0 +1,263 @@
+"""The report of one run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..errors import InputError
+from ..evaluate.progressive import Progress
+from ..trace import Trace
+from .page import HALF, details, entry, figure, note, origin, page, section, table
+from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
+from .series import margins_of, questions_of, weights_of, window_rows, windows_of
+from .svg import Axis, Plot, Size, escape
+
+POINTS = 300
+STRETCHES = 160
+ROWS = 40
+HINTS = 100
+ALONE, SO_FAR, ESTIMATE = 0, 5, 1
+ASKED, UNASKED, BUDGET = 1, 0, 5
+
+
+def run_page(
+    progress: Progress,
+    trace: Trace,
+    title: str,
+    facts: Mapping[str, str],
+    command: str,
+    budget: float | None,
+    levels: Sequence[str],
+) -> str:
+    """The whole page of a run."""
+    if progress.several:
+        raise InputError("write_run: progress must be of one task, got several; write a report for each of them.")
+    if trace.rounds != int(progress.rounds[-1]):
+        rounds = f"as many rounds as progress, {int(progress.rounds[-1])}, got {trace.rounds}"
+        raise InputError(f"write_run: trace must have {rounds}.")
+    switches = [int(place) for place in progress.switches]
+    body = [
+        _headline(progress, trace, budget),
+        _scores(progress, switches),
+        f'<div class="grid2">{_questions(progress, trace, budget)}{_margins(trace)}</div>',
+        _drift(trace, switches, levels) if trace.drift_weights.size else "",
+        _windows(progress),
+        *origin(facts, command),
+    ]
+    return page(title, _lead(progress, trace), body)
+
+
+def _lead(progress: Progress, trace: Trace) -> str:
+    asked = f"{count(trace.questions)} of {count(trace.rounds)} labels were asked for ({_part(trace.questions, trace)})"
+    if progress.estimate is None:
+        return f"{asked}, and predictions were off by a mean squared error of {loss(progress.error)}."
+    return f"{asked}, and {share(1 - progress.error)} of the predictions were right."
+
+
+def _part(number: int, trace: Trace) -> str:
+    return share(number / max(trace.rounds, 1))
+
+
+def _headline(progress: Progress, trace: Trace, budget: float | None) -> str:
+    allowed = "" if budget is None else f", {wanted(budget)} allowed"
+    tiles = []
+    if progress.estimate is None:
+        tiles.append(_tile("Mean squared error", loss(progress.error), f"over {count(trace.rounds)} rounds"))
+    else:
+        right = f"{count(trace.rounds - trace.mistakes)} of {count(trace.rounds)} predictions right"
+        found, sure = progress.estimate.overall, f"{1 - progress.delta:.0%} confidence"
+        interval = f"{share(found.low)} to {share(found.high)} at {sure}, at every round at once"
+        bound = f"expected error at {sure}, if instances are independent"
+        tiles += [
+            _tile("Accuracy", share(1 - progress.error), right, big=True),
+            _tile(
+                "Accuracy by asked labels alone",
+                share(found.value),
+                interval,
+                _range(found.low, found.high, 1 - progress.error),
+                big=True,
+            ),
+            _tile("Error at most", share(min(progress.error_bound, 1.0)), bound, big=True),
+        ]
+    rate = f"{_part(trace.questions, trace)} of {count(trace.rounds)} rounds{allowed}"
+    tiles.append(_tile("Labels asked", count(trace.questions), rate))
+    if progress.estimate is not None:
+        tiles.append(_tile("Mistakes", count(trace.mistakes), f"{_part(trace.mistakes, trace)} of the rounds"))
+    tiles += [
+        _tile("Updates", count(trace.updates), f"{_part(trace.updates, trace)} of the rounds"),
+        _tile("Switches", count(len(trace.switches)), "times the learner started afresh"),
+    ]
+    return f'<dl class="tiles">{"".join(tiles)}</dl>'
+
+
+def _tile(name: str, value: str, remark: str, picture: str = "", *, big: bool = False) -> str:
+    shown = f'<span class="value">{escape(value)}</span>{picture}<div class="note">{escape(remark)}</div>'
+    return f'<div class="tile{" big" if big else ""}"><dt>{escape(name)}</dt><dd>{shown}</dd></div>'
+
+
+def _range(low: float, high: float, known: float) -> str:
+    """The interval as a strip from 0 to 100 %, with the accuracy that the simulation knows."""
+    if not all(map(math.isfinite, (low, high, known))):
+        return ""
+    strip = f'<i style="left:{low:.2%};width:{max(high - low, 0.0):.2%}"></i><b style="left:{known:.2%}"></b>'
+    return f'<span class="range" aria-hidden="true">{strip}</span>'
+
+
+def _rounds(progress_rounds: int) -> Axis:
+    return Axis(0.0, float(max(progress_rounds, 1)), "rounds played", plain, whole=True)
+
+
+def _marks(switches: list[int]) -> list[tuple[float, str]]:
+    if len(switches) <= HINTS:
+        return [(place, f"switch in round {count(place + 1)}") for place in switches]
+    return [(switches[k], "") for k in np.unique(np.linspace(0, len(switches) - 1, POINTS).astype(int))]
+
+
+def _switch_entry(switches: list[int]) -> list[str]:
+    return [entry("switch", SO_FAR, kind="switch")] if switches else []
+
+
+def _scores(progress: Progress, switches: list[int]) -> str:
+    windows, regression = windows_of(progress, POINTS), progress.estimate is None
+    few = windows_of(progress, HINTS)
+    shown, known = (loss, "squared error") if regression else (share, "accuracy")
+    late = windows.low[len(windows.low) // 4 :]  # the interval is wide at first: it may leave the chart there
+    low, high = extent(windows.score, windows.so_far, windows.value, late, windows.high[len(windows.high) // 4 :])
+    low, high = widened(0.0 if regression else low, high)
+    low, high = (low, high) if regression else (max(low, 0.0), min(high, 1.0))
+    values = Axis(low, high, "mean squared error" if regression else "accuracy", plain if regression else percent)
+    hints = []
+    for k, span in enumerate(few.spans):
+        told = f"rounds {span}\n{known} here {shown(few.score[k])}\n{known} so far {shown(few.so_far[k])}"
+        sure = f"\nestimate {shown(few.value[k])} ({shown(few.low[k])} to {shown(few.high[k])})"
+        hints.append(told if regression else told + sure)
+
+    def draw(size: Size) -> Plot:
+        plot = Plot(size, _rounds(int(progress.rounds[-1])), values)
+        if not regression:
+            plot.band(windows.rounds, windows.low, windows.high, ESTIMATE)
+        plot.uprights(_marks(switches))
+        plot.line(windows.rounds, windows.score, ALONE, kind="thin")
+        plot.line(windows.rounds, windows.so_far, SO_FAR, kind="line solid")
+        plot.line(windows.rounds, windows.value, ESTIMATE)
+        if size.name != "narrow":
+            plot.hints(np.append(0, few.rounds), hints)
+        return plot
+
+    legend = [
+        entry(f"{known} in each window", ALONE, kind="thin"),
+        entry(f"{known} so far, all labels known", SO_FAR, kind="line solid"),
+    ]
+    read = "The lower the better: the thin line is each window alone, the thick one everything until then."
+    about = f"From {shown(windows.so_far[0])} after the first window to {shown(windows.so_far[-1])} at the end."
+    if not regression:
+        legend.append(entry(f"estimate from asked labels alone, with its {1 - progress.delta:.0%} interval", ESTIMATE))
+        read = (
+            "This is a simulation, so the accuracy is known: the thick line should lie inside the band, which is all "
+            "that the asked labels alone can say."
+        )
+        about += f" The estimate ends at {progress.estimate.overall}."
+    name = "Squared error over time" if regression else "Accuracy over time"
+    return section(name, read, figure(name, about, draw, legend + _switch_entry(switches)))
+
+
+def _questions(progress: Progress, trace: Trace, budget: float | None) -> str:
+    rounds, asked = questions_of(progress, trace, POINTS)
+    allowed = None if budget is None or not math.isfinite(budget) else budget * rounds
+    low, high = widened(0.0, float(max(asked[-1], 0 if allowed is None else allowed[-1], 1)))
+    few_rounds, few = questions_of(progress, trace, 20)
+
+    def draw(size: Size) -> Plot:
+        plot = Plot(size, _rounds(int(rounds[-1])), Axis(low, high, "labels asked for", plain, whole=True))
+        plot.line(rounds, asked, ASKED, kind="line solid")
+        if allowed is not None:
+            plot.line(rounds, allowed, BUDGET, kind="line dotted")
+        return plot
+
+    legend = [entry("labels asked for", ASKED, kind="line solid")]
+    read = "The steeper the line, the more was asked just then."
+    if allowed is not None and budget is not None:
+        legend.append(entry(f"budget, {wanted(budget)} of the rounds", BUDGET, kind="line dotted"))
+        read += " It should stay at or below the budget."
+    told = [[count(r), count(q), share(q / r)] for r, q in zip(few_rounds[1:], few[1:], strict=True)]
+    numbers = details("Numbers", table(["rounds", "asked", "share so far"], told, "labels asked for over time"))
+    about = f"{count(asked[-1])} labels were asked for in {count(rounds[-1])} rounds."
+    chart = figure("Labels asked for over time", about, draw, legend, HALF)
+    return section("Questions over time", read, chart, numbers)
+
+
+def _margins(trace: Trace) -> str:
+    found = margins_of(trace)
+    name = "Margins of asked and unasked rounds"
+    missing = trace.rounds - (found.computed if found else 0)
+    absent = (
+        f"The margin was not computed in {count(missing)} of {count(trace.rounds)} rounds ({_part(missing, trace)})"
+    )
+    absent = f"{absent}, which are left out." if missing else ""
+    read = "The margin is how sure a prediction is, and of which label; each outline shows shares of its own rounds."
+    if found is None:
+        return section(name, "No margin is known, so there is nothing to draw here.", note(absent))
+    high = widened(0.0, max(found.asked.max(), found.unasked.max(), 1e-6))[1]
+
+    def draw(size: Size) -> Plot:
+        ends = float(found.edges[0]), float(found.edges[-1])
+        plot = Plot(size, Axis(*ends, "margin"), Axis(0.0, high, "share of the rounds asked, or not asked", percent))
+        for heights, series in ((found.unasked, UNASKED), (found.asked, ASKED)):
+            if heights.any():
+                plot.bars(found.edges, heights, series)
+        return plot
+
+    groups = {"asked": (found.asked, ASKED), "not asked": (found.unasked, UNASKED)}
+    legend = [entry(group, series) for group, (heights, series) in groups.items() if heights.any()]
+    empty = [group for group, (heights, _) in groups.items() if not heights.any()]
+    outside = (
+        f"The chart covers the middle 99% and leaves out {count(found.outside)} of {count(found.computed)} margins."
+    )
+    remarks = [f"No round was {group}." for group in empty] + ([outside] if found.outside else []) + [absent]
+    edges = [measure(edge) for edge in found.edges]
+    told = [
+        [f"{edges[k]} to {edges[k + 1]}", share(found.asked[k]), share(found.unasked[k])]
+        for k in range(len(found.asked))
+    ]
+    numbers = details("Numbers", table(["margin", "asked", "not asked"], told, name))
+    about = "Two histograms on one axis, each as shares of its own rounds."
+    return section(name, read, figure(name, about, draw, legend, HALF), note(" ".join(filter(None, remarks))), numbers)
+
+
+def _drift(trace: Trace, switches: list[int], levels: Sequence[str]) -> str:
+    rounds, weights = weights_of(trace, STRETCHES)
+    few_rounds, few = weights_of(trace, 20)
+    number = weights.shape[1]
+    names = [str(levels[k]) if k < len(levels) else f"level {k + 1}" for k in range(number)]
+    x, heights = np.append(0, rounds), np.vstack([weights[:1], weights])
+    tops = np.clip(np.cumsum(heights, axis=1), 0.0, 1.0)
+    bottoms = np.column_stack([np.zeros(len(x)), tops[:, :-1]])
+
+    def draw(size: Size) -> Plot:
+        plot = Plot(size, _rounds(trace.rounds), Axis(0.0, 1.0, "weight", percent))
+        for k in range(number):
+            plot.stack(x, bottoms[:, k], tops[:, k], k, number)
+        plot.uprights(_marks(switches))
+        return plot
+
+    legend = [entry(name, k, of=number) for k, name in enumerate(names)] + _switch_entry(switches)
+    final = ", ".join(f"{name} {share(weight)}" for name, weight in zip(names, weights[-1], strict=True))
+    told = [[count(r), *map(share, row)] for r, row in zip(few_rounds, few, strict=True)]
+    numbers = details("Numbers", table(["rounds until", *names], told, "weights of the drift levels, averaged"))
+    read = "Each colour is a learner that expects drift of one level; the taller it stands, the more it is trusted."
+    name = "Drift weights over time"
+    return section(name, read, figure(name, f"Weights at the end: {final}.", draw, legend), numbers)
+
+
+def _windows(progress: Progress) -> str:
+    windows = windows_of(progress, ROWS)
+    heads, rows = window_rows(windows, progress.estimate is None)
+    read = "One row for each window of rounds."
+    if windows.joined > 1:
+        read = (
+            f"Each row joins {windows.joined} of the {count(len(progress.rounds))} windows, the last one what is left."
+        )
+    return section("Windows", read, table(heads, rows, "windows of rounds"), long=True)

@@ -1,0 +1,274 @@
+"""What is written: numbers, escaping, edges, files."""
+
+import dataclasses
+import html
+import math
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from askwhen.errors import InputError
+from askwhen.report import picture, write_comparison, write_run
+from tests.report.made import COMMAND, FACTS, comparison_of, progress_of, trace_of, twelve
+
+HOSTILE = "<script>alert(1)</script> & \"quotes\" 'too' \x00 \ud800"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "report.html"
+
+
+def run_text(path, trace, progress, **more):
+    write_run(path, progress, trace, **({"title": "A run", "facts": FACTS, "command": COMMAND} | more))
+    return path.read_text(encoding="utf-8")
+
+
+def comparison_text(path, comparison, **more):
+    write_comparison(path, comparison, **({"title": "Many", "facts": FACTS, "command": COMMAND} | more))
+    return path.read_text(encoding="utf-8")
+
+
+def check_pictures(text):
+    found = re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)
+    for picture_text in found:
+        for element in ElementTree.fromstring(picture_text).iter():
+            for name, value in element.attrib.items():
+                if name not in ("aria-label", "class"):
+                    assert not re.search(r"nan|inf(?!o)", value, flags=re.IGNORECASE), (element.tag, name, value)
+    return found
+
+
+def plain(text):
+    text = re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", text)))
+
+
+def test_the_headline_has_the_numbers_of_the_run(path):
+    trace = trace_of(3000, levels=3, switches=[700, 1900])
+    progress = progress_of(trace, 500)
+    text = plain(run_text(path, trace, progress, budget=0.25))
+    assert f"Accuracy {1 - progress.error:.1%} {3000 - trace.mistakes:,} of 3,000 predictions right" in text
+    assert f"{progress.estimate.overall.value:.1%} 70.0% to 100.0% at 95% confidence" in text
+    assert f"Error at most {progress.error_bound:.1%}" in text
+    assert f"Labels asked {trace.questions:,} {trace.questions / 3000:.1%} of 3,000 rounds, 25% allowed" in text
+    assert f"Mistakes {trace.mistakes:,}" in text
+    assert f"Updates {trace.updates:,}" in text
+    assert "Switches 2" in text
+
+
+def test_the_table_has_a_row_for_each_window(path):
+    trace = trace_of(2500, switches=[700])
+    progress = progress_of(trace, 1000)
+    text = plain(run_text(path, trace, progress))
+    assert "One row for each window of rounds." in text
+    scores, curve = progress.windows, progress.curve
+    for k, span in enumerate(("1 to 1,000", "1,001 to 2,000", "2,001 to 2,500")):
+        interval = f"{curve.value[k]:.1%} {curve.low[k]:.1%} to {curve.high[k]:.1%}"
+        row = f"{span} {scores.accuracy[k]:.1%} {progress.running.accuracy[k]:.1%} {interval}"
+        asked = f"{progress.counts[k, 0, 4]:.0f} {scores.question_rate[k]:.1%} {scores.updates[k]} {int(k == 0)}"
+        assert f"{row} {asked}" in text
+
+
+def test_many_windows_are_joined_without_losing_any(path):
+    trace = trace_of(10_000)
+    progress = progress_of(trace, 10)
+    text = run_text(path, trace, progress)
+    windows = text[text.index("<h2>Windows") :]
+    rows = re.findall(r"<tr><td.*?</tr>", windows)
+    assert "Each row joins 25 of the 1,000 windows" in plain(text)
+    assert len(rows) == 40
+    asked = [int(re.findall(r"<td[^>]*>(.*?)</td>", row)[5].replace(",", "")) for row in rows]
+    assert trace.questions == sum(asked)
+    assert f"{1 - trace.mistaken[:250].mean():.1%}" in rows[0]
+
+
+def test_a_regressor_has_squared_errors_and_no_interval(path):
+    trace = trace_of(1000)
+    progress = progress_of(trace, 100, regression=True)
+    text = plain(run_text(path, trace, progress))
+    assert f"Mean squared error {progress.error:#.4g}" in text
+    for absent in ("confidence", "interval", "Accuracy", "Mistakes", "estimate"):
+        assert absent not in text
+
+
+def test_levels_are_named_in_order_and_those_without_a_name_are_numbered(path):
+    trace = trace_of(500, levels=3)
+    text = plain(run_text(path, trace, progress_of(trace, 100), levels=["none", "slow"]))
+    assert "none slow level 3" in text
+    text = plain(run_text(path, trace_of(500), progress_of(trace, 100)))
+    assert "Drift weights" not in text
+
+
+def test_a_trace_that_starts_later_gives_the_same_page(path):
+    first, later = (trace_of(500, switches=[100, 400], start=start) for start in (0, 12_345))
+    same = [run_text(path, trace, progress_of(trace, 100)) for trace in (first, later)]
+    assert same[0] == same[1]
+
+
+@pytest.mark.parametrize(
+    ("n", "window", "made", "known"),
+    [
+        (1, 1000, {}, True),
+        (1, 1, {"queried": False, "margin": np.nan}, False),
+        (7, 1000, {"queried": False}, False),
+        (50, 10, {"queried": True, "levels": 1}, True),
+        (50, 10, {"margin": np.nan, "levels": 2}, False),
+        (50, 1, {"margin": 0.0}, True),
+        (50, 7, {"margin": 1e12, "switches": range(50)}, True),
+        (900, 1, {"margin": np.inf, "switches": range(900), "levels": 9}, False),
+        (2000, 1, {"margin": np.append(np.linspace(-1, 1, 1999), 1e9)}, True),
+    ],
+)
+@pytest.mark.parametrize("regression", [False, True])
+def test_edges_give_a_whole_page(path, n, window, made, known, regression):
+    trace = trace_of(n, **made)
+    progress = progress_of(trace, window, regression=regression, known=known)
+    text = run_text(path, trace, progress, budget=0.1)
+    assert len(check_pictures(text)) > 4
+    assert not re.search(r"\bnan\b|\binf\b", plain(text))
+
+
+def test_unknown_margins_and_outliers_are_told(path):
+    some = np.where(np.arange(1000) < 400, np.nan, np.linspace(-1, 1, 1000))
+    trace = trace_of(1000, margin=some)
+    text = plain(run_text(path, trace, progress_of(trace, 100)))
+    assert "The margin was not computed in 400 of 1,000 rounds (40.0%)" in text
+    trace = trace_of(1000, margin=np.append(np.linspace(-1, 1, 999), 1e6), queried=False)
+    text = plain(run_text(path, trace, progress_of(trace, 100)))
+    assert "The chart covers the middle 99% and leaves out 1 of 1,000 margins." in text
+    assert "No round was asked." in text
+
+
+def test_a_trace_of_counts_alone_is_enough(path):
+    trace, empty = trace_of(1000, levels=2), np.zeros(0)
+    names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
+    bare = dataclasses.replace(trace, **dict.fromkeys(names, empty), drift_weights=np.zeros((0, 2)))
+    text = plain(run_text(path, bare, progress_of(trace, 100)))
+    assert f"Labels asked {trace.questions}" in text
+    assert "No margin is known" in text
+
+
+@pytest.mark.parametrize("where", ["title", "command", "name", "value", "levels"])
+def test_text_of_the_user_is_escaped(path, where):
+    trace = trace_of(100, levels=1)
+    more = {
+        "title": {"title": HOSTILE},
+        "command": {"command": HOSTILE},
+        "name": {"facts": {HOSTILE: "1"}},
+        "value": {"facts": {"name": HOSTILE}},
+        "levels": {"levels": [HOSTILE]},
+    }[where]
+    text = run_text(path, trace, progress_of(trace, 50), **more)
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;" in text
+    check_pictures(text)
+
+
+def test_names_and_letters_of_algorithms_are_escaped(path):
+    comparison = comparison_of([HOSTILE, "B"])
+    comparison.cells[1].letters[HOSTILE] = HOSTILE
+    text = comparison_text(path, comparison)
+    assert "<script" not in text
+    check_pictures(text)
+    ElementTree.fromstring(picture(comparison, 0.1, title=HOSTILE))
+
+
+def test_the_table_of_a_comparison_has_its_numbers_and_the_best_in_bold(path):
+    comparison = twelve()
+    text = comparison_text(path, comparison)
+    rows = re.findall(r"<tr( class=best)?>(<th.*?)</tr>", text)
+    cells = {(cell.algorithm, cell.share): cell for cell in comparison.cells}
+    assert len(cells) == len(rows[1:]) == 32
+    for bold, row in rows[1:]:
+        name, wanted, asked, accuracy, half, seconds, letters = plain(row).strip().split(" ", 6)
+        cell = cells[name, 1.0 if wanted == "all" else float(wanted[:-1]) / 100]
+        rivals = [other.mean for other in comparison.cells if other.share == cell.share]
+        assert (cell.mean == max(rivals)) == bool(bold)
+        assert f"{cell.asked.mean():.1%}" == asked
+        assert f"{cell.mean:.1%}" == accuracy
+        assert f"{cell.margin_of_error:.1%}" == half
+        assert f"{cell.seconds:.4g}" == seconds
+        assert f"b = 1, a = {cell.letters['a']:.4g}" == letters.strip()
+
+
+@pytest.mark.parametrize(
+    "comparison",
+    [
+        comparison_of(["A"], shares=(0.1,), repeats=1, windows=1),
+        comparison_of([], full=["A", "B"], shares=()),
+        comparison_of(["A", "B"], repeats=1),
+        comparison_of(["A" * 200, "B"], windows=2000),
+        twelve(shares=(0.001, 0.1)),
+    ],
+)
+def test_comparisons_of_any_shape_give_a_whole_page(path, comparison):
+    text = comparison_text(path, comparison)
+    check_pictures(text)
+    assert not re.search(r"\bnan\b|\binf\b", plain(text))
+
+
+def test_cells_without_a_number_give_a_whole_page(path):
+    comparison = comparison_of(["A", "B"])
+    for name in ("asked", "accuracy", "windows"):
+        getattr(comparison.cells[0], name)[:] = math.nan
+    check_pictures(comparison_text(path, comparison))
+    check_pictures(picture(comparison, 0.05, title="Unknown"))
+
+
+def test_a_picture_is_a_small_document_that_names_every_algorithm():
+    found = picture(twelve(windows=5000), 0.1, title="Over time")
+    root = ElementTree.fromstring(found)
+    assert len(found.encode()) < 100_000
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "prefers-color-scheme:dark" in found
+    told = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"Over time", "SEL-P", "BBQ-SWITCH-FREE", "PA-II-ACTIVE"} <= told
+    check_pictures(found)
+
+
+def test_a_share_that_was_not_compared_is_refused():
+    with pytest.raises(InputError, match=r"^picture: share must be one of 0.05, 0.1, 0.2, got 0.3\.$"):
+        picture(comparison_of(["A"]), 0.3, title="None")
+
+
+def test_a_trace_of_other_rounds_and_several_tasks_are_refused(path):
+    trace = trace_of(100)
+    progress = progress_of(trace, 10)
+    with pytest.raises(InputError, match="trace must have as many rounds as progress, 100, got 99"):
+        run_text(path, trace_of(99), progress)
+    with pytest.raises(InputError, match="progress must be of one task"):
+        run_text(path, trace, dataclasses.replace(progress, several=True))
+    assert not path.exists()
+
+
+def test_a_file_that_cannot_be_written_is_told_in_one_sentence(tmp_path):
+    lost = tmp_path / "no" / "run.html"
+    with pytest.raises(InputError, match=rf"^report: cannot write {lost}: No such file or directory\.$"):
+        comparison_text(lost, comparison_of(["A"]))
+    with pytest.raises(InputError, match=r"^report: cannot write .*: Is a directory\.$"):
+        comparison_text(tmp_path, comparison_of(["A"]))
+    for wrong in (None, 3):
+        with pytest.raises(InputError, match="write_comparison: path must be the name of a file"):
+            write_comparison(wrong, comparison_of(["A"]), title="", facts={}, command="")
+
+
+def test_an_old_file_stays_until_the_new_one_is_complete(path, monkeypatch):
+    path.write_text("old")
+
+    def fail(self, target):
+        assert path.read_text() == "old"
+        assert self.read_text(encoding="utf-8").endswith("</html>\n")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", fail)
+        with pytest.raises(InputError, match="No space left on device"):
+            comparison_text(path, comparison_of(["A"]))
+    assert path.read_text() == "old"
+    assert [path] == list(path.parent.iterdir())
+    assert comparison_text(path, comparison_of(["A"])) != "old"
+    assert [path] == list(path.parent.iterdir())
