@@ -1,0 +1,5 @@
+"""``python -m askwhen`` is the command ``askwhen``."""
+
+from .cli.main import main
+
+main(prog_name="askwhen")

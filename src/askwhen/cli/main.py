@@ -1,0 +1,39 @@
+"""The command ``askwhen`` and its parts. Nothing heavy is imported before a command runs."""
+
+from __future__ import annotations
+
+import click
+
+import askwhen
+
+from .algorithms import algorithms
+from .compare import compare
+from .completion import completion
+from .data import data
+from .demo import demo
+from .explain import explain
+from .label import label
+from .run import run
+from .tune import tune
+
+
+class _InOrder(click.Group):
+    """Lists its commands in the order in which one meets them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names as they were added."""
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(askwhen.__version__, "--version", "-V", prog_name="askwhen")
+def main() -> None:
+    """Learn from streams where labels are costly: predict everything, ask for the few labels worth paying for.
+
+    Begin with `askwhen demo`, then `askwhen run FILE`. Results go to the standard output, everything else to the
+    standard error; --json makes results a program can read. Exit codes: 0 done, 1 failed, 2 usage.
+    """
+
+
+for each in (demo, run, compare, tune, label, explain, algorithms, data, completion):
+    main.add_command(each)

@@ -1,0 +1,72 @@
+"""The command as a user runs it: another process, real files, real pipes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+import askwhen as aw
+
+COMMAND = [sys.executable, "-m", "askwhen"]
+N, D = 3000, 6
+
+
+def environment(**more):
+    return os.environ | {"NO_COLOR": "1", "COLUMNS": "120"} | more
+
+
+def askwhen(*args, stdin=None, **more):
+    """What the command printed and returned, in the current folder."""
+    return subprocess.run(
+        [*COMMAND, *map(str, args)],
+        input=stdin,
+        capture_output=True,
+        text=not isinstance(stdin, bytes),
+        env=environment(**more),
+    )
+
+
+def facts(*args, **more):
+    """What the command found, as JSON; nothing may be said besides."""
+    done = askwhen(*args, "--json", "--quiet", **more)
+    assert (done.returncode, len(done.stderr)) == (0, 0), done.stderr
+    return json.loads(done.stdout)
+
+
+def refused(*args, code=1, **more):
+    """The one sentence with which the command refuses."""
+    done = askwhen(*args, "--quiet", **more)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    said = done.stderr.strip().splitlines()
+    if code == 1:
+        assert len(said) == 1
+        assert said[0].startswith("askwhen: ")
+        assert said[0].endswith(".")
+    return said[-1]
+
+
+def stream():
+    return aw.data.switching(N, D, 1000, seed=5)
+
+
+def svmlight_lines(X, y):
+    rows = (" ".join(f"{j + 1}:{float(value)!r}" for j, value in enumerate(x)) for x in X)
+    return [f"{label:+.0f} {row}\n" for label, row in zip(y, rows, strict=True)]
+
+
+def write_svmlight(path):
+    X, y = stream()
+    path.write_text("".join(svmlight_lines(X, y)))
+    return path
+
+
+def write_csv(path, label="spam"):
+    X, y = stream()
+    header = ",".join([*(f"f{j}" for j in range(D)), label])
+    words = np.where(y > 0, "yes", "no")
+    rows = [",".join([*(repr(float(value)) for value in x), word]) for x, word in zip(X, words, strict=True)]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path

@@ -1,0 +1,188 @@
+"""The other commands, each as a process of its own, and what all of them have in common."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from askwhen.cli.explain import why
+from tests.cli.running import COMMAND, askwhen, environment, facts, refused, stream, write_csv, write_svmlight
+
+HERE = pathlib.Path()
+NAMES = ["demo", "run", "compare", "tune", "label", "explain", "algorithms", "data", "completion"]
+
+
+def test_help_lists_every_command_and_loads_nothing_heavy():
+    code = (
+        "import sys; from askwhen.cli.main import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print(sorted({'numba', 'numpy', 'scipy', 'rich', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "[]"
+    listed = [line.split()[0] for line in lines[lines.index("Commands:") + 1 : -1]]
+    assert listed == NAMES
+    assert not any(line.endswith("...") for line in lines[1:])  # each is said in full
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_and_the_common_options(name):
+    done = askwhen(name, "--help")
+    assert done.returncode == 0
+    for option in ("--json", "--quiet", "--debug"):
+        assert option in done.stdout
+
+
+def test_the_version_is_the_packages():
+    assert askwhen("--version").stdout == f"askwhen, version {aw.__version__}\n"
+
+
+def test_algorithms_are_all_there():
+    found = facts("algorithms")
+    assert [each["name"] for each in found][3:] == [name.lower() for name in aw.paper_names()]
+    assert facts("algorithms", "LASEC-SS") == [
+        {
+            "name": "lasec-ss",
+            "letters": {"b": 1.0, "c": 100.0, "a": None},
+            "scale": "a",
+            "source": "Moroshko, Crammer 2014",
+            "line": "follows a drift of level c, asks near its boundary",
+        }
+    ]
+    assert "got 'nonsense'" in refused("algorithms", "nonsense")
+
+
+def test_data_sets_are_listed_and_fetched(tmp_path):
+    found = {each["name"]: each for each in facts("data", ASKWHEN_DATA="", XDG_CACHE_HOME=str(tmp_path))}
+    assert list(found) == aw.data.names()
+    assert found["a9a"]["missing"] == ["a9a.xz", "a9a.t.xz"]
+    digits = facts("data", "digits")
+    assert (digits["instances"], digits["features"]) == (1797, 64)
+    said = refused("data", "elec2", ASKWHEN_DATA="", XDG_CACHE_HOME=str(tmp_path))
+    assert "there is no elec2.csv.gz: put it into a folder that ASKWHEN_DATA names, or give --url" in said
+
+
+def test_a_data_set_is_run_by_its_name():
+    found = facts("run", "digits", "--positive", "3", "--algorithm", "perceptron")
+    assert found["rounds"] == 1797
+    assert found["accuracy"] > 0.9
+
+
+def test_why_a_round_asked_is_explained():
+    path = write_svmlight(HERE / "s.svm")
+    facts("run", path, "--algorithm", "sel-p", "--set", "b=0.5", "--trace", "t.parquet")
+    trace = aw.data.read(path).load()
+    sampler = aw.paper("SEL-P", b=0.5, seed=0, prepare=aw.Prepare())
+    expected = sampler.run(*trace)
+    for number in (0, 17, int(np.flatnonzero(expected.queried)[40]), int(np.flatnonzero(~expected.queried)[40])):
+        found = facts("explain", "t.parquet", "--round", number)
+        assert (found["margin"], found["coin"]) == (expected.margin[number], expected.coin[number])
+        assert ("so it asked." in found["why"] or "certain to ask" in found["why"]) == expected.queried[number]
+        assert found["sampler"]["rule"] == "MarginRule(scale=0.5)"
+        said = askwhen("explain", "t.parquet", "--round", number).stdout
+        assert found["why"].split(".")[0] in " ".join(said.split())
+    assert "t.parquet holds rounds 0 to 2999, not 3000." in refused("explain", "t.parquet", "--round", "3000")
+    assert "there is no file nothing.csv." in refused("explain", "nothing.csv", "--round", "0")
+    assert "Missing option '--round'" in refused("explain", "t.parquet", code=2)
+
+
+def test_every_kind_of_round_has_its_words():
+    facts = {"round": 4, "prediction": 1, "updated": False, "mistaken": False, "switched": False, "coin": 0.25}
+    not_computed = facts | {"margin": np.nan, "probability": np.nan, "queried": False}
+    assert "its margin was not needed" in why(not_computed)
+    assert "bounds on the margin were enough to decide: it did not ask." in why(not_computed)
+    assert "certain not to ask" in why(facts | {"margin": 0.5, "probability": 0.0, "queried": False})
+    switched = facts | {"margin": -0.0, "probability": 0.5, "queried": True, "switched": True, "updated": True}
+    assert why(switched).endswith("and the learner moved; a switch was declared in this round.")
+    number = facts | {"margin": 0.5, "prediction": 0.5, "probability": 1.0, "queried": True}
+    assert "The label came, and the learner stayed as it was." in why(number)
+
+
+def test_a_comparison_is_that_of_the_library(show):
+    path = write_csv(HERE / "s.csv")
+    args = ("--label", "spam", "-a", "sel-p,perceptron,pa-i-active", "--labels", "10%,0.3", "--repeats", 2)
+    args += ("--set", "pa-i-active.C=0.5", "--report", "c.html")
+    found = facts("compare", path, *args)
+    X, y = stream()
+    expected = aw.evaluate.compare(
+        X,
+        y,
+        ["sel-p", "perceptron", "pa-i-active"],
+        [0.1, 0.3],
+        repeats=2,
+        letters={"pa-i-active": {"C": 0.5}},
+        prepare=aw.Prepare(),
+    )
+    assert [cell["accuracy"] for cell in found["cells"]] == pytest.approx([cell.mean for cell in expected.cells])
+    assert [cell["letters"] for cell in found["cells"]] == [cell.letters for cell in expected.cells]
+    shown = askwhen("compare", path, *args)
+    assert f"{100 * expected.cells[0].mean:.1f} ±" in shown.stdout
+    assert "labels asked, %" in shown.stdout
+    assert "accuracy over time, 30 % of the labels" in shown.stdout
+    page = show((HERE / "c.html").resolve())
+    assert "askwhen compare s.csv --algorithms sel-p,perceptron,pa-i-active --labels 10%,0.3" in page.inner_text("body")
+    assert "no algorithm here takes 'q'." in refused("compare", path, *args, "--set", "q=1")
+
+
+def test_tune_prints_a_command_that_runs():
+    path = write_csv(HERE / "s.csv")
+    found = facts("tune", path, "--label", "spam", "-a", "sel-p,pa-i-active", "--labels", "20%", "--head", 1000)
+    best, words = found["best"], found["command"].split()
+    assert found["head"] == 1000
+    assert len(found["tried"]) == 5
+    assert words[:5] == ["askwhen", "run", "s.csv", "--label", "spam"]
+    done = facts(*words[1:])
+    assert 0.1 < done["label_share"] < 0.3
+    assert best["algorithm"] in words
+    shown = askwhen("tune", path, "--label", "spam", "-a", "sel-p,pa-i-active", "--labels", "20%", "--head", 1000)
+    assert shown.stdout.splitlines()[-1] == found["command"]
+
+
+def test_a_shell_completes_commands_options_and_algorithms():
+    script = askwhen("completion", "bash")
+    assert script.returncode == 0
+    assert "_ASKWHEN_COMPLETE" in script.stdout
+
+    def completed(line):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1), "_ASKWHEN_COMPLETE": "bash_complete"}
+        done = subprocess.run(COMMAND, capture_output=True, text=True, env=environment(**words))
+        return [word.partition(",")[2] for word in done.stdout.splitlines()]
+
+    assert completed("askwhen com") == ["compare", "completion"]
+    assert "--algorithm" in completed("askwhen run f --al")
+    assert completed("askwhen run f --algorithm lasec") == ["lasec", "lasec-ss"]
+    assert completed("askwhen data us") == ["usps", "usenet2"]
+
+
+def test_the_demo_shows_a_table_a_picture_and_a_report(show):
+    done = askwhen("demo", "--picture", "p.svg")
+    assert done.returncode == 0
+    assert done.stdout.split("\n")[1].split()[:3] == ["10", "%", "default"]  # the best comes first
+    for name in ("random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq"):
+        assert f" {name} " in done.stdout
+    assert any("\u2801" <= letter <= "\u28ff" for letter in done.stdout)
+    report = (HERE / "askwhen-demo.html").resolve()
+    assert str(report) in done.stdout
+    assert report.stat().st_size < 300_000
+    assert (HERE / "p.svg").stat().st_size < 100_000
+    assert "one label in ten" in show(report).title()
+    found = json.loads(askwhen("demo", "--json", "--quiet").stdout)
+    accuracy = {cell["algorithm"]: cell["accuracy"] for cell in found["cells"]}
+    assert accuracy["default"] > accuracy["random"] + 0.01
+    assert all(abs(cell["asked"] - 0.1) < 0.005 for cell in found["cells"])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_report_of_a_run_opens_in_a_browser(show, scheme):
+    path = write_csv(HERE / "s.csv")
+    found = facts(
+        "run", path, "--label", "spam", "--algorithm", "bbq-switch", "--set", "kappa=0.5", "--report", "r.html"
+    )
+    text = show((HERE / "r.html").resolve(), scheme=scheme).inner_text("body")
+    assert f"{100 * found['accuracy']:.1f}%" in text
+    assert "askwhen run s.csv --algorithm bbq-switch --set kappa=0.5 --label spam --report r.html" in text

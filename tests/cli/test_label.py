@@ -1,0 +1,170 @@
+"""``askwhen label`` through a real terminal: keys go in, the screen comes out, answers stay."""
+
+import csv
+import json
+import pathlib
+import random
+import signal
+
+import pexpect
+import pytest
+
+import askwhen as aw
+from askwhen.cli.label import keys_of, plain
+from askwhen.data.records import read_records
+from tests.cli.running import COMMAND, askwhen, environment, refused
+
+HERE = pathlib.Path()
+GOOD, BAD = ["meeting", "report", "lunch", "project", "review"], ["winner", "prize", "free", "cash", "offer"]
+ARGUMENTS = ("label", "mails.csv", "--text", "body", "--classes", "ham,spam", "--features", "64", "--labels", "20%")
+
+
+@pytest.fixture(autouse=True)
+def mails():
+    rng = random.Random(1)
+    with (HERE / "mails.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "body", "size"])
+        for i in range(150):
+            words = rng.choices(BAD if i % 3 == 0 else GOOD, k=6)
+            writer.writerow([f"mail-{i}", " ".join(words) + ("\x1b]0;taken over\x07" if i == 0 else ""), len(words)])
+
+
+def opened(*more, env=None):
+    terminal = pexpect.spawn(
+        COMMAND[0],
+        [*COMMAND[1:], *ARGUMENTS, *more],
+        env=environment(TERM="xterm", **(env or {})),
+        encoding="utf-8",
+        dimensions=(24, 100),
+        timeout=120,
+    )
+    terminal.delaybeforesend = 0.05
+    return terminal
+
+
+def right(row):
+    return "s" if row % 3 == 0 else "h"
+
+
+def next_row(terminal):
+    terminal.expect(r"mails.csv, row ([\d,]+) ")
+    row = int(terminal.match[1].replace(",", ""))
+    terminal.expect("quit")
+    return row
+
+
+def answers():
+    with (HERE / "mails.labels.csv").open(newline="") as file:
+        return [(int(line["row"]), line["label"]) for line in csv.DictReader(file)]
+
+
+def ended(terminal):
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    return terminal.exitstatus
+
+
+def test_keys_answer_skip_undo_and_quit_and_the_same_command_goes_on():
+    terminal = opened()
+    rows = []
+    for key in ("right", "right", " ", "u", "right", "x", "right"):
+        if key != "x":
+            rows.append(next_row(terminal))
+        terminal.send(right(rows[-1]) if key == "right" else key)  # x means nothing, and nothing happens
+    rows.append(next_row(terminal))
+    assert rows[3] > rows[2] == rows[4]  # skipped, then taken back, so asked again
+    words = {"s": "spam", "h": "ham"}
+    told = [(row, words[right(row)]) for row in (rows[0], rows[1], rows[4], rows[5])]
+    assert answers() == told
+    terminal.send("q")
+    terminal.expect("To go on:")
+    terminal.expect("askwhen label mails.csv --text body --classes ham,spam")
+    assert ended(terminal) == 0
+
+    terminal = opened()
+    terminal.expect("Going on after 4 answers in mails.labels.csv.")
+    assert next_row(terminal) == rows[-1]
+    terminal.send("u")  # also after coming back
+    assert next_row(terminal) == rows[-2]
+    terminal.send(right(rows[-2]))
+    assert next_row(terminal) == rows[-1]
+    terminal.send("\x03")  # Ctrl-C quits like any other way
+    assert ended(terminal) == 0
+    assert answers() == told
+
+
+def test_killed_at_any_time_nothing_that_was_answered_is_lost():
+    told = []
+    for _ in range(3):
+        terminal = opened()
+        for _ in range(3):
+            row = next_row(terminal)
+            terminal.send(right(row))
+            told.append(row)
+        next_row(terminal)
+        terminal.kill(signal.SIGKILL)
+        terminal.close()
+        assert [row for row, _ in answers()] == told
+
+
+def test_to_the_end_it_learns_what_the_library_learns():
+    terminal = opened("--json")
+    while True:
+        if terminal.expect([r"mails.csv, row ([\d,]+) ", r'"ended": true']) == 1:
+            break
+        row = int(terminal.match[1])
+        terminal.expect("quit")
+        terminal.send(right(row))
+    terminal.expect(pexpect.EOF)
+    found = json.loads('{\n  "ended": true' + terminal.before)
+    terminal.close()
+    told = dict(answers())
+    assert (found["rows_seen"], found["questions"]) == (150, len(told))
+    assert 25 < len(told) < 110
+    sampler = aw.Sampler(aw.AutoLasec(), aw.BudgetRule(0.2), prepare=aw.Prepare(), seed=0)
+    for x, record in read_records("mails.csv", text="body", n_features=64):
+        ask = sampler.ask(x)
+        if ask.query:
+            sampler.tell(ask, 1 if told[int(record["id"].removeprefix("mail-"))] == "spam" else -1)
+    made = aw.Sampler.load("mails.askwhen")
+    assert made.weights.tolist() == sampler.weights.tolist()
+    assert (made.round, made.questions) == (sampler.round, sampler.questions)
+
+
+def test_several_labels_have_keys_of_their_own():
+    terminal = opened("--classes", "sun,rain,snow", "--answers", "a.csv", "--model", "m.askwhen", "--guess")
+    terminal.expect(r"\[1\]\S* sun +\S*\[r\]\S* rain +\S*\[3\]\S* snow")
+    terminal.send("3")
+    terminal.expect(": snow.")
+    terminal.send("q")
+    assert ended(terminal) == 0
+    assert (HERE / "a.csv").read_text().splitlines()[1].startswith("0,snow,")
+    assert aw.OneVsRest.load("m.askwhen").classes == ["sun", "rain", "snow"]
+
+
+def test_a_text_cannot_command_the_terminal():
+    terminal = opened()
+    terminal.expect("quit")
+    assert "taken over" in terminal.before
+    assert "\x1b]0;" not in terminal.before
+    assert plain("a\x1b[2Jb\tc\nd\u202e") == "a\N{REPLACEMENT CHARACTER}[2Jb\tc\nd\N{REPLACEMENT CHARACTER}"
+    terminal.send("q")
+    ended(terminal)
+
+
+def test_what_is_wrong_is_said_in_one_sentence():
+    terminal = pexpect.spawn(
+        COMMAND[0], [*COMMAND[1:], "label", "mails.csv", "--text", "no"], encoding="utf-8", timeout=60
+    )
+    terminal.expect("askwhen: mails.csv has no column 'no'; it has 'id', 'body', 'size'.")
+    assert ended(terminal) == 1
+    assert "--classes takes 2 to 9 different labels" in refused(*ARGUMENTS, "--classes", "a", code=2)
+    done = askwhen(*ARGUMENTS, "--model", "no/where.askwhen")
+    assert done.returncode == 1
+
+
+def test_keys_are_letters_where_they_are_free():
+    assert keys_of(["ham", "spam"]) == {"h": "ham", "s": "spam"}
+    assert keys_of(["up", "quiet", "down"]) == {"1": "up", "2": "quiet", "d": "down"}
+    assert keys_of(["no", "new"]) == {"1": "no", "2": "new"}

@@ -1,0 +1,225 @@
+"""``askwhen run`` on real files and pipes: the same numbers as the library, and none of them lost."""
+
+import gzip
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from askwhen.trace_files import read_trace
+from tests.cli.running import COMMAND, D, N, askwhen, environment, facts, refused, stream, svmlight_lines, write_csv
+from tests.cli.running import write_svmlight as write
+
+SEL_P = ("--algorithm", "sel-p", "--set", "b=0.5", "--seed", 3)
+HERE = pathlib.Path()
+
+
+def test_every_way_to_the_same_stream_gives_the_librarys_numbers():
+    path = write(HERE / "s.svm")
+    packed = HERE / "s.svm.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    table = write_csv(HERE / "s.csv")
+    X, y = stream()
+    sampler = aw.paper("SEL-P", b=0.5, seed=3)
+    expected = aw.evaluate.progressive(sampler, X, y)
+    for args, more in (
+        ((packed,), {}),
+        ((table, "--label", "spam"), {}),
+        (("-", "--format", "svmlight", "--features", D), {"stdin": path.read_text()}),
+    ):
+        found = facts("run", *args, *SEL_P, "--raw", **more)
+        assert found["accuracy"] == pytest.approx(1 - expected.error, abs=1e-12)
+        assert (found["questions"], found["updates"]) == (sampler.questions, sampler.updates)
+        assert found["error_bound"] == pytest.approx(expected.error_bound)
+        assert found["rounds"] == N
+        if args == (table, "--label", "spam"):  # the same instances, kept as dense ones
+            overall = expected.estimate.overall
+            assert found["estimate"] == pytest.approx(
+                {"value": overall.value, "low": overall.low, "high": overall.high}
+            )
+
+
+def test_a_person_reads_the_same_as_a_program():
+    path = write(HERE / "s.svm")
+    found = facts("run", path, *SEL_P)
+    done = askwhen("run", path, *SEL_P)
+    assert done.returncode == 0
+    shown = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in done.stdout.splitlines() if not line.startswith(" "))
+    assert shown["accuracy"] == f"{100 * found['accuracy']:.1f} %, {found['mistakes']:,} mistakes"
+    assert shown["labels asked"] == f"{found['questions']:,} ({100 * found['label_share']:.1f} %)"
+    assert shown["by asked labels alone"] == f"{100 * found['estimate']['value']:.1f} %"
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def started(*args, folder=HERE):
+    return subprocess.Popen(
+        [*COMMAND, "run", *map(str, args)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+        cwd=folder,
+    )
+
+
+def interrupted(process, lines, how=signal.SIGINT):
+    """Feed lines, let them be played, and interrupt while more are waited for."""
+    process.stdin.write("".join(lines))
+    process.stdin.flush()
+    before = -1.0
+    while before != (before := cpu_seconds(process.pid)) or before < 0.5:  # until it waits
+        time.sleep(0.4)
+    process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on_as_if_nothing_had_been(how):
+    lines = svmlight_lines(*stream())
+    path = write(HERE / "whole.svm")
+    reading = ("--format", "svmlight", "--features", D)
+    whole = facts("run", path, "--features", D, *SEL_P, "--trace", "whole.parquet", "--model", "whole.askwhen")
+
+    process = started("-", *reading, *SEL_P, "--trace", "t.parquet", "--model", "m.askwhen")
+    code, out, err = interrupted(process, lines[:1234], how)
+    assert code == 1
+    assert "Interrupted after round 1,234. To go on and the remaining lines:" in err
+    assert re.search(r"rounds +1,234\n", out)
+    assert aw.Sampler.load("m.askwhen").round == 1234
+    say = shlex.split(err.strip().splitlines()[-1])
+    assert say[1:] == [
+        *("run", "-", *map(str, reading), "--trace", "t.parquet", "--model", "m.askwhen", "--resume", "m.askwhen")
+    ]
+    found = facts(*say[1:], stdin="".join(lines[1234:]))
+
+    assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()
+    for name, values in read_trace("whole.parquet").trace.columns().items():
+        np.testing.assert_array_equal(read_trace("t.parquet").trace.columns()[name], values)
+    for name in ("accuracy", "mistakes", "questions", "updates", "rounds", "estimate", "error_bound", "f_measure"):
+        assert found[name] == whole[name], name
+
+
+def test_a_file_is_gone_on_with_after_the_rounds_that_were_played():
+    path = write(HERE / "whole.svm")
+    (HERE / "head.svm").write_text("".join(svmlight_lines(*stream())[:700]))
+    facts("run", path, "--features", D, *SEL_P, "--model", "whole.askwhen")
+    facts("run", "head.svm", "--features", D, *SEL_P, "--model", "m.askwhen")
+    found = facts("run", path, "--features", D, "--resume", "m.askwhen", "--model", "m.askwhen")
+    assert (found["first_round"], found["rounds"]) == (700, N - 700)
+    assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()
+    assert "whole.svm holds no instance after the first 3,000." in refused("run", path, "--resume", "m.askwhen")
+
+
+def test_without_a_model_an_interrupt_finds_a_name_of_its_own():
+    process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
+    code, _, err = interrupted(process, svmlight_lines(*stream())[:50])
+    assert code == 1
+    assert "--resume standard-input.askwhen" in err
+    assert aw.Sampler.load("standard-input.askwhen").round == 50
+
+
+def test_a_bad_line_is_named_and_what_was_played_before_is_saved():
+    lines = svmlight_lines(*stream())
+    lines[2999] = "+1 1:0.5 2:oops\n"
+    path = HERE / "bad.svm"
+    path.write_text("".join(lines))
+    assert "bad.svm, line 3000, " in refused("run", path, "--features", D, *SEL_P)
+    assert not list(HERE.glob("*.askwhen"))  # no round had been played
+    process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
+    process.stdin.write("".join(lines[:40]))
+    process.stdin.flush()
+    while not (time.sleep(0.5) or cpu_seconds(process.pid) > 0.5):
+        pass
+    time.sleep(3)
+    _, err = process.communicate("+1 nonsense\n", timeout=60)
+    assert process.returncode == 1
+    assert "Saved after round 40. To go on and the remaining lines:" in err
+    assert aw.Sampler.load("standard-input.askwhen").round == 40
+
+
+def test_numbers_are_learnt_too():
+    X, _ = stream()
+    rows = [",".join(map(repr, [*x.tolist(), float(2 * x[0] - x[1] + 5)])) for x in X]
+    (HERE / "n.csv").write_text("\n".join([",".join([*"abcdef", "y"]), *rows]))
+    found = facts("run", "n.csv", "--algorithm", "regression", "--labels", "5%")
+    y = 2 * X[:, 0] - X[:, 1] + 5
+    sampler = aw.Sampler(
+        aw.LeastSquares(1.0, regression=True), aw.BudgetRule(0.05, by="uncertainty"), prepare=aw.Prepare(), seed=0
+    )
+    assert found["squared_error"] == pytest.approx(aw.evaluate.progressive(sampler, X, y).error)
+    assert found["questions"] == sampler.questions
+    assert "accuracy" not in found
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["nothing.svm"], "there is no file nothing.svm, and no data set of that name."),
+        (["s.csv"], "s.csv needs --label, the name of its label column; it has 'f0', 'f1'"),
+        (["s.csv", "--label", "nothing"], "s.csv has no column 'nothing'; it has 'f0'"),
+        (["s.csv", "--label", "spam", "--text", "body"], "s.csv has no column 'body'; it has 'f0'"),
+        (["s.csv", "--label", "spam", "--positive", "maybe"], "no instance of s.csv has the label 'maybe'"),
+        (["s.csv", "--label", "spam", "--algorithm", "nonsense"], "name must be one of default, random, "),
+        (["s.csv", "--label", "spam", "--algorithm", "sel-p"], "give b, which says how much it asks, or a share"),
+        (["s.csv", "--label", "spam", "--set", "q=1"], "this algorithm takes rate, got 'q'."),
+        (
+            ["s.csv", "--label", "spam", "--model", "no/where.askwhen"],
+            "cannot write no/where.askwhen: there is no folder",
+        ),
+        (
+            ["s.csv", "--label", "spam", "--trace", "no/where.csv"],
+            "cannot write no/where.csv: No such file or directory.",
+        ),
+        (["s.csv", "--label", "spam", "--trace", "t.txt"], "a trace must be a .parquet or .csv file, got t.txt."),
+        (["s.csv", "--label", "spam", "--report", "no/r.html"], "cannot write no/r.html: there is no folder"),
+        (["s.csv", "--label", "spam", "--resume", "s.csv"], "s.csv is not an askwhen snapshot."),
+        (["-", "--format", "svmlight"], "give --features, since the standard input can be read only once."),
+        (["unknown.xyz"], "there is no file unknown.xyz, and"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(args, sentence):
+    (HERE / "s.csv").write_text("f0,f1,spam\n1,2,yes\n2,1,no\n")
+    assert sentence in refused("run", *args, stdin="")
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        ([], "Missing argument 'FILE'"),
+        (["s.csv", "--labels", "lots"], "'lots' is no share of labels; write 10% or 0.1."),
+        (["s.csv", "--labels", "0"], "'0' is no share of labels; write 10% or 0.1."),
+        (["s.csv", "--set", "a"], "'a' is no setting; write a letter and its value, as in a=0.05."),
+        (["s.csv", "--set", "a=x"], "'x' is neither a number nor true or false."),
+        (["s.csv", "--resume", "m", "--seed", "1"], "--seed goes with a new sampler; a resumed one keeps what it has."),
+        (["s.csv", "--nonsense"], "No such option"),
+    ],
+)
+def test_a_command_that_makes_no_sense_is_a_usage_error(args, sentence):
+    assert sentence in refused("run", *args, code=2)
+
+
+def test_debug_shows_where_an_error_comes_from():
+    done = askwhen("run", "nothing.svm", "--debug")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert done.stderr.endswith("askwhen: there is no file nothing.svm, and no data set of that name.\n")
+
+
+def test_a_pipe_that_is_closed_early_is_no_disaster():
+    command = " ".join([*map(shlex.quote, COMMAND), "algorithms", "|", "head", "-1"])
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment())
+    assert done.stdout.startswith("algorithm ")
+    assert done.stderr == ""
