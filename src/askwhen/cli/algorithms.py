@@ -12,8 +12,8 @@ from .command import Out, command
 def algorithms(out: Out, name: str | None) -> None:
     """List the algorithms: letters, paper, one line.
 
-    NAME shows one of them alone. The letter with a star says how much is asked; letters with a value have it unless --set
-    says otherwise.
+    NAME shows one of them alone. The letter with a star says how much is asked; letters with a value have it unless
+    --set says otherwise.
     """
     from .. import algorithms as catalogue
     from .show import algorithm_table
