@@ -7,7 +7,7 @@ UV := $(shell command -v uv 2>/dev/null)
 .PHONY: demo test oldest check bench clean
 
 demo: $(VENV)/.ready
-	$(BIN)/python examples/quickstart.py
+	$(BIN)/askwhen demo
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

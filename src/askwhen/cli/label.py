@@ -65,7 +65,7 @@ def label(
     askwhen label mails.csv --text body --classes ham,spam
     """
     keys = keys_of(classes)
-    if not out.json and not _has_terminal():
+    if not _has_terminal():
         raise aw.InputError("label: answers come from a keyboard, and there is no terminal here.")
     stem = Path(file).name.split(".")[0]
     model, answers = model or f"{stem}.askwhen", answers or f"{stem}.labels.csv"

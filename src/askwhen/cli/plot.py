@@ -36,7 +36,7 @@ def lines(series: dict[str, tuple[Any, Any]], *, width: int, height: int, across
     for k in reversed(range(len(series))):  # the first is drawn last, over the others
         x, y = (np.asarray(values, float) for values in list(series.values())[k])
         order = np.argsort(x, kind="stable")
-        at = np.linspace(x.min(), x.max(), columns * 4)
+        at = np.linspace(x.min(), x.max(), columns * rows * 4)  # so dense that steep lines have no gaps
         across_dots = np.rint((at - left) / (right - left) * (2 * columns - 1)).astype(int)
         up_dots = np.rint((high - np.interp(at, x[order], y[order])) / (high - low) * (4 * rows - 1)).astype(int)
         for i, j in zip(up_dots, across_dots, strict=True):

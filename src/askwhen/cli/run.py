@@ -66,7 +66,7 @@ def run(
         check_writable(path)
     begins, saved = sampler.round, model or resume or free_name(source.name, ".askwhen")
     keeping = _Keeping(trace, report is not None, sampler, file, going_on=resume is not None)
-    stopping, started = Stopping(), time.perf_counter()
+    stopping, started = Stopping(out), time.perf_counter()
     say_if_compiling(out)
     try:
         with (

@@ -92,9 +92,10 @@ def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
 class Stopping:
     """Pieces of a stream, small enough to stop between two of them when the user interrupts."""
 
-    def __init__(self) -> None:
+    def __init__(self, out: Out) -> None:
         self.stopped = False
         self._waiting = False
+        self._out = out
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -113,6 +114,7 @@ class Stopping:
         if self.stopped or self._waiting:
             raise KeyboardInterrupt
         self.stopped = True
+        self._out.say("Stopping after this piece; interrupt again to stop at once.")
 
     def pieces(self, chunks: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """The chunks in pieces of about a fifth of a second."""

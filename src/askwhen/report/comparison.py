@@ -24,7 +24,7 @@ def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str]
         raise InputError("write_comparison: comparison must have cells, got none.")
     shares = _shares(comparison)
     body = [
-        _against_labels(comparison, shares) if shares else "",
+        _against_labels(comparison, shares) if len(shares) > 1 else "",
         _over_time(comparison, shares or [1.0]),
         _results(comparison, shares),
         *origin(facts, command),
