@@ -69,21 +69,23 @@ def started(*args, folder=HERE):
     )
 
 
-def interrupted(process, lines, how=signal.SIGINT):
-    """Feed lines, let them be played, and interrupt while more are waited for."""
+def feed(process, lines):
+    """Give lines to a run, and wait until it has played them and reads on."""
     process.stdin.write("".join(lines))
     process.stdin.flush()
-    before = -1.0
-    while before != (before := cpu_seconds(process.pid)) or before < 0.5:  # until it waits
-        time.sleep(0.4)
+    while True:
+        call = pathlib.Path(f"/proc/{process.pid}/syscall").read_text().split()
+        if len(call) > 1 and call[0] in ("0", "63") and call[1] == "0x0":  # read of the standard input
+            return
+        time.sleep(0.05)
+
+
+def interrupted(process, lines, how=signal.SIGINT):
+    """Interrupt a run that waits for more lines than these."""
+    feed(process, lines)
     process.send_signal(how)
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -139,11 +141,7 @@ def test_a_bad_line_is_named_and_what_was_played_before_is_saved():
     assert "bad.svm, line 3000, " in refused("run", path, "--features", D, *SEL_P)
     assert not list(HERE.glob("*.askwhen"))  # no round had been played
     process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
-    process.stdin.write("".join(lines[:40]))
-    process.stdin.flush()
-    while not (time.sleep(0.5) or cpu_seconds(process.pid) > 0.5):
-        pass
-    time.sleep(3)
+    feed(process, lines[:40])
     _, err = process.communicate("+1 nonsense\n", timeout=60)
     assert process.returncode == 1
     assert "Saved after round 40. To go on and the remaining lines:" in err
