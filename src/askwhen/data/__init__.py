@@ -3,7 +3,7 @@
 from .hashing import hash_text
 from .sets import Data, load, names
 from .stream import Stream, read
-from .synthetic import drifting, noisy_linear, spherical, switching, zipf_text
+from .synthetic import drifting, noisy_linear, regrouped, spherical, switching, zipf_text
 
 __all__ = [
     "Data",
@@ -14,6 +14,7 @@ __all__ = [
     "names",
     "noisy_linear",
     "read",
+    "regrouped",
     "spherical",
     "switching",
     "zipf_text",

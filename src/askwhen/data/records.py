@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ def read_records(
     format: str | None = None,
     n_features: int | None = None,
     skip: int = 0,
+    passed: Callable[[int, dict[str, Any]], None] | None = None,
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """One instance and its record after the other: the words of a text, hashed, and every column of numbers.
 
@@ -45,6 +46,8 @@ def read_records(
         The number of places that words are hashed to; 262,144 unless you say otherwise.
     skip : int, default 0
         How many to pass over.
+    passed : callable, optional
+        Is told of the row and the record of each that is passed over.
     """
     name, kind = os.fspath(path), format_of(path, format)
     if kind not in ("csv", "tsv", "parquet", "ndjson"):
@@ -59,6 +62,9 @@ def read_records(
         shown = [{key: value for key, value in record.items() if key not in hidden} for record in found]
         if numbers is None:
             numbers = _numbers(name, shown[0], text)
+        if passed is not None:
+            for i in range(min(max(skip - at, 0), len(shown))):
+                passed(at + i, shown[i])
         if at + len(found) <= skip:
             continue
         X = _instances(name, shown, at, text, numbers, n_features or DEFAULT_FEATURES)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import InputError
 from ..validation import check_count, check_number, check_positive, check_seed
 
 
@@ -59,7 +60,8 @@ def spherical(
     sigma: float = 0.4,
     regression: bool = False,
     seed: int | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+    truth: bool = False,
+) -> tuple[np.ndarray, ...]:
     """Instances on the unit sphere, and a target on it that is drawn anew once.
 
     Kravchik 2014. A label is +1 with probability (1 + u.x) / 2; for regression it is u.x with Gaussian noise that is
@@ -77,6 +79,8 @@ def spherical(
         Whether labels are numbers.
     seed : int, optional
         Seeds everything.
+    truth : bool, default False
+        Whether to give u.x of every round too, which the best predictor knows.
     """
     _check("spherical", n=n, d=d)
     check_positive("spherical", "sigma", sigma)
@@ -90,8 +94,38 @@ def spherical(
     targets /= np.linalg.norm(targets, axis=1, keepdims=True)
     p = (X * targets[(np.arange(n) >= at).astype(int)]).sum(axis=1)
     if regression:
-        return X, p + np.clip(sigma * rng.standard_normal(n), -2 * sigma, 2 * sigma)
-    return X, _signs((1 + p) / 2 - rng.random(n))
+        y = p + np.clip(sigma * rng.standard_normal(n), -2 * sigma, 2 * sigma)
+    else:
+        y = _signs((1 + p) / 2 - rng.random(n))
+    return (X, y, p) if truth else (X, y)
+
+
+def regrouped(X: Any, classes: Any, every: int = 500, seed: int | None = None) -> tuple[Any, np.ndarray]:
+    """Instances of several classes in a random order; some classes are +1, other ones every so many rounds.
+
+    Moroshko, Crammer 2014, section 5. Neither side is ever empty.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> digits = aw.data.load("digits")
+    >>> X, y = aw.data.regrouped(digits.X, digits.y, seed=1)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((1797, 64), [-1.0, 1.0])
+    """
+    _check("regrouped", every=every)
+    rng = _rng("regrouped", seed)
+    known, places = np.unique(np.asarray(classes), return_inverse=True)
+    if len(known) < 2 or len(places) != X.shape[0]:
+        raise InputError(
+            f"regrouped: classes must be two or more, one for each row of X, got {len(known)} in {len(places)}."
+        )
+    order = rng.permutation(len(places))
+    groups = rng.random((-(-len(places) // every), len(known))) < 0.5
+    for group in groups:
+        while group.all() or not group.any():
+            group[:] = rng.random(len(known)) < 0.5
+    return X[order], np.where(groups[np.arange(len(places)) // every, places[order]], 1.0, -1.0)
 
 
 def noisy_linear(

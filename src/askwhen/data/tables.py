@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import re
 import zlib
@@ -15,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from .files import COMPRESSED, Report, needs, open_bytes
+from .files import COMPRESSED, Report, blocks_of, needs, open_bytes
 from .hashing import hash_text
 
 LABELS = ("label", "y", "class", "target")
@@ -37,11 +38,16 @@ def batches_of(
 ) -> Iterator[Any]:
     """The record batches of a file."""
     arrow = needs("read", "pyarrow", f"a {kind} file")
-    read = _parquet(path, rows, report) if kind == "parquet" else _csv(path, kind, columns, report)
+    if kind == "parquet":
+        read = _parquet(path, rows, report)
+    else:
+        read = _csv_piped(kind, columns) if os.fspath(path) == "-" else _csv(path, kind, columns, report)
     try:
         yield from read
     except (arrow.ArrowInvalid, arrow.ArrowKeyError, OSError, EOFError, zlib.error) as error:
         raise InputError(f"read: cannot read {path}: {_reason(error)}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"read: {path} is not in UTF-8.") from error
 
 
 def _reason(error: BaseException) -> str:
@@ -66,22 +72,56 @@ def _parquet(path: str | os.PathLike[str], rows: int, report: Report | None) -> 
 
 def _csv(path: str | os.PathLike[str], kind: str, columns: Columns, report: Report | None) -> Iterator[Any]:
     """A table of text. What the first megabyte holds decides which columns are numbers, words or flags."""
-    import pyarrow as arrow
     from pyarrow import csv
 
     content, raw = open_bytes("read", path)
-    parsing = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True)
     with contextlib.ExitStack() as held:
-        if os.fspath(path) != "-":
-            held.enter_context(raw)
-            held.enter_context(content)
+        held.enter_context(raw)
+        held.enter_context(content)
         head = content.read(1 << 20)
-        first = head[: head.rfind(b"\n") + 1] or head
-        one_by_one = csv.ReadOptions(use_threads=False, block_size=1 << 24)  # so that errors name their row
+        layout = _Layout(head[: head.rfind(b"\n") + 1] or head, kind, columns, path)
+        with layout.named(), csv.open_csv(_Chained(head, content), *layout.options()) as reader:
+            for batch in reader:
+                if report is not None:
+                    report(raw.tell())
+                yield batch
+
+
+def _csv_piped(kind: str, columns: Columns) -> Iterator[Any]:
+    """A table on the standard input, rows as they come; the first that come decide what the columns are."""
+    from pyarrow import csv
+
+    layout, rest, before = None, b"", 0
+    for block in itertools.chain(blocks_of("read", "-"), [None]):
+        rows = rest if block is None else rest + bytes(block)
+        if block is not None and (rows.count(b'"') % 2 or (layout is None and rows.count(b"\n") < 2)):
+            end = rows.rfind(b"\n", 0, rows.rfind(b'"')) + 1 if layout is not None else 0  # a row that has not ended
+            rows, rest = rows[:end], rows[end:]
+        else:
+            rest = b""
+        if not rows:
+            continue
+        first = layout is None
+        layout = layout or _Layout(rows, kind, columns, "-")
+        with layout.named(before):
+            found = csv.read_csv(io.BytesIO(rows), *layout.options(header=first))
+        before += found.num_rows
+        yield from found.to_batches()
+
+
+class _Layout:
+    """What the columns of a table of text are, by its first rows."""
+
+    def __init__(self, first: bytes, kind: str, columns: Columns, path: Any) -> None:
+        import pyarrow as arrow
+        from pyarrow import csv
+
+        self._parsing = csv.ParseOptions(delimiter="\t" if kind == "tsv" else ",", newlines_in_values=True)
         lenient = csv.ParseOptions(
-            delimiter=parsing.delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
+            delimiter=self._parsing.delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
         )
-        schema = csv.open_csv(io.BytesIO(first), one_by_one, lenient).schema  # its last line may be half of one
+        # The last of these rows may be half of one.
+        schema = csv.open_csv(io.BytesIO(first), self._reading(), lenient).schema
         _check_names(schema.names, path)
         kinds = {
             field.name: arrow.float64()
@@ -90,18 +130,34 @@ def _csv(path: str | os.PathLike[str], kind: str, columns: Columns, report: Repo
         }
         if columns.text is not None:
             kinds[columns.text] = arrow.string()
-        wanted = [name for name in schema.names if name not in columns.drop]
-        converting = csv.ConvertOptions(column_types=kinds, include_columns=wanted)
-        whole = _Chained(head, content)
+        self._names = schema.names
+        self._wanted = [name for name in schema.names if name not in columns.drop]
+        self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._wanted)
+
+    @staticmethod
+    def _reading(names: list[str] | None = None) -> Any:
+        from pyarrow import csv
+
+        # One by one, so that errors name their row.
+        return csv.ReadOptions(use_threads=False, block_size=1 << 24, column_names=names)
+
+    def options(self, header: bool = True) -> tuple[Any, Any, Any]:
+        """How to read rows, with or without the line that names the columns."""
+        return self._reading(None if header else self._names), self._parsing, self._converting
+
+    @contextlib.contextmanager
+    def named(self, before: int = 0) -> Iterator[None]:
+        """Name the column, and the row of the whole table, in whatever is refused inside."""
+        import pyarrow as arrow
+
         try:
-            with csv.open_csv(whole, one_by_one, parsing, converting) as reader:
-                for batch in reader:
-                    if report is not None and raw.seekable():
-                        report(raw.tell())
-                    yield batch
+            yield
         except arrow.ArrowInvalid as error:
-            named = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {wanted[int(found[1])]!r}", str(error))
-            raise arrow.ArrowInvalid(named) from error
+            said = re.sub(
+                r"In CSV column #(\d+)", lambda found: f"in column {self._wanted[int(found[1])]!r}", str(error)
+            )
+            said = re.sub(r"Row #(\d+)", lambda found: f"Row #{before + int(found[1])}", said)
+            raise arrow.ArrowInvalid(said) from error
 
 
 class _Chained(io.RawIOBase):
@@ -165,6 +221,8 @@ def _numbers(column: Any, name: str, path: Any, before: int) -> np.ndarray:
     kind = column.type
     if arrow.types.is_null(kind):
         _refuse_empty(column, name, path, before)
+    if arrow.types.is_binary(kind):
+        raise InputError(f"read: column {name!r} of {path} is not in UTF-8.")
     if not (arrow.types.is_integer(kind) or arrow.types.is_floating(kind) or arrow.types.is_boolean(kind)):
         raise InputError(
             f"read: column {name!r} of {path} holds {kind}, not numbers; name it in drop=, or as text= to hash it."
@@ -176,7 +234,7 @@ def _numbers(column: Any, name: str, path: Any, before: int) -> np.ndarray:
 def _refuse_empty(column: Any, name: str, path: Any, before: int) -> None:
     if column.null_count:
         row = before + int(np.flatnonzero(np.asarray(column.is_null()))[0])
-        raise InputError(f"read: column {name!r} of {path} is empty in instance {row}, counted from 0.")
+        raise InputError(f"read: column {name!r} of {path} is empty or NaN in instance {row}, counted from 0.")
 
 
 def _listed(names: list[str]) -> str:
