@@ -17,7 +17,9 @@ OPEN = []
 ROOT = pathlib.Path(__file__).parent.parent
 
 
-def rows(skip):
+def rows(skip, passed):
+    for i in range(skip):
+        passed(i, {"id": i})
     return ((X[i], {"id": i}) for i in range(skip, len(X)))
 
 
@@ -28,9 +30,9 @@ def fresh(classes=CLASSES):
 
 
 def opened(path, classes=CLASSES, read=rows):
-    loop = Labelling(read, fresh(classes), Answers(path), classes, path.with_suffix(".askwhen"))
-    OPEN.append(loop)
-    return loop
+    answers = Answers(path)
+    OPEN.append(answers)
+    return Labelling(read, fresh(classes), answers, classes, path.with_suffix(".askwhen"))
 
 
 @pytest.fixture(autouse=True)
@@ -89,14 +91,14 @@ def test_any_order_of_doing_ends_where_a_plain_loop_does(seed, classes, tmp_path
             assert loop.next() == question
     question = loop.next()
     loop.close()
-    assert [tuple(answer) for answer in opened(path, classes=classes)._answers.given] == list(told.items())
+    assert [answer[:2] for answer in opened(path, classes=classes)._answers.given] == list(told.items())
     until = len(X) if question is None else question.row + 1
     expected = straight([Answer(*pair) for pair in told.items()], until, classes)
     assert content(loop.sampler, tmp_path) == content(expected, tmp_path)
 
 
 def test_a_stream_ends_and_goes_on_when_it_has_grown(tmp_path):
-    few = opened(tmp_path / "a.csv", read=lambda skip: rows_until(skip, 60))
+    few = opened(tmp_path / "a.csv", read=lambda skip, passed: rows_until(skip, 60))
     answer_all(few)
     assert few.sampler.round == 60
     few.save()
@@ -112,7 +114,7 @@ def answer_all(loop):
 
 
 def rows_until(skip, n):
-    return ((X[i], {}) for i in range(skip, n))
+    return ((X[i], {"id": i}) for i in range(skip, n))
 
 
 def test_answers_edited_by_hand_make_the_sampler_again(tmp_path):
@@ -143,7 +145,7 @@ def test_every_answer_is_on_the_disk_at_once_and_a_torn_line_is_taken_away(tmp_p
     with path.open("a") as file:
         file.write("17,ha")
     loop = opened(path)
-    assert loop._answers.given == [Answer(question.row, "spam")]
+    assert [answer[:2] for answer in loop._answers.given] == [(question.row, "spam")]
     assert not path.read_text().endswith("17,ha")
 
 
@@ -175,13 +177,8 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(tmp_path):
     loop.next()
     with pytest.raises(aw.InputError, match="the label must be one of ham, spam, got 'eggs'"):
         loop.answer("eggs")
-    assert path.read_text() == "row,label,probability,time\n"
+    assert path.read_text() == "row,label,probability,time,record\n"
     assert not loop.undo()
-    loop.close()
-    path.write_text("row,label\n399,ham\n5,ham\n")
-    loop = opened(path)
-    with pytest.raises(aw.InputError, match="was never asked about by this sampler; were its settings or the file"):
-        answer_all(loop)
     loop.close()
     path.write_text("something else\n")
     with pytest.raises(aw.InputError, match="line 1, holds no answer; it must be a row and a label"):
@@ -189,7 +186,10 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(tmp_path):
     with pytest.raises(aw.InputError, match="cannot write"):
         Answers(tmp_path / "nowhere" / "a.csv")
     (tmp_path / "m.askwhen").write_text("nonsense")
-    with pytest.raises(aw.InputError, match="m.askwhen cannot be gone on with: "), Answers(tmp_path / "m.csv") as held:
+    with (
+        pytest.raises(aw.InputError, match="m.askwhen holds no sampler for these 2 labels"),
+        Answers(tmp_path / "m.csv") as held,
+    ):
         Labelling(rows, fresh(), held, CLASSES, tmp_path / "m.askwhen")
 
 
@@ -199,3 +199,57 @@ def test_counts_are_of_the_answers(tmp_path):
         loop.next()
         loop.answer(label)
     assert loop.counts() == {"ham": 2, "spam": 0, "skipped": 1}
+
+
+def three_answers(path):
+    loop = opened(path)
+    for label in ("ham", "spam", "ham"):
+        loop.next()
+        loop.answer(label)
+    loop.save()
+    loop.close()
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_answers_about_another_file_are_refused(tmp_path, saved):
+    three_answers(tmp_path / "a.csv")
+    if not saved:
+        (tmp_path / "a.askwhen").unlink()
+
+    def others(skip, passed):
+        for i in range(skip):
+            passed(i, {"id": i + 1})
+        return ((X[i], {"id": i + 1}) for i in range(skip, len(X)))
+
+    with pytest.raises(aw.InputError, match=r"row 0 of .*a.csv was about another record; was the file changed"):
+        opened(tmp_path / "a.csv", read=others).next()
+
+
+def test_other_labels_are_refused_and_swapped_ones_are_learnt_anew(tmp_path):
+    path = tmp_path / "a.csv"
+    three_answers(path)
+    with pytest.raises(aw.InputError, match=r"has the label 'ham' in row 0, which is none of a, b; name the same"):
+        opened(path, classes=["a", "b"])
+    OPEN.pop().close()
+    swapped = opened(path, classes=["spam", "ham"])
+    assert swapped.sampler.round == 0
+    question = swapped.next()
+    expected = straight(swapped._answers.given, question.row + 1, ["spam", "ham"])
+    assert content(swapped.sampler, tmp_path) == content(expected, tmp_path)
+    assert swapped.unused == 3 - (swapped.sampler.questions - 1)
+
+
+def test_other_settings_make_the_sampler_again_and_say_what_is_not_used(tmp_path):
+    path = tmp_path / "a.csv"
+    loop = opened(path)
+    for _ in range(40):
+        loop.next()
+        loop.answer("ham")
+    loop.save()
+    loop.close()
+    answers = Answers(path)
+    OPEN.append(answers)
+    rare = Labelling(rows, aw.Sampler(aw.Perceptron(), aw.FixedRate(0.3), seed=5), answers, CLASSES, loop._model)
+    assert rare.sampler.round == 0
+    rare.next()
+    assert 0 < rare.unused < 40

@@ -11,6 +11,7 @@ import copy
 import csv
 import hashlib
 import io
+import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -24,18 +25,21 @@ from .one_vs_rest import OneVsRest
 from .sampler import Sampler
 from .trace import Ask
 
-_HEADER = ["row", "label", "probability", "time"]
+_HEADER = ["row", "label", "probability", "time", "record"]
 _UNDOABLE = 10  # without making the sampler again from its answers
 
-Rows = Callable[[int], Iterator[tuple[Any, dict[str, Any]]]]
+Passed = Callable[[int, dict[str, Any]], None]
+"""Is told of a row that is passed over, and its record."""
+Rows = Callable[[int, Passed], Iterator[tuple[Any, dict[str, Any]]]]
 """Gives instances with their records, after so many that are passed over."""
 
 
 class Answer(NamedTuple):
-    """The row that was asked about, counted from 0, and its label; an empty one was skipped."""
+    """The row that was asked about, counted from 0, its label (empty: skipped), and what only its record gives."""
 
     row: int
     label: str
+    record: str = ""
 
 
 class Answers:
@@ -88,7 +92,7 @@ class Answers:
                 continue
             if number == 1 or len(line) < 2 or not line[0].isdecimal():
                 raise InputError(f"label: {self.path}, line {number}, holds no answer; it must be a row and a label.")
-            self.given.append(Answer(int(line[0]), line[1]))
+            self.given.append(Answer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
 
     def _append(self, line: list[Any]) -> None:
         text = io.StringIO(newline="")
@@ -99,7 +103,8 @@ class Answers:
 
     def add(self, answer: Answer, probability: float) -> None:
         """One more answer, safely on the disk when this returns."""
-        self._append([answer.row, answer.label, f"{probability:.6g}", datetime.now(UTC).isoformat(timespec="seconds")])
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._append([answer.row, answer.label, f"{probability:.6g}", now, answer.record])
         self.given.append(answer)
 
     def undo(self) -> Answer:
@@ -110,9 +115,9 @@ class Answers:
         os.fsync(self._file.fileno())
         return self.given.pop()
 
-    def digest(self, count: int) -> str:
-        """What only the first so many answers give."""
-        return f"{count} answers, {hashlib.sha256(repr(self.given[:count]).encode()).hexdigest()}"
+    def digest(self, count: int, settings: Any) -> str:
+        """What only the first so many answers, with these settings, give."""
+        return f"{count} answers, {hashlib.sha256(repr((settings, self.given[:count])).encode()).hexdigest()}"
 
     def close(self) -> None:
         """Give the file free."""
@@ -147,7 +152,13 @@ class Labelling:
     classes : list of str
         The labels. For a Sampler two, of which the second counts as +1.
     model : str or path
-        Where the sampler is saved. One that is there goes on, if it has learnt from these answers and no others.
+        Where the sampler is saved. One that is there goes on, if it has learnt from these answers and no others, with
+        the settings of the fresh one; otherwise it is made again from the answers.
+
+    Attributes
+    ----------
+    unused : int
+        Answers that the sampler, made again, did not learn from, since it would not have asked for them.
     """
 
     def __init__(
@@ -165,6 +176,14 @@ class Labelling:
         self._undoable: deque[tuple[Any, Question]] = deque(maxlen=_UNDOABLE)
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
         self._model = model
+        engine = fresh._judge if isinstance(fresh, OneVsRest) else fresh._engine
+        self._settings = (classes, engine.parts, engine.seed)
+        strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
+        if strange is not None:
+            raise InputError(
+                f"label: {answers.path} has the label {strange.label!r} in row {strange.row}, which is none of "
+                f"{', '.join(classes)}; name the same labels as before, or other files."
+            )
         self._start(self._saved() or copy.deepcopy(fresh))
 
     def _saved(self) -> Any:
@@ -175,29 +194,43 @@ class Labelling:
             note = snapshot.read(self._model)[0].get("note")
             sampler = type(self._fresh).load(self._model)
         except AskwhenError as error:
-            raise InputError(f"label: {self._model} cannot be gone on with: {error}") from error
+            raise InputError(
+                f"label: {self._model} holds no sampler for these {len(self._classes)} labels; name as many as before, "
+                "or remove it, and it is made again from the answers."
+            ) from error
         waiting = {ask.round for ask in sampler.pending}
         rows = [answer.row for answer in self._answers.given]
         told = sum(row < sampler.round and row not in waiting for row in rows)
-        return sampler if note == self._answers.digest(told) else None
+        return sampler if note == self._answers.digest(told, self._settings) else None
 
     def save(self) -> None:
         """Save the sampler, with word of the answers that it has learnt from."""
-        self.sampler.save(self._model, note=self._answers.digest(len(self._answers.given)))
+        self.sampler.save(self._model, note=self._answers.digest(len(self._answers.given), self._settings))
 
     def _start(self, sampler: Any) -> None:
         self.sampler = sampler
+        self.unused = 0
         self._undoable.clear()
         self._past.clear()
         self._open: Question | None = None
+        self._known = {answer.row: answer for answer in self._answers.given}
         first = min([sampler.round, *(ask.round for ask in sampler.pending)])
-        numbered = enumerate(self._rows(first), first)
+        numbered = enumerate(self._rows(first, self._check), first)
         self._ahead: Iterator[tuple[int, Any, dict[str, Any]]] = ((row, x, record) for row, (x, record) in numbered)
         self._again: deque[tuple[int, Any, dict[str, Any]]] = deque()
 
+    def _check(self, row: int, record: dict[str, Any]) -> None:
+        """Refuse a record that an answer was not about."""
+        answer = self._known.get(row)
+        if answer is not None and answer.record not in ("", digest_of(record)):
+            raise InputError(
+                f"label: row {row} of {self._answers.path} was about another record; was the file changed, or is it "
+                "another one?"
+            )
+
     def next(self) -> Question | None:
         """The next instance worth a label, the same until it is answered; None at the end of the stream."""
-        given = {answer.row: answer.label for answer in self._answers.given}
+        given = self._known = {answer.row: answer for answer in self._answers.given}
         while self._open is None:
             found = self._again.popleft() if self._again else next(self._ahead, None)
             if found is None:
@@ -208,15 +241,12 @@ class Labelling:
             waiting = {ask.round: ask for ask in self.sampler.pending}
             ask = waiting.get(row) if row < self.sampler.round else self.sampler.ask(x)
             if ask is None or not ask.query:
-                if row in given:
-                    raise InputError(
-                        f"label: row {row} of {self._answers.path} was never asked about by this sampler; were its "
-                        "settings or the file changed?"
-                    )
+                self.unused += row in given
                 continue
             question = Question(row, record, ask)
             if row in given:
-                self._learn(question, given[row])
+                self._check(row, record)
+                self._learn(question, given[row].label)
             else:
                 self._open = question
         return self._open
@@ -229,7 +259,7 @@ class Labelling:
         if label and label not in self._classes:
             raise InputError(f"label: the label must be one of {', '.join(self._classes)}, got {label!r}.")
         before = copy.deepcopy(self.sampler)
-        self._answers.add(Answer(question.row, label), float(question.ask.probability))
+        self._answers.add(Answer(question.row, label, digest_of(question.record)), float(question.ask.probability))
         self._learn(question, label)
         self._undoable.append((before, question))
         self._forget_past()
@@ -238,8 +268,6 @@ class Labelling:
     def _learn(self, question: Question, label: str) -> None:
         if not label:
             self.sampler.forget(question.ask)
-        elif label not in self._classes:
-            raise InputError(f"label: {self._answers.path} has the label {label!r} in row {question.row}; name it too.")
         elif isinstance(self.sampler, OneVsRest):
             self.sampler.tell(question.ask, label)
         else:
@@ -273,3 +301,8 @@ class Labelling:
         """How many answers each label has, and how many were skipped."""
         labels = [answer.label for answer in self._answers.given]
         return {each: labels.count(each) for each in self._classes} | {"skipped": labels.count("")}
+
+
+def digest_of(record: dict[str, Any]) -> str:
+    """What only this record gives."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()[:12]
