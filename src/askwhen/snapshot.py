@@ -44,6 +44,8 @@ def write(
         path = Path(os.path.realpath(path))  # through a link, so that the link stays one
     except TypeError as error:
         raise SnapshotError(f"save: path must be the name of a file, got {path!r}.") from error
+    if path.exists() and not path.is_file():
+        raise SnapshotError(f"save: cannot write {path}: it is no regular file.")
     content = pack(header, arrays)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:

@@ -40,6 +40,8 @@ class TraceWriter:
         self._kind = kind_of("trace", self._path)
         self._about = about or {}
         self._writer: Any = None
+        if Path(self._path).exists() and not Path(self._path).is_file():
+            raise InputError(f"trace: cannot write {self._path}: it is no regular file.")
         try:
             self._file = Path(self._partial).open("wb")  # noqa: SIM115, closed by close
         except OSError as error:
@@ -91,8 +93,9 @@ def kind_of(owner: str, path: str) -> str:
 def read_trace(path: str | os.PathLike[str]) -> Known:
     """All rounds of a file that ``TraceWriter``, ``to_parquet`` or ``to_csv`` wrote."""
     name = os.fspath(path)
+    kind = kind_of("trace", name)
     try:
-        if kind_of("trace", name) == "csv":
+        if kind == "csv":
             table = needed("trace", "pyarrow.csv").read_csv(name)
         else:
             table = needed("trace", "pyarrow.parquet").read_table(name)

@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import numpy as np
+from click.testing import CliRunner
 
 import askwhen as aw
+from askwhen.cli.main import main
 
 COMMAND = [sys.executable, "-m", "askwhen"]
 N, D = 3000, 6
@@ -28,16 +31,30 @@ def askwhen(*args, stdin=None, **more):
     )
 
 
-def facts(*args, **more):
+class Done(NamedTuple):
+    """What a command printed and returned."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def inside(*args, stdin=None, **more):
+    """The same without a process of its own, where only the outcome matters and not the way to it."""
+    found = CliRunner().invoke(main, [*map(str, args)], input=stdin, env={"NO_COLOR": "1", **more}, prog_name="askwhen")
+    return Done(found.exit_code, found.stdout, found.stderr)
+
+
+def facts(*args, by=inside, **more):
     """What the command found, as JSON; nothing may be said besides."""
-    done = askwhen(*args, "--json", "--quiet", **more)
+    done = by(*args, "--json", "--quiet", **more)
     assert (done.returncode, len(done.stderr)) == (0, 0), done.stderr
     return json.loads(done.stdout)
 
 
-def refused(*args, code=1, **more):
+def refused(*args, code=1, by=inside, **more):
     """The one sentence with which the command refuses."""
-    done = askwhen(*args, "--quiet", **more)
+    done = by(*args, "--quiet", **more)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
     said = done.stderr.strip().splitlines()

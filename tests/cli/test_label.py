@@ -15,6 +15,7 @@ from askwhen.data.records import read_records
 from tests.cli.running import COMMAND, askwhen, environment, refused
 
 HERE = pathlib.Path()
+pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
 GOOD, BAD = ["meeting", "report", "lunch", "project", "review"], ["winner", "prize", "free", "cash", "offer"]
 ARGUMENTS = ("label", "mails.csv", "--text", "body", "--classes", "ham,spam", "--features", "64", "--labels", "20%")
 
@@ -168,3 +169,14 @@ def test_keys_are_letters_where_they_are_free():
     assert keys_of(["ham", "spam"]) == {"h": "ham", "s": "spam"}
     assert keys_of(["up", "quiet", "down"]) == {"1": "up", "2": "quiet", "d": "down"}
     assert keys_of(["no", "new"]) == {"1": "no", "2": "new"}
+
+
+def test_keys_typed_ahead_are_taken_and_arrows_are_not_an_escape():
+    terminal = opened()
+    first = next_row(terminal)
+    terminal.send("\x1b[A\x1bOBhs")  # two arrows, then two answers at once
+    terminal.expect(r": spam\.")
+    assert [label for _, label in answers()] == ["ham", "spam"]
+    assert answers()[0][0] == first
+    terminal.send("q")
+    assert ended(terminal) == 0

@@ -13,11 +13,24 @@ import pytest
 
 import askwhen as aw
 from askwhen.trace_files import read_trace
-from tests.cli.running import COMMAND, D, N, askwhen, environment, facts, refused, stream, svmlight_lines, write_csv
+from tests.cli.running import (
+    COMMAND,
+    D,
+    N,
+    askwhen,
+    environment,
+    facts,
+    inside,
+    refused,
+    stream,
+    svmlight_lines,
+    write_csv,
+)
 from tests.cli.running import write_svmlight as write
 
 SEL_P = ("--algorithm", "sel-p", "--set", "b=0.5", "--seed", 3)
 HERE = pathlib.Path()
+pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
 
 
 def test_every_way_to_the_same_stream_gives_the_librarys_numbers():
@@ -33,7 +46,7 @@ def test_every_way_to_the_same_stream_gives_the_librarys_numbers():
         ((table, "--label", "spam"), {}),
         (("-", "--format", "svmlight", "--features", D), {"stdin": path.read_text()}),
     ):
-        found = facts("run", *args, *SEL_P, "--raw", **more)
+        found = facts("run", *args, *SEL_P, "--raw", by=askwhen, **more)
         assert found["accuracy"] == pytest.approx(1 - expected.error, abs=1e-12)
         assert (found["questions"], found["updates"]) == (sampler.questions, sampler.updates)
         assert found["error_bound"] == pytest.approx(expected.error_bound)
@@ -88,15 +101,14 @@ def interrupted(process, lines, how=signal.SIGINT):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_goes_on_as_if_nothing_had_been(how):
+def test_an_interrupted_run_goes_on_as_if_nothing_had_been():
     lines = svmlight_lines(*stream())
     path = write(HERE / "whole.svm")
     reading = ("--format", "svmlight", "--features", D)
     whole = facts("run", path, "--features", D, *SEL_P, "--trace", "whole.parquet", "--model", "whole.askwhen")
 
     process = started("-", *reading, *SEL_P, "--trace", "t.parquet", "--model", "m.askwhen")
-    code, out, err = interrupted(process, lines[:1234], how)
+    code, out, err = interrupted(process, lines[:1234])
     assert code == 1
     assert "Interrupted after round 1,234. To go on and the remaining lines:" in err
     assert re.search(r"rounds +1,234\n", out)
@@ -105,7 +117,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been(how):
     assert say[1:] == [
         *("run", "-", *map(str, reading), "--trace", "t.parquet", "--model", "m.askwhen", "--resume", "m.askwhen")
     ]
-    found = facts(*say[1:], stdin="".join(lines[1234:]))
+    found = facts(*say[1:], by=askwhen, stdin="".join(lines[1234:]))
 
     assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()
     for name, values in read_trace("whole.parquet").trace.columns().items():
@@ -127,7 +139,7 @@ def test_a_file_is_gone_on_with_after_the_rounds_that_were_played():
 
 def test_without_a_model_an_interrupt_finds_a_name_of_its_own():
     process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
-    code, _, err = interrupted(process, svmlight_lines(*stream())[:50])
+    code, _, err = interrupted(process, svmlight_lines(*stream())[:50], signal.SIGTERM)
     assert code == 1
     assert "--resume standard-input.askwhen" in err
     assert aw.Sampler.load("standard-input.askwhen").round == 50
@@ -138,7 +150,7 @@ def test_a_bad_line_is_named_and_what_was_played_before_is_saved():
     lines[2999] = "+1 1:0.5 2:oops\n"
     path = HERE / "bad.svm"
     path.write_text("".join(lines))
-    assert "bad.svm, line 3000, " in refused("run", path, "--features", D, *SEL_P)
+    assert "bad.svm, line 3000, " in refused("run", path, "--features", D, *SEL_P, by=askwhen)
     assert not list(HERE.glob("*.askwhen"))  # no round had been played
     process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
     feed(process, lines[:40])
@@ -170,17 +182,23 @@ def test_numbers_are_learnt_too():
         (["s.csv", "--label", "nothing"], "s.csv has no column 'nothing'; it has 'f0'"),
         (["s.csv", "--label", "spam", "--text", "body"], "s.csv has no column 'body'; it has 'f0'"),
         (["s.csv", "--label", "spam", "--positive", "maybe"], "no instance of s.csv has the label 'maybe'"),
-        (["s.csv", "--label", "spam", "--algorithm", "nonsense"], "name must be one of default, random, "),
         (["s.csv", "--label", "spam", "--algorithm", "sel-p"], "give b, which says how much it asks, or a share"),
         (["s.csv", "--label", "spam", "--set", "q=1"], "this algorithm takes rate, got 'q'."),
         (
             ["s.csv", "--label", "spam", "--model", "no/where.askwhen"],
             "cannot write no/where.askwhen: there is no folder",
         ),
+        (["s.csv", "--label", "spam", "--trace", "no/where.csv"], "cannot write no/where.csv: there is no folder"),
         (
-            ["s.csv", "--label", "spam", "--trace", "no/where.csv"],
-            "cannot write no/where.csv: No such file or directory.",
+            ["s.csv", "--label", "spam", "--trace", "s.csv"],
+            "--trace s.csv is the input too; give it a name of its own.",
         ),
+        (["s.csv", "--label", "spam", "--model", "./s.csv"], "--model ./s.csv is the input too; give it a name of its"),
+        (["s.csv", "--label", "spam", "--model", "r", "--report", "r"], "--report r is --model too; give it a name"),
+        (["s.csv", "--label", "spam", "--report", "/dev/null"], "cannot write /dev/null: it is no regular file."),
+        (["."], ". is a folder, not a file."),
+        (["utf16.csv"], "utf16.csv is not in UTF-8."),
+        (["huge.csv"], "instance 1 of huge.csv must have a norm of at most 1e100"),
         (["s.csv", "--label", "spam", "--trace", "t.txt"], "a trace must be a .parquet or .csv file, got t.txt."),
         (["s.csv", "--label", "spam", "--report", "no/r.html"], "cannot write no/r.html: there is no folder"),
         (["s.csv", "--label", "spam", "--resume", "s.csv"], "s.csv is not an askwhen snapshot."),
@@ -190,7 +208,10 @@ def test_numbers_are_learnt_too():
 )
 def test_what_is_wrong_is_said_in_one_sentence(args, sentence):
     (HERE / "s.csv").write_text("f0,f1,spam\n1,2,yes\n2,1,no\n")
-    assert sentence in refused("run", *args, stdin="")
+    (HERE / "utf16.csv").write_text("a,label\n1,1\n", encoding="utf-16")
+    (HERE / "huge.csv").write_text("a,label\n1,1\n1e200,0\n")
+    by = askwhen if "column" in sentence or "folder" in sentence else inside
+    assert sentence in refused("run", *args, by=by, stdin="")
 
 
 @pytest.mark.parametrize(
@@ -203,6 +224,7 @@ def test_what_is_wrong_is_said_in_one_sentence(args, sentence):
         (["s.csv", "--set", "a=x"], "'x' is neither a number nor true or false."),
         (["s.csv", "--resume", "m", "--seed", "1"], "--seed goes with a new sampler; a resumed one keeps what it has."),
         (["s.csv", "--nonsense"], "No such option"),
+        (["s.csv", "--algorithm", "lasek-ss"], "there is no 'lasek-ss', perhaps lasec-ss"),
     ],
 )
 def test_a_command_that_makes_no_sense_is_a_usage_error(args, sentence):

@@ -37,7 +37,10 @@ class Out:
             return
         from rich.console import Console
 
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+        console = Console(highlight=False, width=160)
+        if sys.stdout.isatty():
+            console = Console(highlight=False)
+            console.width = max(console.width, 60)
         with console.capture() as captured:
             for each in shown:
                 console.print(each)

@@ -11,9 +11,9 @@ import askwhen as aw
 
 from . import show
 from .command import Out, again, command
-from .options import ALGORITHM, RAW, SEED, SETTINGS, Listed, Share, reading
+from .options import ALGORITHM, RAW, SEED, SETTINGS, AlgorithmName, Listed, Share, reading
 from .source import Source, progress_bar, say_if_compiling
-from .writing import check_writable
+from .writing import check_outputs
 
 
 @command
@@ -21,14 +21,14 @@ from .writing import check_writable
 @ALGORITHM(
     "--algorithms",
     "-a",
-    type=Listed(click.STRING, "name,name,..."),
+    type=Listed(AlgorithmName(), "name,name,..."),
     default="default,random,lasec-ss,sop-ss,perceptron-ss,bbq",
     show_default=True,
     help="Names with commas between; see `askwhen algorithms`.",
 )
 @click.option(
     "--labels",
-    type=Listed(Share(), "share,share,..."),
+    type=Listed(Share(below=True), "share,share,..."),
     default="5%,10%,20%",
     show_default=True,
     help="Shares of labels with commas between.",
@@ -63,8 +63,7 @@ def compare(
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
     """
-    if report is not None:
-        check_writable(report)
+    check_outputs(file, report=report)
     source = Source(file, reading)
     letters = _letters(settings, algorithms)
     say_if_compiling(out)

@@ -14,7 +14,7 @@ import askwhen as aw
 from . import show
 from .command import Out, again, command
 from .source import is_cold, progress_bar
-from .writing import check_writable
+from .writing import check_outputs
 
 NAMES = ("default", "random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq")
 LETTERS = {"lasec-ss": {"b": 0.1, "c": 100.0}, "sop-ss": {"b": 10.0}}  # the best of a grid on this stream, in hindsight
@@ -38,8 +38,7 @@ def demo(out: Out, report: str, picture: str | None) -> None:
     The recommended default beside the same learner asking at random and the papers' algorithms, on a stream that
     switches, with one label in ten for all: a table, a picture, and a report as one HTML file.
     """
-    for path in filter(None, (report, picture)):
-        check_writable(path)
+    check_outputs(None, report=report, picture=picture)
     started = time.perf_counter()
     out.say(
         f"A stream of {ROUNDS:,} rounds; the target is replaced every {EVERY:,}. One label in ten may be asked for."

@@ -12,11 +12,12 @@ import askwhen as aw
 
 from . import show
 from .command import Out, again, command
+from .keys import Keys, has_terminal
 from .options import RAW, SEED, Listed, Share
 from .source import say_if_compiling
-from .writing import check_writable
+from .writing import check_outputs
 
-_UNDO, _SKIP, _QUIT = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", "\x1b")
+_UNDO, _SKIP, _QUIT = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", "")
 
 
 @command
@@ -65,11 +66,11 @@ def label(
     askwhen label mails.csv --text body --classes ham,spam
     """
     keys = keys_of(classes)
-    if not _has_terminal():
+    if not has_terminal():
         raise aw.InputError("label: answers come from a keyboard, and there is no terminal here.")
     stem = Path(file).name.split(".")[0]
     model, answers = model or f"{stem}.askwhen", answers or f"{stem}.labels.csv"
-    check_writable(model)
+    check_outputs(file, model=model, answers=answers)
     from .. import labelling
     from ..data.records import read_records
 
@@ -83,7 +84,9 @@ def label(
         else aw.Sampler(aw.AutoLasec(), rule, prepare=prepare, seed=seed)
     )
     loop = labelling.Labelling(
-        lambda skip: read_records(file, text=text, drop=tuple(drop), format=format, n_features=features, skip=skip),
+        lambda skip, passed: read_records(
+            file, text=text, drop=tuple(drop), format=format, n_features=features, skip=skip, passed=passed
+        ),
         fresh,
         kept,
         list(classes),
@@ -96,6 +99,8 @@ def label(
     finally:
         loop.save()
         loop.close()
+    if loop.unused:
+        out.say(f"{loop.unused} answers were not learnt from: with these settings their rows are not asked about.")
     facts = _facts(loop, ended) | {"answers": answers, "model": model}
     out.result(facts, show.label_table(facts))
     if not ended:
@@ -118,23 +123,16 @@ def keys_of(classes: list[str]) -> dict[str, str]:
     return keys
 
 
-def _has_terminal() -> bool:
-    try:
-        with Path("/dev/tty").open():
-            return True
-    except OSError:
-        return False
-
-
 def _facts(loop: Any, ended: bool) -> dict[str, Any]:
     sampler = loop.sampler
-    found = aw.evaluate.accuracy(sampler).overall
+    report = aw.evaluate.accuracy(sampler)
+    found = report.overall
     return {
         "ended": ended,
         "rows_seen": sampler.round,
         "questions": sampler.questions,
         "labels": loop.counts(),
-        "accuracy": {"value": found.value, "low": found.low, "high": found.high},
+        "accuracy": {"value": found.value, "low": found.low, "high": found.high} if report.answered else None,
     }
 
 
@@ -148,10 +146,15 @@ class _Screen:
         self._keys = keys
         self._guess = guess
         self._note = ""
+        self._keyboard = Keys()
         self._saved = self._saving = 0.0
 
     def loop(self, loop: Any) -> bool:
         """Ask until the stream ends (True) or the person has had enough (False)."""
+        with self._keyboard.listening():
+            return self._loop(loop)
+
+    def _loop(self, loop: Any) -> bool:
         while True:
             with self._console.status("looking for an instance worth asking about"):
                 question = loop.next()
@@ -181,7 +184,7 @@ class _Screen:
         """A key that means something."""
         while True:
             try:
-                key = click.getchar().lower()
+                key = self._keyboard.next()
             except (KeyboardInterrupt, EOFError):
                 return "q"
             if key in self._keys or key in (*_UNDO, *_SKIP, *_QUIT):

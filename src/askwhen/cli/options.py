@@ -9,13 +9,43 @@ from typing import Any
 import click
 
 
+class Written(float):
+    """A number that is written as it was given."""
+
+    given: str
+
+
+class AlgorithmName(click.ParamType[str]):
+    """The name of an algorithm."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """A name that there is."""
+        import difflib
+
+        from ..algorithms import algorithms
+
+        known = list(algorithms())
+        if str(value).lower() not in known:
+            near = difflib.get_close_matches(str(value).lower(), known, 3, 0.5)
+            hint = f", perhaps {' or '.join(near)}" if near else ""
+            self.fail(f"there is no {value!r}{hint}; `askwhen algorithms` lists them all.", param, ctx)
+        return str(value)
+
+
 class Share(click.ParamType[float]):
     """A share of labels: 10% or 0.1."""
 
     name = "share"
 
+    def __init__(self, below: bool = False) -> None:
+        self._below = below
+
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """A number above 0 and up to 1."""
+        if isinstance(value, Written):
+            return value
         text = str(value).strip()
         try:
             found = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
@@ -23,7 +53,13 @@ class Share(click.ParamType[float]):
             found = 0.0
         if not 0.0 < found <= 1.0:
             self.fail(f"{text!r} is no share of labels; write 10% or 0.1.", param, ctx)
-        return found
+        if self._below and found == 1.0:
+            self.fail(
+                "shares here are below 100%; name an algorithm that asks for every label beside them.", param, ctx
+            )
+        made = Written(found)
+        made.given = text
+        return made
 
 
 class Listed(click.ParamType[list[Any]]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from pathlib import Path
@@ -13,16 +14,18 @@ import askwhen as aw
 
 from . import show
 from .command import Out, again, command
-from .options import ALGORITHM, RAW, SEED, SETTINGS, Share, reading
+from .options import ALGORITHM, RAW, SEED, SETTINGS, AlgorithmName, Share, reading
 from .source import Source, Stopping, progress_bar, say_if_compiling
-from .writing import check_writable, free_name
+from .writing import check_outputs, free_name
 
 _OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw")
 
 
 @command
 @click.argument("file")
-@ALGORITHM("--algorithm", "-a", default="default", show_default=True, help="See `askwhen algorithms`.")
+@ALGORITHM(
+    "--algorithm", "-a", type=AlgorithmName(), default="default", show_default=True, help="See `askwhen algorithms`."
+)
 @SETTINGS
 @click.option("--labels", type=Share(), metavar="SHARE", help="How many labels it may ask for, as in 10% (or 0.1).")
 @SEED
@@ -32,6 +35,9 @@ _OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw")
 @click.option("--trace", type=click.Path(dir_okay=False), help="Write what happened in every round: .parquet or .csv.")
 @click.option("--model", type=click.Path(dir_okay=False), help="Save the sampler here.")
 @click.option("--resume", type=click.Path(dir_okay=False), help="Go on from a saved sampler.")
+@click.option(
+    "--skip", type=click.IntRange(0), metavar="N", help="Pass over N instances; with --resume those that were played."
+)
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report, one HTML file.")
 def run(
     out: Out,
@@ -46,6 +52,7 @@ def run(
     trace: str | None,
     model: str | None,
     resume: str | None,
+    skip: int | None,
     report: str | None,
 ) -> None:
     """Run an algorithm over a file, and say how it did.
@@ -62,9 +69,11 @@ def run(
         _refuse_settings()
     sampler = _sampler(algorithm, dict(settings), labels, seed, raw) if resume is None else aw.Sampler.load(resume)
     source = Source(file, reading, "number" if sampler.learner.regression else "binary")
-    for path in filter(None, (model, report)):
-        check_writable(path)
+    check_outputs(file, model=model, trace=trace, report=report)
     begins, saved = sampler.round, model or resume or free_name(source.name, ".askwhen")
+    passed = begins if skip is None else skip
+    if resume is not None and file != "-" and passed:
+        out.say(f"Passing over the first {passed:,} instances of {source.name}.")
     keeping = _Keeping(trace, report is not None, sampler, file, going_on=resume is not None)
     stopping, started = Stopping(out), time.perf_counter()
     say_if_compiling(out)
@@ -75,7 +84,7 @@ def run(
             progress_bar(out, source.name, source.size(), "rate", "asked", "honest") as move,
         ):
             watch = _Watch(sampler, keeping, move, started)
-            chunks = stopping.pieces(source.chunks(begins, move))
+            chunks = stopping.pieces(source.chunks(passed, move))
             progress = aw.evaluate.progressive(sampler, chunks, window=window, watch=watch, before=keeping.before)
     except BaseException as error:
         if sampler.round > begins:
@@ -83,6 +92,8 @@ def run(
             out.say(f"Saved after round {sampler.round:,}. {_how_to_go_on(file, saved)}")
         if isinstance(error, aw.InputError) and stopping.stopped:
             raise KeyboardInterrupt from None
+        if isinstance(error, aw.InputError):
+            raise _of_file(error, source.name, sampler.round - begins + (0 if file == "-" else passed)) from error
         raise
     if model is not None or stopping.stopped:
         sampler.save(saved)
@@ -102,6 +113,13 @@ def _sampler(name: str, letters: dict[str, Any], labels: float | None, seed: int
     return algorithm(name).build(letters, share=labels, prepare=None if raw else aw.Prepare(), seed=seed)
 
 
+def _of_file(error: aw.InputError, name: str, played: int) -> aw.InputError:
+    """The error in terms of the file: the library speaks of rows of a chunk X."""
+    said = re.sub(r", in chunk \d+", "", str(error))
+    said = re.sub(r"\brow (\d+) of X\b", lambda found: f"instance {played + int(found[1]):,} of {name}", said)
+    return aw.InputError(re.sub(r"\bX\b", f"{name}, after instance {played:,},", said))
+
+
 def _refuse_settings() -> None:
     context = click.get_current_context()
     for name in _OF_MODEL:
@@ -112,7 +130,7 @@ def _refuse_settings() -> None:
 
 def _how_to_go_on(file: str, saved: str) -> str:
     rest = " and the remaining lines" if file == "-" else ""
-    command = again(drop=(*_OF_MODEL, "resume"), add=["--resume", shlex.quote(saved)])
+    command = again(drop=(*_OF_MODEL, "resume", "skip"), add=["--resume", shlex.quote(saved)])
     return f"To go on{rest}:\n  {command}"
 
 

@@ -60,7 +60,8 @@ def run_table(facts: dict[str, Any]) -> Any:
         table.add_row("mean squared error", f"[bold]{facts['squared_error']:.4g}[/]")
     else:
         found, sure = facts["estimate"], f"{facts['confidence']:.0%} confidence"
-        table.add_row("accuracy", f"[bold]{percent(facts['accuracy'])}[/], {facts['mistakes']:,} mistakes")
+        mistakes = f"{facts['mistakes']:,} mistake{'' if facts['mistakes'] == 1 else 's'}"
+        table.add_row("accuracy", f"[bold]{percent(facts['accuracy'])}[/], {mistakes}")
         table.add_row("", f"at least {percent(1 - min(facts['error_bound'], 1))} if instances are independent, {sure}")
         table.add_row("by asked labels alone", percent(found["value"]))
         table.add_row("", f"{percent(found['low'])} to {percent(found['high'])} at every round at once, {sure}")
@@ -166,6 +167,8 @@ def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:
     cells = [cell for cell in comparison.cells if cell.share in (share, 1.0)]
     over_time = {cell.algorithm: (comparison.rounds, cell.windows.mean(axis=0)) for cell in cells}
     title = f"accuracy over time, {100 * share:.3g} % of the labels"
+    if all(cell.share == 1.0 for cell in cells):
+        title = "accuracy over time, all labels"
     return [*found, lines(over_time, width=width, height=18, across="rounds", up=title), ""]
 
 
@@ -194,7 +197,9 @@ def label_table(facts: dict[str, Any]) -> Any:
         "rows seen": f"{facts['rows_seen']:,}" + (", all of them" if facts["ended"] else ""),
         "asked about": f"{facts['questions']:,}",
         "answers": given,
-        "accuracy": f"{percent(found['value'])} ({percent(found['low'])} to {percent(found['high'])})",
+        "accuracy": "not known yet"
+        if found is None
+        else f"{percent(found['value'])} ({percent(found['low'])} to {percent(found['high'])})",
         "answers in": facts["answers"],
         "sampler in": facts["model"],
     }
@@ -209,6 +214,14 @@ def facts_table(facts: dict[str, Any]) -> Any:
     for name, value in facts.items():
         shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
         table.add_row(name.replace("_", " "), escape(shown))
+    return table
+
+
+def table_of(columns: list[str], rows: list[list[str]]) -> Any:
+    """A table of texts."""
+    table = _table(*columns)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -36,6 +36,8 @@ class Source:
     """
 
     def __init__(self, file: str, reading: dict[str, Any], target: str = "binary") -> None:
+        if Path(file).is_dir():
+            raise InputError(f"read: {file} is a folder, not a file.")
         if file != "-" and not is_set(file) and not Path(file).is_file():
             raise InputError(f"read: there is no file {file}, and no data set of that name.")
         self._file = file

@@ -11,7 +11,7 @@ import askwhen as aw
 
 from . import show
 from .command import Out, again, command
-from .options import ALGORITHM, RAW, SEED, SETTINGS, Listed, Share, reading
+from .options import ALGORITHM, RAW, SEED, SETTINGS, AlgorithmName, Listed, Share, reading
 from .source import Source, progress_bar, say_if_compiling
 
 
@@ -20,12 +20,14 @@ from .source import Source, progress_bar, say_if_compiling
 @ALGORITHM(
     "--algorithms",
     "-a",
-    type=Listed(click.STRING, "name,name,..."),
+    type=Listed(AlgorithmName(), "name,name,..."),
     default="default,lasec-ss,sop-ss,perceptron-ss,pa-i-active,bbq",
     show_default=True,
     help="What to try; see `askwhen algorithms`.",
 )
-@click.option("--labels", type=Share(), default="10%", show_default=True, metavar="SHARE", help="The share of labels.")
+@click.option(
+    "--labels", type=Share(below=True), default="10%", show_default=True, metavar="SHARE", help="The share of labels."
+)
 @click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="How many instances to look at.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each is run.")
 @SETTINGS

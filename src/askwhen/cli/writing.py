@@ -8,13 +8,32 @@ from pathlib import Path
 from ..errors import InputError
 
 
-def check_writable(path: str) -> None:
-    """Refuse a path that cannot be written."""
+def check_outputs(source: str | None, **outputs: str | None) -> None:
+    """Refuse outputs that cannot be written, that are no files, or that would destroy the input or each other."""
+    taken = {} if source in (None, "-") else {os.path.realpath(str(source)): "the input"}
+    for name, path in outputs.items():
+        if path is None:
+            continue
+        _check(path)
+        real = os.path.realpath(path)
+        same = next((what for known, what in taken.items() if _same(known, real)), None)
+        if same is not None:
+            raise InputError(f"--{name} {path} is {same} too; give it a name of its own.")
+        taken[real] = f"--{name}"
+
+
+def _check(path: str) -> None:
     folder = Path(path).resolve().parent
     if not folder.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {folder}.")
+    if Path(path).exists() and not Path(path).is_file():
+        raise InputError(f"cannot write {path}: it is no regular file.")
     if not os.access(path if Path(path).exists() else folder, os.W_OK):
         raise InputError(f"cannot write {path}: permission denied.")
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or (Path(one).exists() and Path(other).exists() and Path(one).samefile(other))
 
 
 def free_name(name: str, suffix: str) -> str:

@@ -1,0 +1,60 @@
+"""Single keys from a terminal, also those that were typed ahead."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+
+import click
+
+_KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O.)?|.", re.DOTALL)
+"""One key: a character, or what an arrow or another special key sends."""
+
+
+class Keys:
+    """The keyboard, without echo and without waiting for a line."""
+
+    def __init__(self) -> None:
+        self._handle: int | None = None
+        self._ahead: deque[str] = deque()
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """Take keys as they come, and leave the terminal as it was."""
+        try:
+            import termios
+            import tty
+        except ImportError:  # not every system has them; keys then come one by one
+            yield
+            return
+        self._handle = os.open("/dev/tty", os.O_RDONLY)
+        before = termios.tcgetattr(self._handle)
+        try:
+            tty.setcbreak(self._handle, termios.TCSADRAIN)  # without discarding what was typed ahead
+            yield
+        finally:
+            termios.tcsetattr(self._handle, termios.TCSADRAIN, before)
+            os.close(self._handle)
+
+    def next(self) -> str:
+        """The next key in small letters; nothing at the end of the input."""
+        if self._handle is None:
+            return click.getchar().lower()
+        while not self._ahead:
+            found = os.read(self._handle, 1024)
+            if not found:
+                return ""
+            self._ahead.extend(_KEY.findall(found.decode("utf-8", "replace")))
+        return self._ahead.popleft().lower()
+
+
+def has_terminal() -> bool:
+    """Whether there is a keyboard to listen to."""
+    try:
+        with open("/dev/tty"):  # noqa: PTH123, a device
+            return True
+    except OSError:
+        return False
