@@ -6,6 +6,7 @@ their usual values, which suit prepared instances.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,7 @@ class Algorithm:
         *,
         share: float | None = None,
         prepare: Prepare | None = None,
+        kernel: Any = None,
         seed: int | None = None,
     ) -> Sampler:
         """A sampler. Letters that are missing have their usual values.
@@ -74,6 +76,8 @@ class Algorithm:
             learner, rule, drift = made.learner, made.rule, made.drift
         if share is not None and self.scale != "rate":
             rule = BudgetRule(share, by="uncertainty" if learner.regression else "margin")
+        if kernel is not None:
+            learner = dataclasses.replace(learner, kernel=kernel)
         return Sampler(learner, rule, drift, prepare, seed=seed)
 
     def usual(self) -> dict[str, Any]:
@@ -117,5 +121,5 @@ def algorithm(name: str) -> Algorithm:
     """An algorithm by its name, in any case."""
     found = algorithms().get(name.lower()) if isinstance(name, str) else None
     if found is None:
-        raise InputError(f"algorithm: name must be one of {', '.join(algorithms())}, got {name!r}.")
+        raise InputError(f"algorithm: there is no {name!r}; askwhen algorithms lists them all.")
     return found

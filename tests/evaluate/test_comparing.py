@@ -80,7 +80,7 @@ def test_the_interval_is_students():
 
 def test_what_cannot_be_compared_is_refused_before_any_run():
     for arguments, sentence in (
-        ((["bbq-nonsense"], [0.1]), "name must be one of"),
+        ((["bbq-nonsense"], [0.1]), "there is no 'bbq-nonsense'"),
         (([], [0.1]), "compare: give at least one algorithm and one share of labels."),
         ((["sel-p"], [1.5]), "share must be a number strictly between 0 and 1, got 1.5."),
         ((["regression"], [0.1]), "compare: regression is a regressor, and accuracy is for classifiers."),

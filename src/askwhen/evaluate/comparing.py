@@ -131,7 +131,8 @@ def compare(
     >>> [cell.algorithm for cell in found.cells], [round(float(cell.asked.mean()), 1) for cell in found.cells]
     (['sel-p', 'sel-p-fixed'], [0.2, 0.2])
     """
-    chosen, wanted = [algorithm(name) for name in algorithms], [float(share) for share in shares]
+    chosen = list({found.name: found for found in map(algorithm, algorithms)}.values())
+    wanted = list(dict.fromkeys(float(share) for share in shares))
     check_count("compare", "repeats", repeats)
     check_count("compare", "windows", windows)
     check_seed("compare", seed)

@@ -12,7 +12,7 @@ from ..prepare import Prepare
 
 _STEPS = 16
 _NEAR = 0.005  # relative to the wanted share
-_FARTHEST = 40.0
+_FARTHEST = 32.0
 _SEEDS = 3
 
 
@@ -24,6 +24,7 @@ def matched(
     letters: dict[str, Any] | None = None,
     *,
     prepare: Prepare | None = None,
+    kernel: Any = None,
     seed: int = 0,
 ) -> dict[str, Any]:
     """All letters of the algorithm, with the scale at which it asks for this share of the labels of a stream.
@@ -42,7 +43,7 @@ def matched(
         """The share asked for, on average over so many seeds."""
         found = 0
         for k in range(seeds):
-            sampler = algorithm.build(given | {scale: _value(scale, z)}, prepare=prepare, seed=seed + k)
+            sampler = algorithm.build(given | {scale: _value(scale, z)}, prepare=prepare, kernel=kernel, seed=seed + k)
             found += sampler.run(X, y, margins=False, trace=False).questions
         return found / (seeds * len(y))
 

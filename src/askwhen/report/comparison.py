@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluate.comparing import Cell, Comparison
+from .figures import document
 from .page import WIDE, boxed, entry, figure, origin, page, section
 from .scales import Scale, count, ends, extent, measure, percent, plain, share, wanted, widened
-from .style import PICTURE
 from .svg import Axis, Plot, Size, escape, swatch, text_width
 
 POINTS = 250
@@ -43,13 +43,7 @@ def picture_of(comparison: Comparison, part: float, title: str) -> str:
         raise InputError(f"picture: share must be one of {known}, got {part}.")
     height = 380 + max(0, len(cells) - 14) * 17
     plot = _lines(comparison, cells, Size("wide", 900, height))
-    about = _told(cells)
-    frame = f'viewBox="-6 -34 912 {height + 40}" width="912" height="{height + 40}" role="img" aria-labelledby="t d"'
-    heading = f'<text class="heading" x="0" y="-14">{escape(title)}</text>'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {frame}><title id="t">{escape(title)}</title>'
-        f'<desc id="d">{escape(about)}</desc><style>{PICTURE}</style>{heading}{plot}</svg>\n'
-    )
+    return document(plot, title, _told(cells))
 
 
 def _shares(comparison: Comparison) -> list[float]:
