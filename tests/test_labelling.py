@@ -253,3 +253,23 @@ def test_other_settings_make_the_sampler_again_and_say_what_is_not_used(tmp_path
     assert rare.sampler.round == 0
     rare.next()
     assert 0 < rare.unused < 40
+
+
+def test_what_was_interrupted_half_way_is_not_saved_and_is_made_again(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    three_answers(path)
+    loop = opened(path)
+    loop.next()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop.sampler, "tell", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        loop.answer("spam")  # on the disk, and not learnt
+    loop.save()
+    loop.close()
+    again = opened(path)
+    question = again.next()
+    assert [answer.label for answer in again._answers.given] == ["ham", "spam", "ham", "spam"]
+    assert content(again.sampler, tmp_path) == content(straight(again._answers.given, question.row + 1), tmp_path)

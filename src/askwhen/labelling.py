@@ -203,12 +203,22 @@ class Labelling:
         told = sum(row < sampler.round and row not in waiting for row in rows)
         return sampler if note == self._answers.digest(told, self._settings) else None
 
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """What is interrupted inside may be half done, and is not saved: it can be made again from the answers."""
+        self._whole = False
+        yield
+        self._whole = True
+
     def save(self) -> None:
         """Save the sampler, with word of the answers that it has learnt from."""
+        if not self._whole:
+            return
         self.sampler.save(self._model, note=self._answers.digest(len(self._answers.given), self._settings))
 
     def _start(self, sampler: Any) -> None:
         self.sampler = sampler
+        self._whole = True
         self.unused = 0
         self._undoable.clear()
         self._past.clear()
@@ -231,6 +241,10 @@ class Labelling:
     def next(self) -> Question | None:
         """The next instance worth a label, the same until it is answered; None at the end of the stream."""
         given = self._known = {answer.row: answer for answer in self._answers.given}
+        with self._changing():
+            return self._next(given)
+
+    def _next(self, given: dict[int, Answer]) -> Question | None:
         while self._open is None:
             found = self._again.popleft() if self._again else next(self._ahead, None)
             if found is None:
@@ -258,12 +272,14 @@ class Labelling:
             raise InputError("label: there is no open question to answer.")
         if label and label not in self._classes:
             raise InputError(f"label: the label must be one of {', '.join(self._classes)}, got {label!r}.")
-        before = copy.deepcopy(self.sampler)
-        self._answers.add(Answer(question.row, label, digest_of(question.record)), float(question.ask.probability))
-        self._learn(question, label)
-        self._undoable.append((before, question))
-        self._forget_past()
-        self._open = None
+        with self._changing():
+            before = copy.deepcopy(self.sampler)
+            answer = Answer(question.row, label, digest_of(question.record))
+            self._answers.add(answer, float(question.ask.probability))
+            self._learn(question, label)
+            self._undoable.append((before, question))
+            self._forget_past()
+            self._open = None
 
     def _learn(self, question: Question, label: str) -> None:
         if not label:
@@ -277,15 +293,19 @@ class Labelling:
         """Take the last answer back and ask again; False where there is none."""
         if not self._answers.given:
             return False
+        with self._changing():
+            self._undo()
+        return True
+
+    def _undo(self) -> None:
         self._answers.undo()
         if not self._undoable:
             self._start(copy.deepcopy(self._fresh))
-            return True
+            return
         self.sampler, self._open = self._undoable.pop()
         self._again.extendleft(reversed([found for found in self._past if found[0] > self._open.row]))
         while self._past and self._past[-1][0] > self._open.row:
             self._past.pop()
-        return True
 
     def _forget_past(self) -> None:
         """Keep only the instances that an undo may come back to."""

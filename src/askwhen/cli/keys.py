@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
+import signal
 from collections import deque
 from collections.abc import Iterator
 
@@ -19,6 +21,7 @@ class Keys:
 
     def __init__(self) -> None:
         self._handle: int | None = None
+        self._woken = -1
         self._ahead: deque[str] = deque()
 
     @contextlib.contextmanager
@@ -32,18 +35,28 @@ class Keys:
             return
         self._handle = os.open("/dev/tty", os.O_RDONLY)
         before = termios.tcgetattr(self._handle)
+        # An interrupt just before waiting would go unnoticed until the next key: it writes to a pipe that is watched.
+        self._woken, wakes = os.pipe()
+        os.set_blocking(wakes, False)
+        former = signal.set_wakeup_fd(wakes)
         try:
             tty.setcbreak(self._handle, termios.TCSADRAIN)  # without discarding what was typed ahead
             yield
         finally:
             termios.tcsetattr(self._handle, termios.TCSADRAIN, before)
-            os.close(self._handle)
+            signal.set_wakeup_fd(former)
+            for handle in (self._handle, self._woken, wakes):
+                os.close(handle)
 
     def next(self) -> str:
         """The next key in small letters; nothing at the end of the input."""
         if self._handle is None:
             return click.getchar().lower()
         while not self._ahead:
+            ready, _, _ = select.select([self._handle, self._woken], [], [])
+            if self._woken in ready:
+                os.read(self._woken, 1024)  # whoever handles the signal has its turn now
+                continue
             found = os.read(self._handle, 1024)
             if not found:
                 return ""

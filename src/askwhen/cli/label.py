@@ -151,8 +151,11 @@ class _Screen:
 
     def loop(self, loop: Any) -> bool:
         """Ask until the stream ends (True) or the person has had enough (False)."""
-        with self._keyboard.listening():
-            return self._loop(loop)
+        try:
+            with self._keyboard.listening():
+                return self._loop(loop)
+        except KeyboardInterrupt:
+            return False
 
     def _loop(self, loop: Any) -> bool:
         while True:
@@ -183,10 +186,7 @@ class _Screen:
     def _key(self) -> str:
         """A key that means something."""
         while True:
-            try:
-                key = self._keyboard.next()
-            except (KeyboardInterrupt, EOFError):
-                return "q"
+            key = self._keyboard.next()
             if key in self._keys or key in (*_UNDO, *_SKIP, *_QUIT):
                 return key
 
