@@ -8,10 +8,12 @@ import signal
 import subprocess
 import time
 
+import click
 import numpy as np
 import pytest
 
 import askwhen as aw
+from askwhen.cli.run import how_to_go_on, run
 from askwhen.trace_files import read_trace
 from tests.cli.running import (
     COMMAND,
@@ -110,7 +112,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been():
     process = started("-", *reading, *SEL_P, "--trace", "t.parquet", "--model", "m.askwhen")
     code, out, err = interrupted(process, lines[:1234])
     assert code == 1
-    assert "Interrupted after round 1,234. To go on and the remaining lines:" in err
+    assert "Interrupted after round 1,234. To go on, with the remaining lines:" in err
     assert re.search(r"rounds +1,234\n", out)
     assert aw.Sampler.load("m.askwhen").round == 1234
     say = shlex.split(err.strip().splitlines()[-1])
@@ -156,7 +158,7 @@ def test_a_bad_line_is_named_and_what_was_played_before_is_saved():
     feed(process, lines[:40])
     _, err = process.communicate("+1 nonsense\n", timeout=60)
     assert process.returncode == 1
-    assert "Saved after round 40. To go on and the remaining lines:" in err
+    assert "Saved after round 40. To go on, with the remaining lines:" in err
     assert aw.Sampler.load("standard-input.askwhen").round == 40
 
 
@@ -243,3 +245,14 @@ def test_a_pipe_that_is_closed_early_is_no_disaster():
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment())
     assert done.stdout.startswith("algorithm ")
     assert done.stderr == ""
+
+
+def test_a_run_of_a_part_goes_on_after_that_part():
+    path = write(HERE / "s.svm")
+    found = facts("run", path, "--features", D, *SEL_P, "--skip", 2900)
+    assert found["rounds"] == 100
+    facts("run", path, "--features", D, *SEL_P, "--model", "m.askwhen", "--skip", 2500)
+    assert facts("run", path, "--features", D, "--resume", "m.askwhen", "--skip", 0)["rounds"] == N
+    with click.Context(run, info_name="askwhen run"):
+        assert how_to_go_on("s.svm", "m.askwhen", 1000, 0, 250).endswith("askwhen run --resume m.askwhen --skip 1250")
+        assert how_to_go_on("s.svm", "m.askwhen", 250, 250, 700).endswith("askwhen run --resume m.askwhen")

@@ -39,12 +39,15 @@ class Keys:
         self._woken, wakes = os.pipe()
         os.set_blocking(wakes, False)
         former = signal.set_wakeup_fd(wakes)
+        # Whoever started us may have had interrupts ignored; at a keyboard they mean what they say.
+        handler = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             tty.setcbreak(self._handle, termios.TCSADRAIN)  # without discarding what was typed ahead
             yield
         finally:
             termios.tcsetattr(self._handle, termios.TCSADRAIN, before)
             signal.set_wakeup_fd(former)
+            signal.signal(signal.SIGINT, handler)
             for handle in (self._handle, self._woken, wakes):
                 os.close(handle)
 

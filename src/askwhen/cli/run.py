@@ -89,7 +89,8 @@ def run(
     except BaseException as error:
         if sampler.round > begins:
             sampler.save(saved)
-            out.say(f"Saved after round {sampler.round:,}. {_how_to_go_on(file, saved)}")
+            how = how_to_go_on(file, saved, passed, begins, sampler.round)
+            out.say(f"Saved after round {sampler.round:,}. {how}")
         if isinstance(error, aw.InputError) and stopping.stopped:
             raise KeyboardInterrupt from None
         if isinstance(error, aw.InputError):
@@ -103,7 +104,8 @@ def run(
         _write_report(report, file, sampler, progress, keeping, labels)
     out.result(facts, show.run_table(facts))
     if stopping.stopped:
-        out.say(f"Interrupted after round {sampler.round:,}. {_how_to_go_on(file, saved)}")
+        how = how_to_go_on(file, saved, passed, begins, sampler.round)
+        out.say(f"Interrupted after round {sampler.round:,}. {how}")
         raise click.exceptions.Exit(1)
 
 
@@ -128,10 +130,13 @@ def _refuse_settings() -> None:
             raise click.UsageError(f"{option} goes with a new sampler; a resumed one keeps what it has.")
 
 
-def _how_to_go_on(file: str, saved: str) -> str:
-    rest = " and the remaining lines" if file == "-" else ""
-    command = again(drop=(*_OF_MODEL, "resume", "skip"), add=["--resume", shlex.quote(saved)])
-    return f"To go on{rest}:\n  {command}"
+def how_to_go_on(file: str, saved: str, passed: int, begins: int, rounds: int) -> str:
+    """The command that goes on where a sampler was saved."""
+    rest = ", with the remaining lines" if file == "-" else ""
+    add = ["--resume", shlex.quote(saved)]
+    if passed != begins and file != "-":
+        add += ["--skip", str(passed + rounds - begins)]
+    return f"To go on{rest}:\n  {again(drop=(*_OF_MODEL, 'resume', 'skip'), add=add)}"
 
 
 class _Keeping:
