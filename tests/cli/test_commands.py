@@ -13,7 +13,7 @@ from tests.cli.running import COMMAND, askwhen, environment, facts, inside, refu
 
 HERE = pathlib.Path()
 pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
-NAMES = ["demo", "run", "compare", "tune", "label", "explain", "algorithms", "data", "completion"]
+NAMES = ["demo", "run", "compare", "tune", "label", "explain", "algorithms", "data", "reproduce", "completion"]
 
 
 def test_help_lists_every_command_and_loads_nothing_heavy():
@@ -188,3 +188,16 @@ def test_the_report_of_a_run_opens_in_a_browser(show, scheme):
     text = show((HERE / "r.html").resolve(), scheme=scheme).inner_text("body")
     assert f"{100 * found['accuracy']:.1f}%" in text
     assert "askwhen run s.csv --algorithm bbq-switch --set kappa=0.5 --label spam --report r.html" in text
+
+
+def test_an_experiment_prints_published_beside_measured_and_writes_figures():
+    found = facts("reproduce", "switch-regression", "--quick", "--out", "r")["switch-regression"]
+    assert found["source"] == "Kravchik 2014"
+    assert found["tables"][0]["rows"][0][:2] == ["optimum", "0.1473"]
+    assert [pathlib.Path(path).exists() for path in found["figures"]] == [True, True]
+    text = (HERE / "r" / "switch-regression.md").read_text()
+    assert "| optimum | 0.1473 | " in text
+    assert "(switch-regression-delay-detector.svg)" in text
+    shown = inside("reproduce", "switch-regression", "--quick", "--out", "r")  # now from what was kept
+    assert "published error" in shown.stdout
+    assert refused("reproduce", "nothing", code=2).endswith("'pa-svm', 'online-to-batch', 'all'.")

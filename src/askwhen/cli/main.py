@@ -13,6 +13,7 @@ from .data import data
 from .demo import demo
 from .explain import explain
 from .label import label
+from .reproduce import reproduce
 from .run import run
 from .tune import tune
 
@@ -35,5 +36,5 @@ def main() -> None:
     """
 
 
-for each in (demo, run, compare, tune, label, explain, algorithms, data, completion):
+for each in (demo, run, compare, tune, label, explain, algorithms, data, reproduce, completion):
     main.add_command(each)
