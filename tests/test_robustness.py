@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen import engine as engine_module
 from askwhen import snapshot
+from askwhen.states import copy_state
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS
 
@@ -132,6 +133,29 @@ def test_an_interrupt_while_the_first_instance_compiles_leaves_the_sampler_as_it
     monkeypatch.undo()
     assert sampler.form == "unknown"
     assert sampler.ask(np.ones(5)).round == 0
+
+
+def test_rounds_play_on_the_states_as_they_are_and_never_on_replaced_ones():
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    for x in X[:20]:
+        sampler.tell(sampler.ask(x), 1.0 if x[0] > 0 else -1.0)
+    engine, before = sampler._engine, sampler._engine.learner
+    engine.learner, weights = copy_state(before), before.w.copy()
+    for x in X[20:]:
+        sampler.tell(sampler.ask(x), -1.0 if x[0] > 0 else 1.0)
+    assert (before.w == weights).all()
+    assert (sampler.weights != weights).any()
+
+
+def test_a_late_label_is_the_first_thing_that_a_copy_learns():
+    sampler = perceptron()
+    ask = sampler.ask(np.ones(3))
+    copied = copy.deepcopy(sampler)
+    copied.tell(ask, 1.0)
+    sampler.tell(ask, 1.0)
+    assert (copied.weights == sampler.weights).all()
+    assert copied.updates == 1
 
 
 def test_matrices_that_do_not_fit_are_refused_in_a_sentence():

@@ -104,7 +104,7 @@ def _compile(function: F, forceinline: bool) -> F:
 
 def _borrow(_: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _without_counts(context, builder, signature.args[0], args[0])
+        return without_counts(context, builder, signature.args[0], args[0])
 
     return value(value), generate
 
@@ -116,7 +116,8 @@ Counting references at every access of a state costs more than a sparse round it
 """
 
 
-def _without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Code for the same value with no array counting its references."""
     if isinstance(kind, numba.types.Array):
         array = context.make_array(kind)(context, builder, value=value)
         array.meminfo = array.meminfo.type(None)
@@ -124,19 +125,19 @@ def _without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         return array._getvalue()
     if isinstance(kind, numba.types.BaseTuple):
         for place, part in enumerate(cast(Any, kind)):
-            inner = _without_counts(context, builder, part, builder.extract_value(value, place))
+            inner = without_counts(context, builder, part, builder.extract_value(value, place))
             value = builder.insert_value(value, inner, place)
     return value
 
 
 def entry_point(function: Any, *args: Any) -> Callable[..., Any]:
-    """The compiled function behind a step for arguments of these types.
+    """The compiled function behind a step for arguments of these types, or for arguments like these.
 
     It skips numba's look-up of types (two microseconds for a NamedTuple) and their checks: the caller must give
     arguments of exactly these types, which the door of the sampler sees to.
     """
     typeof: Any = numba.typeof
-    types = tuple(typeof(arg) for arg in args)
+    types = tuple(arg if isinstance(arg, numba.types.Type) else typeof(arg) for arg in args)
     function.compile(types)
     compiled: Callable[..., Any] = function.get_overload(types)
     return compiled

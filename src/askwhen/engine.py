@@ -15,9 +15,10 @@ from .compiling import entry_point
 from .contracts import Parts, State, experts, grow, ready
 from .drift.switch import NoDrift
 from .errors import InputError
+from .frames import new_frame
 from .linalg import SOUND, UNSOUND, DenseRows, SparseRow, SparseRows, row, size
 from .prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
-from .round import LABEL_REFUSED, NOT_READY, Record, ask_round, new_record, run_rounds, score_rows, tell_round
+from .round import LABEL_REFUSED, NOT_READY, SWITCHED, Record, ask_round, new_record, run_rounds, score_rows, tell_round
 from .rules.audit import audited
 from .states import copy_state, writeable
 from .tally import forget_round, new_tally, note_rounds
@@ -26,7 +27,6 @@ from .validation import (
     Row,
     Rows,
     canonical,
-    copy_of,
     describe_unsound,
     is_canonical,
     part_of,
@@ -36,39 +36,49 @@ from .validation import (
 )
 
 _CHUNK = 1 << 16
-_AHEAD = 64  # coins drawn at once
+_AHEAD = 256  # coins drawn at once
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
 
 
-class Question(NamedTuple):
-    """An ask that waits for its label."""
-
-    ask: Ask
-    x: Row
-    by_rule: bool
-    period: int
-    switched: bool
+Question = tuple[Ask, Row, int]
+"""An ask that waits for its label, its instance, and the marks of its round. A plain tuple, for speed."""
 
 
 class Shape(NamedTuple):
-    """The dimension and the form of the instances; ``plain`` is the shape of one that needs no conversion, if any."""
+    """The dimension and the form of the instances."""
 
     d: int
     sparse: bool
-    plain: tuple[int] | None
 
 
-UNKNOWN = Shape(-1, False, None)
+UNKNOWN = Shape(-1, False)
+
+
+class _InFrame:
+    """A state that the frame holds: another one makes the frame stale."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, engine: Any, owner: type) -> State:
+        return engine.__dict__[self.name]
+
+    def __set__(self, engine: Any, state: State) -> None:
+        engine.__dict__[self.name] = state
+        engine._address = 0
 
 
 class Engine:
     """Everything a sampler remembers: the states of its parts, its tally, the coins, and the open questions.
 
     ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
-    ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared.
+    ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
+    an instance that can be asked about as it is, with no conversion and no time, once rounds are compiled.
     """
+
+    learner, rule, drift, tally = _InFrame(), _InFrame(), _InFrame(), _InFrame()
 
     def __init__(self, parts: Parts, seed: int | None) -> None:
         self.parts = parts
@@ -78,9 +88,10 @@ class Engine:
         self.randomness = self._coins.spawn(1)[0]
         self.regression = bool(parts.learner.regression)
         self.has_uncertainty = bool(parts.learner.has_uncertainty)
-        self.learner: State = None
-        self.rule: State = audited(parts.rule.start(), parts.audit)
-        self.drift: State = NoDrift(0)
+        self.learner = None
+        self.rule = audited(parts.rule.start(), parts.audit)
+        self.needs_time = bool(self.rule.per > 0.0)
+        self.drift = NoDrift(0)
         self.prepare: PrepareState | None = None
         self.tally = new_tally()
         self.shape = UNKNOWN
@@ -89,6 +100,9 @@ class Engine:
         self.updates = 0
         self.switches: list[int] = []
         self.pending: dict[int, Question] = {}
+        self.plain: tuple[int] | None = None
+        self._frame: Any = None
+        self._address = 0
         self._ask: Any = None
         self._tell: Any = None
         self._transform: Any = None
@@ -109,11 +123,6 @@ class Engine:
         return self._drawn.pop()
 
     @property
-    def needs_time(self) -> bool:
-        """Whether every round must come with its time."""
-        return bool(self.rule.per > 0.0)
-
-    @property
     def dimension(self) -> int:
         """The dimension of what the learner sees."""
         return self.shape.d + bool(self.prepare is not None and self.prepare.bias)
@@ -130,7 +139,7 @@ class Engine:
                 raise InputError(f"{owner}: {name} must have {self.shape.d} features as before, got {d}.")
             return
         self.prepare, self.learner, self.drift = self._start(owner, name, d, sparse)
-        self.shape = Shape(d, sparse, None if sparse else (d,))
+        self.shape = Shape(d, sparse)
 
     def _start(self, owner: str, name: str, d: int, sparse: bool) -> tuple[PrepareState | None, State, State]:
         """The states before the first round."""
@@ -149,49 +158,52 @@ class Engine:
         """Forget the first instance, if it is still the first: let the next one decide the dimension."""
         if self.round == 0:
             self.learner, self.drift, self.prepare, self.shape = None, NoDrift(0), None, UNKNOWN
-            self._ask = self._tell = self._transform = self._absorb = None
+            self.__dict__.update(dict.fromkeys(_COMPILED))
 
-    def _compile(self) -> None:
-        """Look up the compiled rounds of ``ask`` and ``tell``, or compile them, which takes a while."""
+    def _framed(self) -> int:
+        """The address of the states as they are, and the compiled rounds for them, which take a while to compile."""
         x = row(example_rows(self.shape.sparse), 0)
-        state = (self.learner, self.rule, self.drift, self.tally)
         try:
-            self._tell = entry_point(tell_round, *state, x, 1.0, True, True, 0, True, 0, 1, 1.0, True)
-            if self.prepare is not None:
-                self._transform = entry_point(transform_row, self.prepare, x, x)
-                self._absorb = entry_point(absorb_row, self.prepare, x)
-            self._ask = entry_point(ask_round, *state, x, 0, 0.0, 0.5)
+            frame = new_frame(self.learner, self.rule, self.drift, self.tally)
+            if self._ask is None:
+                self._tell = entry_point(tell_round, frame.kind, x, 1.0, True, 0, 0, 1, 1.0, True)
+                if self.prepare is not None:
+                    self._transform = entry_point(transform_row, self.prepare, x, x)
+                    self._absorb = entry_point(absorb_row, self.prepare, x)
+                self._ask = entry_point(ask_round, frame.kind, x, 0, 0.0, 0.5)
         except BaseException:  # an interrupt, most likely
             self.begin_afresh()
             raise
+        self._frame, self._address = frame, frame.address
+        self.plain = None if self.shape.sparse or self.needs_time else (self.shape.d,)
+        return frame.address
 
     def seen(self, x: Row) -> Row:
         """What the learner sees of x; the next instance may overwrite it."""
-        if self._ask is None:
-            self._compile()
+        if not self._address:
+            self._framed()
         return x if self.prepare is None else self._prepared_row(x)
 
     def ask(self, x: Row, time: float = 0.0) -> Ask:
         """Play one round."""
-        seen = x if self.prepare is None and self._ask is not None else self.seen(x)
-        number = self.round
-        coin = self._drawn.pop() if self._drawn else self._draw()
-        verdict, p, r, chance, query, by_rule, period, switched = self._ask(
-            self.learner, self.rule, self.drift, self.tally, seen, number, time, coin
-        )
+        address = self._address or self._framed()
+        seen = x if self.prepare is None else self._prepared_row(x)
+        number, coins = self.round, self._drawn
+        coin = coins.pop() if coins else self._draw()
+        verdict, p, r, chance, query, marks = self._ask(address, seen, number, time, coin)
         if verdict != SOUND:
-            self._drawn.append(coin)
+            coins.append(coin)
             return self._ask_again(verdict, x, seen, time)
-        if self.prepare is not None:
+        if seen is not x:
             self._absorb(self.prepare, x)
         self.round = number + 1
-        if switched:
+        if marks & SWITCHED:
             self.switches.append(number)
         prediction = p if self.regression else (1 if p > 0.0 else -1)
         ask = _new(Ask, (number, prediction, p, r if self.has_uncertainty else None, chance, query))
         if query:
             self.questions += 1
-            self.pending[number] = _new(Question, (ask, copy_of(seen), by_rule, period, switched))
+            self.pending[number] = (ask, seen.copy(), marks)
         return ask
 
     def _prepared_row(self, x: Row) -> Row:
@@ -221,24 +233,21 @@ class Engine:
 
     def tell(self, question: Question, y: float) -> None:
         """Settle an open question."""
-        if self._tell is None:
-            self._compile()
-        asked, x, by_rule, period, switched = question
-        mistaken = not self.regression and y != asked[1]
-        of_round = (asked[0], self.round, float(asked[4]), asked[2] > 0.0)
-        while True:
-            verdict, updated = self._tell(
-                self.learner, self.rule, self.drift, self.tally, x, y, mistaken, by_rule, period, switched, *of_round
-            )
-            if verdict == SOUND:
-                break
-            self._make_ready(verdict, x, "tell", f"the instance of round {asked.round}")
+        asked, x, marks = question
+        number, prediction, margin, _, chance, _ = asked
+        address = self._address or self._framed()  # before the compiled round is looked at
+        mistaken = y != prediction and not self.regression
+        verdict, updated = self._tell(address, x, y, mistaken, marks, number, self.round, chance, margin > 0.0)
+        if verdict != SOUND:
+            self._make_ready(verdict, x, "tell", f"the instance of round {number}")
+            self.tell(question, y)
+            return
         self.updates += updated
-        del self.pending[asked[0]]
+        del self.pending[number]
 
     def forget(self, question: Question) -> None:
         """Drop an open question."""
-        asked = question.ask
+        asked = question[0]
         forget_round(self.tally, float(asked.probability), 1 if asked.margin > 0.0 else 0)
         del self.pending[asked.round]
 
@@ -385,7 +394,7 @@ class Engine:
 
 
 _STATES = ("learner", "rule", "drift", "prepare", "tally")
-_COMPILED = ("_ask", "_tell", "_transform", "_absorb")
+_COMPILED = ("plain", "_frame", "_address", "_ask", "_tell", "_transform", "_absorb")
 
 
 def seen_rows(prepare: PrepareState | None, rows: Rows) -> Rows:

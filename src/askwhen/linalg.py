@@ -40,6 +40,11 @@ class SparseRow(NamedTuple):
     start: int
     stop: int
 
+    def copy(self) -> SparseRow:
+        """The same row in arrays of its own."""
+        here = slice(self.start, self.stop)
+        return SparseRow(self.data[here].copy(), self.indices[here].copy(), 0, self.stop - self.start)
+
 
 class DenseRows(NamedTuple):
     """Instances as the rows of a C-contiguous float64 matrix."""

@@ -27,7 +27,7 @@ from .learners import AutoLasec
 from .linalg import SOUND, DenseRows, SparseRow, row, size
 from .parts import check_parts
 from .prepare import Prepare
-from .round import NOT_READY, Given, learn_row, score_row
+from .round import BY_RULE, NOT_READY, Given, learn_row, score_row
 from .rules import Always, Audit, BudgetRule
 from .states import copy_state
 from .tally import Tally
@@ -39,7 +39,6 @@ from .validation import (
     check_instance,
     check_instances,
     check_seed,
-    copy_of,
     part_of,
     shape_of,
     short,
@@ -215,19 +214,20 @@ class OneVsRest:
         """Let every learner learn that the label was class k; whether any of them moved."""
         judge, number = self._judge, waiting.ask.round
         question, moved = judge.pending[number], False
+        _, x, marks = question
         where = f"the instance of round {number}"
-        self._scores(question.x, "tell", where)  # refuses for all classes what any of them would refuse
+        self._scores(x, "tell", where)  # refuses for all classes what any of them would refuse
         before = [] if judge.has_uncertainty else [copy_state(engine.learner) for engine in self._learners]
-        for place, engine in enumerate(self._learners if question.by_rule else ()):
-            told = (question.x, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
+        for place, engine in enumerate(self._learners if marks & BY_RULE else ()):
+            told = (x, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
             verdict, updated = self._learn(engine.learner, *told)
             while verdict == NOT_READY:
-                engine.learner = grow(engine.learner, size(question.x), engine.randomness)
+                engine.learner = grow(engine.learner, size(x), engine.randomness)
                 verdict, updated = self._learn(engine.learner, *told)
             if verdict != SOUND:  # only a first-order step can overflow: take back what other classes learnt
                 for other, state in zip(self._learners, before, strict=True):
                     other.learner = state
-                raise engine.refusal(verdict, question.x, "tell", where)
+                raise engine.refusal(verdict, x, "tell", where)
             moved = moved or bool(updated)
         judge.learner.numbers[:] = waiting.numbers
         updates = judge.updates
@@ -285,7 +285,7 @@ class OneVsRest:
         queried, updated, predicted = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
         part = part_of(rows, 0, n)
         for i in range(n):
-            ask = self._ask(copy_of(row(part, i)), float(times[i]) if len(times) else 0.0, "run", f"row {i} of X")
+            ask = self._ask(row(part, i).copy(), float(times[i]) if len(times) else 0.0, "run", f"row {i} of X")
             margin[i], chance[i], queried[i] = ask.margin, ask.probability, ask.query
             predicted[i] = self._places[ask.prediction]
             if ask.query:
@@ -331,7 +331,7 @@ class OneVsRest:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
         with self._lock:
             judge = self._judge
-            waiting = [(float(question.ask.probability), 1) for question in judge.pending.values()]
+            waiting = [(float(ask.probability), 1) for ask, _, _ in judge.pending.values()]
             return copy_state(judge.tally), judge.round, judge.questions, waiting
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from .contracts import Parts, is_sound
-from .engine import Engine, Question
+from .engine import Engine
 from .errors import SnapshotError
 from .kernels import Kernel
 from .linalg import SparseRow
 from .parts import build, check_parts, describe
+from .round import marked, unmarked
 from .states import arrays_of, with_arrays
 from .trace import Ask
 from .validation import Row, is_instance, values_of
@@ -54,15 +55,15 @@ def _dump(engine: Engine) -> Content:
         "switches": list(engine.switches),
         "coins": engine.coins.bit_generator.state,
         "randomness": engine.randomness.bit_generator.state,
-        "pending": [[*question.ask, *question[2:]] for question in engine.pending.values()],
+        "pending": [[*ask, *unmarked(marks)] for ask, _, marks in engine.pending.values()],
     }
     arrays: dict[str, np.ndarray] = {}
     for name, state in _states(engine, engine.round):
         arrays |= arrays_of(state, name)
-    for number, question in engine.pending.items():
-        arrays[f"pending.{number}"] = values_of(question.x)
-        if isinstance(question.x, SparseRow):
-            arrays[f"pending.{number}.indices"] = question.x.indices
+    for number, (_, x, _) in engine.pending.items():
+        arrays[f"pending.{number}"] = values_of(x)
+        if isinstance(x, SparseRow):
+            arrays[f"pending.{number}.indices"] = x.indices
     return header, arrays
 
 
@@ -118,5 +119,5 @@ def _restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kern
             x = SparseRow(x, arrays[f"pending.{ask[0]}.indices"], 0, len(x))
         if not (is_instance(x, engine.dimension) and index(ask[0]) < engine.round):
             raise SnapshotError(f"load: the open question of round {ask[0]} cannot be used.")
-        engine.pending[ask[0]] = Question(Ask(*ask), x, bool(by_rule), index(period), bool(switched))
+        engine.pending[ask[0]] = (Ask(*ask), x, marked(bool(by_rule), index(period), bool(switched)))
     return engine

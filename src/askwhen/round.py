@@ -36,6 +36,7 @@ from .contracts import (
     score,
 )
 from .drift.switch import NoDrift, SwitchState, absorb_label, begin, take_due, watch, window_period
+from .frames import lend
 from .linalg import SOUND, row
 from .rules.audit import audits
 from .rules.deciding import begin_round, decide, end_round, forbids, note_update, probability, restart_rule
@@ -179,38 +180,52 @@ def settle(
     return outcome
 
 
+BY_RULE, SWITCHED, PERIOD = 1, 2, 4
+"""What a question keeps of its round, in one number: two flags, and above them the period."""
+
+
 @step
-def ask_round(learner: Any, rule: Any, drift: Any, tally: Any, x: Any, t: int, time: float, u: float) -> Any:
-    """Round t, live and in place: (verdict, p, r, chance, asked, by_rule, period, switched)."""
-    learner, rule, drift, x, tally = borrow(learner), borrow(rule), borrow(drift), borrow(x), borrow(tally)
+def marked(by_rule: bool, period: int, switched: bool) -> Any:
+    """What a question keeps of its round."""
+    return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + PERIOD * period
+
+
+@step
+def unmarked(marks: int) -> Any:
+    """(by_rule, period, switched) of a question."""
+    return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0
+
+
+@step
+def ask_round(states: Any, x: Any, t: int, time: float, u: float) -> Any:
+    """Round t, live and in place: (verdict, p, r, chance, asked, marks), for the marks see :func:`marked`."""
+    learner, rule, drift, tally = lend(states)
+    x = borrow(x)
     always = u >= 0.0  # a constant would be another type, and all of the round compiled once more
     verdict, m, q, _, asked, by_rule, period, chance, switched = open_round(learner, rule, drift, x, time, u, always)
     if verdict == SOUND:
         note_round(tally, t, chance, 1 if m > 0.0 else 0, OPEN if asked else UNASKED)
     if switched and not asked:
         restart_if_due(learner, rule, drift)
-    return verdict, margin(m, q), q / (1.0 + q), chance, asked, by_rule, period, switched
+    return verdict, margin(m, q), q / (1.0 + q), chance, asked, marked(by_rule, period, switched)
 
 
 @step
 def tell_round(
-    learner: Any,
-    rule: Any,
-    drift: Any,
-    tally: Any,
+    states: Any,
     x: Any,
     y: float,
     mistaken: bool,
-    by_rule: bool,
-    period: int,
-    switched: bool,
+    marks: int,
     t: int,
     now: int,
     chance: float,
     positive: bool,
 ) -> Any:
     """Settle the question of round t before round ``now``, in place: the verdict, and whether the learner moved."""
-    learner, rule, drift, x, tally = borrow(learner), borrow(rule), borrow(drift), borrow(x), borrow(tally)
+    learner, rule, drift, tally = lend(states)
+    x = borrow(x)
+    by_rule, period, switched = unmarked(marks)
     if not (ready(learner, x) and ready(drift, x)):
         return NOT_READY, False
     m, norm2, verdict = score(learner, x)

@@ -38,7 +38,7 @@ from .validation import (
     short,
 )
 
-_FLOAT64 = np.dtype(np.float64)
+_ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 
 
 class Sampler:
@@ -157,7 +157,7 @@ class Sampler:
     @property
     def pending(self) -> list[Ask]:
         """The questions that wait for a label, oldest first."""
-        return [question.ask for question in list(self._engine.pending.values())]
+        return [ask for ask, _, _ in list(self._engine.pending.values())]
 
     @property
     def weights(self) -> np.ndarray:
@@ -198,17 +198,26 @@ class Sampler:
         Ask
             If ``ask.query``, answer with ``tell(ask, y)`` now, later, in any order, or drop it with ``forget(ask)``.
         """
-        engine = self._engine
-        with self._lock:
+        engine, lock = self._engine, self._lock
+        lock.acquire()  # half the time of a with statement
+        try:
+            # An instance that is right already, checked in the cheapest order; any other goes the long way.
+            if (
+                time is None
+                and type(x) is _ARRAY
+                and x.dtype is _FLOAT64
+                and x.shape == engine.plain
+                and x.flags.carray
+            ):
+                return engine.ask(x)
             if self._tasks:
                 raise self._has_tasks("ask")
-            now = 0.0 if time is None and not engine.needs_time else moment(engine, "ask", time)
-            # The checks of an instance that is right already, in the cheapest order; any other goes the long way.
-            plain = type(x) is np.ndarray and x.dtype is _FLOAT64 and x.shape == engine.shape.plain
-            if not plain or not x.flags.carray:
-                x, d = check_instance("ask", x, engine.form)
-                engine.begin("ask", "x", d, isinstance(x, SparseRow))
+            now = moment(engine, "ask", time)
+            x, d = check_instance("ask", x, engine.form)
+            engine.begin("ask", "x", d, isinstance(x, SparseRow))
             return engine.ask(x, now)
+        finally:
+            lock.release()
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
@@ -223,9 +232,17 @@ class Sampler:
         y : number
             -1 or +1; any finite number for a regressor.
         """
-        label = check_label("tell", y, self._engine.regression)
-        with self._lock:
-            self._engine.tell(self._open_question("tell", ask), label)
+        engine, lock = self._engine, self._lock
+        if type(y) is not float or (y != 1.0 and y != -1.0):
+            y = check_label("tell", y, engine.regression)
+        lock.acquire()
+        try:
+            question = engine.pending.get(ask[0]) if type(ask) is Ask else None
+            if question is None or question[0] is not ask:  # not the very Ask that waits: look closely
+                question = self._open_question("tell", ask)
+            engine.tell(question, y)
+        finally:
+            lock.release()
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
@@ -318,7 +335,7 @@ class Sampler:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
         with self._lock:
             engine = self._engine
-            asks = [question.ask for question in engine.pending.values()]
+            asks = [ask for ask, _, _ in engine.pending.values()]
             waiting = [(float(ask.probability), 1 if ask.margin > 0.0 else 0) for ask in asks]
             return copy_state(engine.tally), engine.round, engine.questions, waiting
 

@@ -117,14 +117,6 @@ def values_of(row: Row) -> np.ndarray:
     return row.data[row.start : row.stop] if isinstance(row, SparseRow) else row
 
 
-def copy_of(row: Row) -> Row:
-    """The same row in arrays of its own."""
-    if isinstance(row, SparseRow):
-        indices = row.indices[row.start : row.stop].copy()
-        return SparseRow(values_of(row).copy(), indices, 0, len(indices))
-    return row.copy()
-
-
 def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
     """Instances in the form that ``sparse`` asks for. Values are checked inside the steps."""
     if not sp.issparse(X):
