@@ -193,11 +193,11 @@ def test_the_report_of_a_run_opens_in_a_browser(show, scheme):
 def test_an_experiment_prints_published_beside_measured_and_writes_figures():
     found = facts("reproduce", "switch-regression", "--quick", "--out", "r")["switch-regression"]
     assert found["source"] == "Kravchik 2014"
-    assert found["tables"][0]["rows"][0][:2] == ["optimum", "0.1473"]
+    assert found["tables"][0]["rows"][0][:2] == ["optimum", [0.1473, 0.0005]]
     assert [pathlib.Path(path).exists() for path in found["figures"]] == [True, True]
     text = (HERE / "r" / "switch-regression.md").read_text()
-    assert "| optimum | 0.1473 | " in text
+    assert "| optimum | 0.1473 (0.0005) | " in text
     assert "(switch-regression-delay-detector.svg)" in text
     shown = inside("reproduce", "switch-regression", "--quick", "--out", "r")  # now from what was kept
-    assert "published error" in shown.stdout
+    assert "published mean squared error" in shown.stdout
     assert refused("reproduce", "nothing", code=2).endswith("'pa-svm', 'online-to-batch', 'all'.")

@@ -92,12 +92,17 @@ def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
 
 
 class Stopping:
-    """Pieces of a stream, small enough to stop between two of them when the user interrupts."""
+    """Pieces of a stream, small enough to stop between two of them when the user interrupts.
 
-    def __init__(self, out: Out) -> None:
-        self.stopped = False
+    ``then`` is called at the first interrupt, for work that is not in pieces.
+    """
+
+    def __init__(self, out: Out, piece: str = "this piece") -> None:
+        self.stopped = self.twice = False
+        self.then: Callable[[], None] = lambda: None
         self._waiting = False
         self._out = out
+        self._piece = piece
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[None]:
@@ -114,9 +119,11 @@ class Stopping:
 
     def _interrupted(self, *_: object) -> None:
         if self.stopped or self._waiting:
+            self.twice = self.stopped
             raise KeyboardInterrupt
         self.stopped = True
-        self._out.say("Stopping after this piece; interrupt again to stop at once.")
+        self.then()
+        self._out.say(f"Stopping after {self._piece}; interrupt again to stop at once.")
 
     def pieces(self, chunks: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         """The chunks in pieces of about a fifth of a second."""

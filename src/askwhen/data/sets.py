@@ -105,9 +105,14 @@ def _stem(file: str) -> str:
     return re.split(r"[._]", file)[0].removesuffix("21578")
 
 
+def place(file: str) -> Path | None:
+    """Where a file is, in a folder of the user's or in the cache, if anywhere; it is not checked."""
+    return next((folder / file for folder in _folders() if (folder / file).is_file()), None)
+
+
 def is_here(file: str) -> bool:
     """Whether a file is in a folder of the user's or in the cache; it is not checked."""
-    return any((folder / file).is_file() for folder in _folders())
+    return place(file) is not None
 
 
 def _folders() -> list[Path]:

@@ -10,35 +10,44 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..compiling import source_hash
+from .. import compiling
+from ..data import sets
 from ..evaluate.workers import Watch, Workers
 
 
-def cache_folder() -> Path:
-    """Where finished cells are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen" / "experiments"
+def cache_folder() -> Path | None:
+    """Where finished cells are kept, or None where nothing can be written."""
+    steps = compiling.cache_folder()
+    return None if steps is None else steps.parent / "experiments"
 
 
 class Playing:
     """Plays the cells of one experiment.
 
     A cell is a function without arguments that gives numbers, texts, lists and dicts. What it gave is kept under its
-    name, the experiment's, the size of the run and the source of the package, so that an interrupted run goes on and a
-    changed one begins afresh.
+    name, the experiment's, the size of the run, the source of the package and the files of the data sets, so that an
+    interrupted run goes on and a changed one begins afresh.
     """
 
     def __init__(self, name: str, size: str, watch: Watch | None = None) -> None:
-        self._folder = cache_folder() / f"{name}-{size}-{_source()}"
+        folder = cache_folder()
+        self._folder = None if folder is None else folder / f"{name}-{size}-{_version()}"
         self._watch = watch
         self._done = self._total = 0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Let no further cell begin: whoever waits for one is interrupted."""
+        self._stopped = True
 
     def __call__(self, cells: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         """What these cells give, by their names."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        found = {name: self._kept(name) for name in cells}
-        missing = [name for name, value in found.items() if value is None]
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        found = {name: kept for name in cells if (kept := self._kept(name)) is not None}
+        missing = [name for name in cells if name not in found]
         self._total += len(cells)
-        self._done += len(cells) - len(missing)
+        self._done += len(found)
         before = self._done
         with Workers(lambda done, _, last: self._tell(before + done, last), len(missing)) as workers:
             played = workers.all([(name, partial(self._play, name, cells[name])) for name in missing])
@@ -50,25 +59,40 @@ class Playing:
             self._watch(done, self._total, last)
 
     def _path(self, name: str) -> Path:
-        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:24]}.json"
+        assert self._folder is not None
+        return self._folder / f"{_hash(name)}.json"
 
     def _kept(self, name: str) -> Any:
+        """What a cell gave, if it was kept whole: the first line is the hash of the rest."""
+        if self._folder is None:
+            return None
         try:
-            return json.loads(self._path(name).read_text(encoding="utf-8"))
+            first, _, text = self._path(name).read_text(encoding="utf-8").partition("\n")
         except (OSError, ValueError):
             return None
+        return json.loads(text) if first == _hash(text) else None
 
     def _play(self, name: str, cell: Callable[[], Any]) -> Any:
+        if self._stopped:
+            raise KeyboardInterrupt
         text = json.dumps(cell())
-        path = self._path(name)
-        partial_path = path.with_suffix(f".{os.getpid()}")
-        partial_path.write_text(text, encoding="utf-8")
-        partial_path.replace(path)
+        if self._folder is not None:
+            path = self._path(name)
+            partial_path = path.with_suffix(f".{os.getpid()}")
+            partial_path.write_text(f"{_hash(text)}\n{text}", encoding="utf-8")
+            partial_path.replace(path)
         return json.loads(text)
 
 
-def _source() -> str:
-    """A hash of the compiled steps and of the experiments."""
-    here = Path(__file__).parent
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted(here.glob("*.py")))
-    return hashlib.sha256((source_hash() + text).encode()).hexdigest()[:16]
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _version() -> str:
+    """A hash of what results depend on: the package but for how they are shown, and the files of the data sets."""
+    package = Path(__file__).parents[1]
+    sources = [path for path in sorted(package.rglob("*.py")) if path.parent.name not in ("cli", "report")]
+    texts = [path.read_text(encoding="utf-8") for path in sources]
+    places = [(file, sets.place(file)) for files in sets.files().values() for file in files]
+    data = [(file, path.stat().st_size, path.stat().st_mtime_ns) for file, path in places if path is not None]
+    return _hash(f"{compiling.source_hash()}{texts}{data}")[:16]

@@ -22,7 +22,14 @@ class Line(NamedTuple):
 
 
 def line_figure(
-    lines: Sequence[Line], *, title: str, across: str, up: str, shares: bool = True, shares_across: bool = False
+    lines: Sequence[Line],
+    *,
+    title: str,
+    across: str,
+    up: str,
+    shares: bool = True,
+    shares_across: bool = False,
+    log: bool = False,
 ) -> str:
     """Lines with bands, each named where it ends.
 
@@ -34,6 +41,8 @@ def line_figure(
         The title, and what the axes show.
     shares, shares_across : bool
         Whether values up and across are shares, and written in percent.
+    log : bool
+        Whether the axis across is logarithmic.
     """
     halves = [np.zeros(len(line.y)) if line.half is None else np.nan_to_num(np.asarray(line.half)) for line in lines]
     low, high = extent(
@@ -44,7 +53,8 @@ def line_figure(
     up_format: Format = percent if shares else plain
     across_format: Format = percent if shares_across else plain
     y = Axis(*widened(low, high), up, up_format)
-    x = Axis(0.0 if left >= 0.0 else left, right, across, across_format)
+    start = left if left < 0.0 or log else 0.0 if left < 0.25 * right else widened(left, right)[0]
+    x = Axis(start, right, across, across_format, log=log)
     room = max(text_width(line.name) for line in lines) + 50
     plot = Plot(Size("wide", 900, 400 + max(0, len(lines) - 16) * 17), x, y, right=room)
     for k, (line, half) in enumerate(zip(lines, halves, strict=True)):
