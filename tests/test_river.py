@@ -1,6 +1,7 @@
 """river's own checks, dictionaries whose features come and go, and river's classifiers under our rules."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -160,3 +161,20 @@ def test_what_cannot_be_done_is_said():
         RiverSampler(perceptron(), aw.Always()).ask({"a": 1.0})
     again = pickle.loads(pickle.dumps(sampler))
     assert again.round == 1
+
+
+def test_threads_may_share_a_river_sampler_from_its_first_round_on():
+    for _ in range(20):
+        sampler = RiverSampler(linear_model.LogisticRegression(), aw.Always(), seed=1)
+
+        def play(sampler=sampler):
+            for k in range(20):
+                sampler.tell(sampler.ask({"a": float(k), "b": 1.0}), k % 2 == 0)
+
+        threads = [threading.Thread(target=play) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sampler.round == sampler.questions == 80
+        assert pickle.loads(pickle.dumps(sampler)).round == 80

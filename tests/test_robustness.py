@@ -1,7 +1,9 @@
 """What a hostile or hurried user does: odd shapes, corrupt matrices, threads, interrupts, copies, forged files."""
 
+import contextlib
 import copy
 import pickle
+import signal
 import sys
 import threading
 from fractions import Fraction
@@ -277,3 +279,112 @@ def test_the_window_of_a_huge_detector_never_comes():
     detector = aw.SwitchDetector(2**31 - 1, 2**31 - 1)
     sampler = aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.0), detector, seed=0)
     assert sampler.run(np.ones((50, 2)), [1] * 50).questions == 0
+
+
+def odd_rows(d):
+    """The same row of a CSR matrix in every form that scipy allows, and some that it should not."""
+    data, indices = np.array([1.0, -2.0, 0.5]), np.array([1, 4, 6], np.int32)
+    plain = sp.csr_matrix((data, indices, [0, 3]), (1, d))
+    mixed = sp.csr_matrix((data[[2, 0, 1]], indices[[2, 0, 1]], [0, 3]), (1, d))
+    twice = sp.csr_matrix((np.array([0.5, 0.5, -2.0, 0.5]), np.array([1, 1, 4, 6], np.int32), [0, 4]), (1, d))
+    longer = sp.csr_matrix((1, d))
+    longer.data, longer.indices, longer.indptr = np.append(data, 9.0), np.append(indices, 7), np.array([0, 3])
+    wide = plain.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    single = plain.astype(np.float32)
+    return [plain, mixed, twice, longer, wide, single, sp.csr_array(plain), plain.tocoo(), plain.toarray()[0]]
+
+
+@pytest.mark.parametrize("prepare", [None, aw.Prepare()], ids=["as it is", "prepared"])
+def test_a_sparse_row_means_the_same_in_every_form(prepare):
+    asks = []
+    for k in range(len(odd_rows(8))):
+        sampler = aw.Sampler(aw.Perceptron(), aw.Always(), prepare=prepare, seed=0)
+        sampler.tell(sampler.ask(sp.csr_matrix(np.ones((1, 8)))), 1.0)
+        ask = sampler.ask(odd_rows(8)[k])
+        sampler.tell(ask, -1.0)
+        asks.append((ask, sampler.weights.tolist()))
+    assert all(found == asks[0] for found in asks)
+
+
+@pytest.mark.parametrize("indices", [[1, 4, 8], [-1, 4, 6]])
+def test_a_sparse_row_that_points_outside_is_refused(indices):
+    sampler = perceptron()
+    sampler.ask(sp.csr_matrix(np.ones((1, 8))))
+    bad = sp.csr_matrix((1, 8))
+    bad.data, bad.indices, bad.indptr = np.ones(3), np.array(indices, np.int32), np.array([0, 3], np.int32)
+    with pytest.raises(aw.InputError):
+        sampler.ask(bad)
+    bad.indices, bad.indptr = np.array([1, 4, 6], np.int32), np.array([0, 5], np.int32)
+    with pytest.raises(aw.InputError):
+        sampler.ask(bad)
+    assert sampler.round == 1
+
+
+def test_a_sparse_vector_of_one_dimension_is_no_trouble_for_a_dense_sampler():
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)
+    sampler.tell(sampler.ask(np.ones(4)), 1.0)
+    assert sampler.ask(sp.csr_array(np.array([0.0, 2.0, 0.0, 0.0]))).margin == 2.0
+
+
+def test_a_refused_first_instance_leaves_nothing_behind_wherever_an_interrupt_comes(monkeypatch):
+    """Every state must change together: half of a new beginning would be played on memory of another shape."""
+    sampler = aw.Sampler(aw.Lasec(1.0, 300.0), aw.Always(), seed=0)
+    with pytest.raises(aw.InputError):
+        sampler.ask(np.array([np.nan, 1.0, 2.0]))
+    engine = sampler._engine
+    assert (engine.learner, engine.plain, engine._frame, engine._ask) == (None, None, None, None)
+    assert sampler.ask(np.ones(5)).round == 0
+    # A frame is never played with rounds that were compiled for states of another kind.
+    engine.learner = aw.Perceptron().start(5, False)
+    assert sampler.ask(np.ones(5)).margin == 0.0
+
+
+def test_an_interrupt_never_leaves_a_sampler_locked():
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)
+    x = np.ones(3)
+    sampler.tell(sampler.ask(x), 1.0)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for k in range(300):
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + 1e-7 * k)
+                while True:
+                    sampler.forget(sampler.ask(x))
+            assert not sampler._lock.locked()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_sampler_that_prepares_can_be_mapped_from_a_file(tmp_path):
+    joblib = pytest.importorskip("joblib")
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), prepare=aw.Prepare(), seed=0)
+    sampler.tell(sampler.ask(np.ones(4)), 1.0)
+    joblib.dump(sampler, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    assert mapped.ask(np.arange(4.0)) == sampler.ask(np.arange(4.0))
+
+
+def test_several_classes_begin_again_after_an_interrupted_first_instance(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    sampler = aw.OneVsRest(["a", "b", "c"], aw.Perceptron(), aw.Always(), seed=0)
+    monkeypatch.setattr(engine_module, "entry_point", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sampler.ask(np.ones(8))
+    monkeypatch.undo()
+    with pytest.raises(aw.InputError):
+        sampler.ask([np.nan, 1.0])
+    ask = sampler.ask(sp.csr_matrix(np.ones((1, 3))))
+    sampler.tell(ask, "b")
+    assert ask.round == 0
+
+
+def test_a_forged_ask_is_refused_in_a_sentence():
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)
+    ask = sampler.ask(np.ones(3))
+    with pytest.raises(aw.QuestionError, match="must be an Ask or the number of its round"):
+        sampler.tell(ask._replace(round=[0]), 1.0)
+    sampler.tell(ask, 1.0)

@@ -136,11 +136,31 @@ def entry_point(function: Any, *args: Any) -> Callable[..., Any]:
     It skips numba's look-up of types (two microseconds for a NamedTuple) and their checks: the caller must give
     arguments of exactly these types, which the door of the sampler sees to.
     """
-    typeof: Any = numba.typeof
-    types = tuple(arg if isinstance(arg, numba.types.Type) else typeof(arg) for arg in args)
-    function.compile(types)
-    compiled: Callable[..., Any] = function.get_overload(types)
+    key = (function, *map(likeness, args))
+    compiled = _entry_points.get(key)
+    if compiled is None:
+        types = tuple(type_of(arg) for arg in args)
+        function.compile(types)
+        compiled = _entry_points[key] = function.get_overload(types)
     return compiled
+
+
+_entry_points: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_LAYOUT = 0x503  # contiguous as in C, as in Fortran, aligned, writeable: what numba's types tell apart
+
+
+def type_of(arg: Any) -> Any:
+    """The numba type of a value, or the type itself where one is given."""
+    return arg if isinstance(arg, numba.types.Type) else cast(Any, numba.typeof)(arg)
+
+
+def likeness(arg: Any) -> Any:
+    """Equal for values of the same numba type, which takes half a millisecond to find out for the states of a round."""
+    if isinstance(arg, np.ndarray):
+        return arg.dtype, arg.ndim, arg.flags.num & _LAYOUT
+    if isinstance(arg, tuple):
+        return type(arg), *map(likeness, arg)
+    return type(arg) if isinstance(arg, (bool, int, float)) else type_of(arg)
 
 
 class Family:

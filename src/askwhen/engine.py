@@ -16,7 +16,7 @@ from .contracts import Parts, State, experts, grow, ready
 from .drift.switch import NoDrift
 from .errors import InputError
 from .frames import new_frame
-from .linalg import SOUND, UNSOUND, DenseRows, SparseRow, SparseRows, row, size
+from .linalg import SOUND, UNSOUND, DenseRows, SparseRow, SparseRows, in_order, row, size
 from .prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
 from .round import LABEL_REFUSED, NOT_READY, SWITCHED, Record, ask_round, new_record, run_rounds, score_rows, tell_round
 from .rules.audit import audited
@@ -39,6 +39,7 @@ _CHUNK = 1 << 16
 _AHEAD = 256  # coins drawn at once
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
+_FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
 
 
@@ -66,8 +67,8 @@ class _InFrame:
         return engine.__dict__[self.name]
 
     def __set__(self, engine: Any, state: State) -> None:
+        engine._frame = None
         engine.__dict__[self.name] = state
-        engine._address = 0
 
 
 class Engine:
@@ -75,7 +76,8 @@ class Engine:
 
     ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
     ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
-    an instance that can be asked about as it is, with no conversion and no time, once rounds are compiled.
+    an array, and ``plain_csr`` that of a CSR matrix, that can be asked about as it is, with no conversion and no time,
+    once rounds are compiled.
     """
 
     learner, rule, drift, tally = _InFrame(), _InFrame(), _InFrame(), _InFrame()
@@ -101,13 +103,15 @@ class Engine:
         self.switches: list[int] = []
         self.pending: dict[int, Question] = {}
         self.plain: tuple[int] | None = None
-        self._frame: Any = None
-        self._address = 0
+        self.plain_csr: tuple[int, int] | None = None
+        self._frame: tuple[np.ndarray, int] | None = None
+        self._kind: Any = None
         self._ask: Any = None
         self._tell: Any = None
         self._transform: Any = None
         self._absorb: Any = None
-        self._seen: Row = _NO_TIMES
+        self._in_order: Any = None
+        self._seen: Row | None = None
 
     @property
     def coins(self) -> np.random.Generator:
@@ -138,8 +142,8 @@ class Engine:
             if d != self.shape.d:
                 raise InputError(f"{owner}: {name} must have {self.shape.d} features as before, got {d}.")
             return
-        self.prepare, self.learner, self.drift = self._start(owner, name, d, sparse)
-        self.shape = Shape(d, sparse)
+        first, learner, drift = self._start(owner, name, d, sparse)
+        self._become(prepare=first, learner=learner, drift=drift, shape=Shape(d, sparse))
 
     def _start(self, owner: str, name: str, d: int, sparse: bool) -> tuple[PrepareState | None, State, State]:
         """The states before the first round."""
@@ -157,36 +161,55 @@ class Engine:
     def begin_afresh(self) -> None:
         """Forget the first instance, if it is still the first: let the next one decide the dimension."""
         if self.round == 0:
-            self.learner, self.drift, self.prepare, self.shape = None, NoDrift(0), None, UNKNOWN
-            self.__dict__.update(dict.fromkeys(_COMPILED))
+            self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
 
-    def _framed(self) -> int:
-        """The address of the states as they are, and the compiled rounds for them, which take a while to compile."""
+    def _become(self, **states: Any) -> None:
+        """Take on states of another kind, and nothing that was compiled before: all at once, or an interrupt."""
+        self.__dict__.update(dict.fromkeys(_COMPILED) | states)
+
+    def _framed(self) -> tuple[np.ndarray, int]:
+        """The states as they are, with their address, and the rounds for them, which take a while to compile."""
         x = row(example_rows(self.shape.sparse), 0)
         try:
-            frame = new_frame(self.learner, self.rule, self.drift, self.tally)
-            if self._ask is None:
-                self._tell = entry_point(tell_round, frame.kind, x, 1.0, True, 0, 0, 1, 1.0, True)
+            frame, kind = new_frame(self.learner, self.rule, self.drift, self.tally)
+            if kind is not self._kind:
+                self._kind = None
+                self._tell = entry_point(tell_round, kind, x, 1.0, True, 0, 0, 1, 1.0, True)
                 if self.prepare is not None:
                     self._transform = entry_point(transform_row, self.prepare, x, x)
                     self._absorb = entry_point(absorb_row, self.prepare, x)
-                self._ask = entry_point(ask_round, frame.kind, x, 0, 0.0, 0.5)
+                if self.shape.sparse:
+                    self._in_order = entry_point(in_order, x, 1)
+                self._ask = entry_point(ask_round, kind, x, 0, 0.0, 0.5)
+                self._kind = kind
         except BaseException:  # an interrupt, most likely
             self.begin_afresh()
             raise
-        self._frame, self._address = frame, frame.address
-        self.plain = None if self.shape.sparse or self.needs_time else (self.shape.d,)
-        return frame.address
+        self._frame = frame
+        d, sparse = self.shape
+        if not self.needs_time:
+            self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
+        return frame
+
+    def plain_row(self, x: Any) -> SparseRow | None:
+        """A row of a CSR matrix as it is, or None where it must be looked at closely."""
+        data, indices, pointers = x.data, x.indices, x.indptr.tolist()
+        if data.dtype is not _FLOAT64 or indices.dtype is not _INT32 or len(pointers) != 2:
+            return None
+        if not (data.flags.carray and indices.flags.carray):
+            return None
+        found = SparseRow(data, indices.view(np.uint32), *pointers)
+        return found if self._in_order(found, self.shape.d) else None
 
     def seen(self, x: Row) -> Row:
         """What the learner sees of x; the next instance may overwrite it."""
-        if not self._address:
+        if self._frame is None:
             self._framed()
         return x if self.prepare is None else self._prepared_row(x)
 
     def ask(self, x: Row, time: float = 0.0) -> Ask:
         """Play one round."""
-        address = self._address or self._framed()
+        _held, address = self._frame or self._framed()  # held, so that no other thread frees it
         seen = x if self.prepare is None else self._prepared_row(x)
         number, coins = self.round, self._drawn
         coin = coins.pop() if coins else self._draw()
@@ -213,7 +236,7 @@ class Engine:
             if not isinstance(self._seen, SparseRow) or len(self._seen.data) < n:
                 self._seen = SparseRow(np.empty(2 * n), np.empty(2 * n, np.uint32), 0, n)
             self._seen = self._seen._replace(stop=n)
-        elif isinstance(self._seen, SparseRow) or len(self._seen) != self.dimension:
+        elif self._seen is None:
             self._seen = np.empty(self.dimension)
         verdict = self._transform(self.prepare, x, self._seen)
         if verdict != SOUND:
@@ -235,7 +258,7 @@ class Engine:
         """Settle an open question."""
         asked, x, marks = question
         number, prediction, margin, _, chance, _ = asked
-        address = self._address or self._framed()  # before the compiled round is looked at
+        _held, address = self._frame or self._framed()  # before the compiled round is looked at
         mistaken = y != prediction and not self.regression
         verdict, updated = self._tell(address, x, y, mistaken, marks, number, self.round, chance, margin > 0.0)
         if verdict != SOUND:
@@ -394,7 +417,7 @@ class Engine:
 
 
 _STATES = ("learner", "rule", "drift", "prepare", "tally")
-_COMPILED = ("plain", "_frame", "_address", "_ask", "_tell", "_transform", "_absorb")
+_COMPILED = ("plain", "plain_csr", "_frame", "_kind", "_ask", "_tell", "_transform", "_absorb", "_in_order", "_seen")
 
 
 def seen_rows(prepare: PrepareState | None, rows: Rows) -> Rows:

@@ -9,21 +9,13 @@ holds the block and the states, and makes a new frame where a state is replaced,
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numba
 import numpy as np
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
-from .compiling import entry_point, step, without_counts
-
-
-class Frame(NamedTuple):
-    """A block, its address, and the numba type of such addresses."""
-
-    block: np.ndarray
-    address: int
-    kind: Any
+from .compiling import entry_point, likeness, step, type_of, without_counts
 
 
 class AddressType(numba.types.Type):
@@ -32,6 +24,11 @@ class AddressType(numba.types.Type):
     def __init__(self, states: Any) -> None:
         self.states = states
         super().__init__(f"Address({states})")
+
+    @property
+    def key(self) -> Any:
+        """What makes it equal to another one: not the name, which states of another class may share."""
+        return self.states
 
 
 register_model(AddressType)(models.OpaqueModel)
@@ -88,8 +85,13 @@ def filled(states: Any) -> Any:
     return block
 
 
-def new_frame(*states: Any) -> Frame:
-    """A frame of these states, which the caller keeps."""
-    kind = cast(Any, numba.typeof)(states)
-    block = entry_point(filled, kind)(states)
-    return Frame(block, block.ctypes.data, AddressType(kind))
+_kinds: dict[Any, AddressType] = {}
+
+
+def new_frame(*states: Any) -> tuple[tuple[np.ndarray, int], AddressType]:
+    """A frame of these states, which the caller keeps: its block and its address; and the type of the address."""
+    block = entry_point(filled, states)(states)
+    like = likeness(states)
+    if like not in _kinds:
+        _kinds[like] = AddressType(type_of(states))
+    return (block, block.ctypes.data), _kinds[like]

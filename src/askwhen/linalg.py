@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiling import Family, step
+from .compiling import Family, borrow, step
 
 SOUND, UNSOUND, TOO_LARGE = 0, 1, 2
 """What :data:`look` and the learners' ``score`` say of a row."""
@@ -42,8 +42,10 @@ class SparseRow(NamedTuple):
 
     def copy(self) -> SparseRow:
         """The same row in arrays of its own."""
-        here = slice(self.start, self.stop)
-        return SparseRow(self.data[here].copy(), self.indices[here].copy(), 0, self.stop - self.start)
+        data, indices, start, stop = self
+        if start > 0 or stop < len(data) or stop < len(indices):
+            data, indices = data[start:stop], indices[start:stop]
+        return SparseRow(data.copy(), indices.copy(), 0, stop - start)
 
 
 class DenseRows(NamedTuple):
@@ -398,3 +400,18 @@ def _unspread_dense(x: Any, scratch: Any) -> None:
 def _unspread_sparse(x: Any, scratch: Any) -> None:
     for j in range(size(x)):
         scratch[position(x, j)] = 0.0
+
+
+@step
+def in_order(x: Any, d: int) -> Any:
+    """Whether a sparse row stays within its arrays, and its indices increase and stay below d."""
+    x = borrow(x)
+    if x.start < 0 or x.start > x.stop or x.stop > min(len(x.data), len(x.indices)):
+        return False
+    last = np.int64(-1)
+    for j in range(x.start, x.stop):
+        i = np.int64(x.indices[j])
+        if i <= last:
+            return False
+        last = i
+    return last < d

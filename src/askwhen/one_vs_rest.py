@@ -149,10 +149,10 @@ class OneVsRest:
         with self._lock:
             now = moment(self._judge, "ask", time)
             x, d = check_instance("ask", x, self._judge.form)
-            self._begin("ask", "x", d, isinstance(x, SparseRow))
             try:
+                self._begin("ask", "x", d, isinstance(x, SparseRow))
                 return self._ask(x, now, "ask", "x")
-            except InputError:
+            except BaseException:  # refused, or interrupted
                 self._begin_afresh()
                 raise
 
@@ -169,6 +169,7 @@ class OneVsRest:
         if self.round == 0:
             for engine in (self._judge, *self._learners):
                 engine.begin_afresh()
+            self._score = self._learn = None
 
     def _ask(self, x: Row, time: float, owner: str, where: str) -> Ask:
         judge = self._judge

@@ -17,7 +17,7 @@ from .errors import SnapshotError
 from .kernels import Kernel
 from .linalg import SparseRow
 from .parts import build, check_parts, describe
-from .round import marked, unmarked
+from .round import BY_RULE, PERIOD, SWITCHED, unmarked
 from .states import arrays_of, with_arrays
 from .trace import Ask
 from .validation import Row, is_instance, values_of
@@ -119,5 +119,12 @@ def _restore(header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kern
             x = SparseRow(x, arrays[f"pending.{ask[0]}.indices"], 0, len(x))
         if not (is_instance(x, engine.dimension) and index(ask[0]) < engine.round):
             raise SnapshotError(f"load: the open question of round {ask[0]} cannot be used.")
-        engine.pending[ask[0]] = (Ask(*ask), x, marked(bool(by_rule), index(period), bool(switched)))
+        engine.pending[ask[0]] = (Ask(*ask), x, _marks(by_rule, index(period), switched))
     return engine
+
+
+def _marks(by_rule: Any, period: int, switched: Any) -> int:
+    """What a question keeps of its round, from a header that may say anything."""
+    if not 0 <= period < 1 << 53:
+        raise SnapshotError("load: an open question is of a window that cannot be.")
+    return BY_RULE * bool(by_rule) + SWITCHED * bool(switched) + PERIOD * period

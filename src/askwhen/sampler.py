@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import persistence, snapshot
 from .contracts import Drift, Learner, Parts, Rule, experts, scale, weights
@@ -39,6 +40,7 @@ from .validation import (
 )
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
+_CSR = (sp.csr_matrix, sp.csr_array)
 
 
 class Sampler:
@@ -198,9 +200,8 @@ class Sampler:
         Ask
             If ``ask.query``, answer with ``tell(ask, y)`` now, later, in any order, or drop it with ``forget(ask)``.
         """
-        engine, lock = self._engine, self._lock
-        lock.acquire()  # half the time of a with statement
-        try:
+        engine = self._engine
+        with self._lock:
             # An instance that is right already, checked in the cheapest order; any other goes the long way.
             if (
                 time is None
@@ -210,14 +211,16 @@ class Sampler:
                 and x.flags.carray
             ):
                 return engine.ask(x)
+            if time is None and type(x) in _CSR and x.shape == engine.plain_csr:
+                row = engine.plain_row(x)
+                if row is not None:
+                    return engine.ask(row)
             if self._tasks:
                 raise self._has_tasks("ask")
             now = moment(engine, "ask", time)
             x, d = check_instance("ask", x, engine.form)
             engine.begin("ask", "x", d, isinstance(x, SparseRow))
             return engine.ask(x, now)
-        finally:
-            lock.release()
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
@@ -232,17 +235,17 @@ class Sampler:
         y : number
             -1 or +1; any finite number for a regressor.
         """
-        engine, lock = self._engine, self._lock
+        engine = self._engine
         if type(y) is not float or (y != 1.0 and y != -1.0):
             y = check_label("tell", y, engine.regression)
-        lock.acquire()
-        try:
-            question = engine.pending.get(ask[0]) if type(ask) is Ask else None
+        with self._lock:
+            try:
+                question = engine.pending.get(ask[0]) if type(ask) is Ask else None
+            except TypeError:  # a round that is no number
+                question = None
             if question is None or question[0] is not ask:  # not the very Ask that waits: look closely
                 question = self._open_question("tell", ask)
             engine.tell(question, y)
-        finally:
-            lock.release()
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""

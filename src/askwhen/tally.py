@@ -38,6 +38,9 @@ RECENT = 5000
 UNASKED, OPEN, RIGHT, WRONG = 0, 1, 2, 3
 """What is known of a round."""
 
+HALVES = 0.5 ** np.arange(1, STAKES + 1)
+"""The stakes: powers of two, so that multiplying by them is exact."""
+
 SMALLEST_COIN = 2.0**-53
 """The coin 0 asks at any distance, so that no probability is smaller than that of the coin 0."""
 
@@ -109,15 +112,23 @@ def note_label(tally: Any, P: float, side: int, mistaken: bool) -> None:
 @apart
 def stake(high: Any, low: Any, up: Any, down: Any, P: float) -> None:
     """Stake on a mistake that was asked about with probability P, in place."""
-    share = 1.0 / max(P, SMALLEST_COIN)
-    for j in range(STAKES):
-        share *= 0.5
-        if share < 1.0:
-            up[j] *= 1.0 - share
-            if up[j] < 1e-200:
-                high[j] -= math.log(up[j])
-                up[j] = 1.0
+    whole, full = 1.0 / max(P, SMALLEST_COIN), 0
+    for j in range(STAKES):  # without branches, so that several are done at once
+        share = whole * HALVES[j]
+        up[j] *= 1.0 - share if share < 1.0 else 1.0
         down[j] *= 1.0 + share
+        full |= (up[j] < 1e-200) | (down[j] > 1e200)
+    if full:
+        carry_over(high, low, up, down)
+
+
+@apart
+def carry_over(high: Any, low: Any, up: Any, down: Any) -> None:
+    """Add the logarithms of factors that would soon leave the range of floating point, in place."""
+    for j in range(STAKES):
+        if up[j] < 1e-200:
+            high[j] -= math.log(up[j])
+            up[j] = 1.0
         if down[j] > 1e200:
             low[j] += math.log(down[j])
             down[j] = 1.0

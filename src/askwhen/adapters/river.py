@@ -7,8 +7,10 @@ hashing.
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
+import threading
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -207,11 +209,25 @@ class RiverSampler:
         self.classifier = classifier
         self.labels = tuple(labels)
         self._judge = Engine(parts, seed)
-        self._judge.begin("RiverSampler", "x", 1, False)
-        self._judge.learner = Given(np.array([0.0, 0.0, 1.0]))
+        self._begin()
         self._row = np.zeros(1)
+        self._lock = threading.RLock()
         self._by_truth = True
         self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
+
+    def _begin(self) -> None:
+        """Let margins come from elsewhere; again after an interrupt in the first round."""
+        if not isinstance(self._judge.learner, Given):
+            self._judge.begin("RiverSampler", "x", 1, False)
+            self._judge.learner = Given(np.array([0.0, 0.0, 1.0]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            state: dict[str, Any] = copy.deepcopy({k: value for k, value in self.__dict__.items() if k != "_lock"})
+            return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def round(self) -> int:
@@ -230,13 +246,15 @@ class RiverSampler:
 
     def ask(self, x: dict[Any, Any], time: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for."""
-        now = moment(self._judge, "ask", time)
-        self._judge.learner.numbers[0] = self._margin(x)
-        asked = self._judge.ask(self._row, now)
-        ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
-        if ask.query:
-            self._open[ask.round] = ask, dict(x)
-        return ask
+        with self._lock:
+            now = moment(self._judge, "ask", time)
+            self._begin()
+            self._judge.learner.numbers[0] = self._margin(x)
+            asked = self._judge.ask(self._row, now)
+            ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
+            if ask.query:
+                self._open[ask.round] = ask, dict(x)
+            return ask
 
     def _margin(self, x: dict[Any, Any]) -> float:
         """P(+1) - P(-1), by the labels themselves or by False and True."""
@@ -259,17 +277,19 @@ class RiverSampler:
         """Give the label of a question: the classifier learns it."""
         if y not in self.labels:
             raise InputError(f"tell: y must be one of {self.labels}, got {y!r}.")
-        asked, x = open_question("tell", self._open, ask)
-        self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
-        number = asked.round
-        self._judge.tell(self._judge.pending[number], 1.0 if y == self.labels[1] else -1.0)
-        del self._open[number]
+        with self._lock:
+            asked, x = open_question("tell", self._open, ask)
+            self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
+            number = asked.round
+            self._judge.tell(self._judge.pending[number], 1.0 if y == self.labels[1] else -1.0)
+            del self._open[number]
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered."""
-        number = open_question("forget", self._open, ask)[0].round
-        self._judge.forget(self._judge.pending[number])
-        del self._open[number]
+        with self._lock:
+            number = open_question("forget", self._open, ask)[0].round
+            self._judge.forget(self._judge.pending[number])
+            del self._open[number]
 
     def run(self, stream: Iterable[tuple[dict[Any, Any], Any]]) -> dict[str, int]:
         """Play a round for every (x, y), telling each asked label at once: how many rounds, questions and mistakes."""
