@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test oldest check bench clean
+.PHONY: demo test oldest check bench peers clean
 
 demo: $(VENV)/.ready
 	$(BIN)/askwhen demo
@@ -24,12 +24,25 @@ check: $(VENV)/.ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Beside what you would take instead: speed, then accuracy for labels (an hour).
+peers: $(VENV)/.ready
+ifdef UV
+	uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable '.[dev,peers]'
+else
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,peers]'
+endif
+	$(BIN)/python benchmarks/peers.py
+	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python -W ignore benchmarks/peer_labels.py
+
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/limits.py
+	$(BIN)/python benchmarks/check.py
 	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python benchmarks/label_efficiency.py
 
 clean:

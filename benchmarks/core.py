@@ -16,16 +16,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 import askwhen as aw
+from workloads import best, text_like, unit_norm
 
 C_SOURCE = """
 #include <math.h>
@@ -46,41 +45,6 @@ void sel_p(double *w, const double *data, const int32_t *indices, const int64_t 
   }
 }
 """
-
-
-def text_like(n: int, d: int = 47_236, nonzeros: int = 76, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Sparse rows of the shape of RCV1: Zipf-distributed features, unit norm."""
-    rng = np.random.default_rng(seed)
-    chance = np.cumsum(1.0 / np.arange(1, d + 1) ** 0.8)
-    columns = np.searchsorted(chance / chance[-1], rng.random((n, nonzeros)))
-    values = np.abs(rng.standard_normal((n, nonzeros)))
-    X = sp.csr_matrix((values.ravel(), columns.ravel().astype(np.int32), np.arange(n + 1) * nonzeros), (n, d))
-    X.sum_duplicates()
-    X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1).A1), np.diff(X.indptr))
-    target = rng.standard_normal(d)
-    return X, np.where(X @ target > 0, 1.0, -1.0)
-
-
-def unit_norm(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Dense unit-norm rows whose target switches every 500, as in the drift paper."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    targets = rng.standard_normal((n // 500 + 1, d))[np.arange(n) // 500]
-    return X, np.where((X * targets).sum(axis=1) > 0, 1.0, -1.0)
-
-
-def best(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """The best time of each call in seconds, interleaved."""
-    for call in calls.values():
-        call()
-    times = dict.fromkeys(calls, np.inf)
-    for _ in range(repeats):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            times[name] = min(times[name], time.perf_counter() - start)
-    return times
 
 
 def c_loop(X: Any, y: np.ndarray, u: np.ndarray, b: float) -> Callable[[], Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ def line_figure(
     shares: bool = True,
     shares_across: bool = False,
     log: bool = False,
+    log_up: bool = False,
 ) -> str:
     """Lines with bands, each named where it ends.
 
@@ -41,8 +43,8 @@ def line_figure(
         The title, and what the axes show.
     shares, shares_across : bool
         Whether values up and across are shares, and written in percent.
-    log : bool
-        Whether the axis across is logarithmic.
+    log, log_up : bool
+        Whether the axis across, and the one up, are logarithmic.
     """
     halves = [np.zeros(len(line.y)) if line.half is None else np.nan_to_num(np.asarray(line.half)) for line in lines]
     low, high = extent(
@@ -52,7 +54,9 @@ def line_figure(
     left, right = extent(*(np.asarray(line.x, float) for line in lines))
     up_format: Format = percent if shares else plain
     across_format: Format = percent if shares_across else plain
-    y = Axis(*widened(low, high), up, up_format)
+    if log_up:
+        low, high = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+    y = Axis(*((low, high) if log_up else widened(low, high)), up, up_format, log=log_up)
     start = left if left < 0.0 or log else 0.0 if left < 0.25 * right else widened(left, right)[0]
     x = Axis(start, right, across, across_format, log=log)
     room = max(text_width(line.name) for line in lines) + 50

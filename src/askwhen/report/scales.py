@@ -48,6 +48,18 @@ def ratio_ticks(low: float, high: float) -> list[float]:
     return [mark for mark in marks if low * (1 - 1e-9) <= mark <= high * (1 + 1e-9)]
 
 
+def powers_of_ten(low: float, high: float) -> list[float]:
+    """The powers of ten between two positive ends, for a long logarithmic scale.
+
+    Examples
+    --------
+    >>> powers_of_ten(0.5, 200)
+    [1.0, 10.0, 100.0]
+    """
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [10.0**power for power in powers if low * (1 - 1e-9) <= 10.0**power <= high * (1 + 1e-9)]
+
+
 def widened(low: float, high: float, count: int = 5) -> tuple[float, float]:
     """The ends moved out to the next ticks; ends that are equal or unknown are made to differ."""
     if not (math.isfinite(low) and math.isfinite(high)):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .scales import Format, Scale, plain, ratio_ticks, ticks
+from .scales import Format, Scale, plain, powers_of_ten, ratio_ticks, ticks
 
 COLOURS = 8
 DASHES = ("", "7 4", "2 3", "10 3 2 3", "14 4")
@@ -140,11 +140,13 @@ class Plot:
         self.size = size
         self.top, self.bottom = 30.0, size.height - 46.0
         marks, step = ticks(y.low, y.high, max(2, int((self.bottom - self.top) / 44)), whole=y.whole)
-        names = [y.format(mark, step) for mark in marks]
+        if y.log:
+            marks = powers_of_ten(y.low, y.high)
+        names = [y.format(mark, mark if y.log else step) for mark in marks]
         self.left = 10.0 + max((text_width(name) for name in names), default=20.0)
         self.right = size.width - max(right, text_width(x.format(x.high, 1.0)) / 2 + 4)
         self.x = Scale(x.low, x.high, self.left, self.right, x.log)
-        self.y = Scale(y.low, y.high, self.bottom, self.top)
+        self.y = Scale(y.low, y.high, self.bottom, self.top, y.log)
         self._parts: list[str] = []
         for mark, name in zip(marks, names, strict=True):
             at = self.y.at(mark)
@@ -160,7 +162,7 @@ class Plot:
         for wanted in range(10, 0, -1):
             marks, step = ticks(x.low, x.high, wanted, whole=x.whole)
             if x.log:
-                marks = ratio_ticks(x.low, x.high)
+                marks = ratio_ticks(x.low, x.high) if x.high < 1e3 * x.low else powers_of_ten(x.low, x.high)
                 step = min(marks, default=1.0)
             names = [x.format(mark, mark if x.log else step) for mark in marks]
             at = [self.x.at(mark) for mark in marks]

@@ -1,0 +1,354 @@
+"""What accuracy do so many labels buy here, and with the peers? Every stream, the same features, the same labels.
+
+    python benchmarks/peer_labels.py [--shares 0.05,0.1,0.2] [--streams ...] [--seeds 5] [--jobs 2] [--json OUT]
+
+Everyone sees the instances that ``Prepare()`` makes, in the same order. The peers bring a linear model each: river its
+LogisticRegression under EntropySampler, Vowpal Wabbit its own under --active --simulation, and scikit-activeml's
+strategies, which bring none, the same logistic regression as river's. The peers are tuned in hindsight, on the first
+seed of each stream and share: what decides how much they ask is brought to the share of labels by bisection, for each
+of three learning rates, and the rate with the best accuracy is taken. The default of askwhen is told the share and
+nothing else. Seeds shuffle the streams that have no order. A peer that is not installed is left out with a line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import itertools
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+import askwhen as aw
+from askwhen.prepare import room_for, transform_rows
+from askwhen.validation import check_instances, shape_of
+from streams import DRIFTING, STILL
+
+STREAMS = DRIFTING | STILL
+RATES = (0.1, 1.0, 10.0)
+"""Learning rates of the peers' models; instances have about unit length."""
+
+DEFAULT = "askwhen, default"
+RANDOM = "askwhen, at random"
+STRATEGIES = ("FixedUncertainty", "VariableUncertainty", "Split", "StreamProbabilisticAL")
+STEPS = 8
+"""How often a knob is moved in search of a share."""
+
+ORDERED = ("elec2", "usenet2", "spam", "rcv1", "reuters")
+STILL_ROWS = 5_000
+"""Streams that do not drift are cut here: some peers take milliseconds for a round."""
+
+FOLDER = Path(tempfile.gettempdir())
+
+
+class Played(NamedTuple):
+    """What came of one pass over a stream: shares of all rounds."""
+
+    accuracy: float
+    asked: float
+
+
+@lru_cache(2)
+def stream(name: str, seed: int) -> tuple[Any, np.ndarray]:
+    """The prepared instances of a stream, and their labels."""
+    X, y = STREAMS[name](np.random.default_rng(1000 + seed))
+    if name in STILL:
+        X, y = X[:STILL_ROWS], y[:STILL_ROWS]
+    rows = check_instances("stream", X, None)
+    n, d = shape_of(rows)
+    state = aw.Prepare().start(d, sp.issparse(X))
+    out: Any = room_for(state, rows)
+    transform_rows(state, rows, n, out, True)
+    if sp.issparse(X):
+        seen: Any = sp.csr_matrix((out.data, out.indices.astype(np.int32), out.indptr), (n, d + 1))
+    else:
+        seen = out.X
+    return seen, np.asarray(y, float)
+
+
+class Logistic:
+    """Logistic regression by stochastic gradient steps: the formula of river's, over arrays."""
+
+    def __init__(self, X: Any, rate: float) -> None:
+        self.X, self.rate, self.w = X, rate, np.zeros(X.shape[1])
+        self.sparse = sp.issparse(X)
+
+    def row(self, i: int) -> tuple[Any, Any]:
+        """Where the values of row i are, and what they are."""
+        if not self.sparse:
+            return slice(None), self.X[i]
+        first, last = self.X.indptr[i], self.X.indptr[i + 1]
+        return self.X.indices[first:last], self.X.data[first:last]
+
+    def chance(self, i: int) -> float:
+        """The probability that row i is positive."""
+        places, x = self.row(i)
+        return 1.0 / (1.0 + math.exp(-min(max(float(self.w[places] @ x), -500.0), 500.0)))
+
+    def learn(self, i: int, label: float) -> None:
+        """One gradient step."""
+        places, x = self.row(i)
+        self.w[places] += self.rate * ((label > 0) - self.chance(i)) * x
+
+
+def tuned(play: Callable[[float, float], Played], peer: Peer, share: float) -> tuple[float, float]:
+    """The learning rate and the knob that ask for this share, and of those, the ones with the best accuracy."""
+    tries = []
+    for rate in peer.rates:
+        low, high = peer.knobs
+        knob = share if low < share < high else math.sqrt(low * high)
+        for _ in range(STEPS):
+            played = play(rate, knob)
+            off = abs(played.asked / share - 1.0)
+            tries.append((off > 0.1, off if off > 0.1 else -played.accuracy, rate, knob))
+            if off < 0.04:
+                break
+            low, high = (low, knob) if played.asked > share else (knob, high)
+            close = knob * share / max(played.asked, 1e-9)
+            knob = close if off < 0.3 and low < close < high else math.sqrt(low * high)
+    return min(tries)[2:]
+
+
+def askwhen(who: str, name: str, seed: int, share: float) -> Played:
+    X, y = stream(name, seed)
+    rule = aw.BudgetRule(share) if who == DEFAULT else aw.FixedRate(share)
+    trace = aw.Sampler(aw.AutoLasec(), rule, seed=seed).run(X, y, margins=False, trace=False)
+    return Played(1.0 - trace.mistakes / trace.rounds, trace.questions / trace.rounds)
+
+
+def entropy_sampler(name: str, seed: int, rate: float, knob: float) -> Played:
+    from river.active import EntropySampler
+    from river.linear_model import LogisticRegression
+    from river.optim import SGD
+
+    X, y = stream(name, seed)
+    rows = Logistic(X, rate)
+    model: Any = EntropySampler(LogisticRegression(SGD(rate), intercept_lr=0.0), discount_factor=1.0 / knob, seed=seed)
+    wrong = asked = 0
+    for i, label in enumerate(y.tolist()):
+        places, values = rows.row(i)
+        keys = range(len(values)) if isinstance(places, slice) else places.tolist()
+        x = dict(zip(keys, values.tolist(), strict=True))
+        prediction, ask = model.predict_one(x)
+        wrong += bool(prediction) != (label > 0)
+        if ask:
+            asked += 1
+            model.learn_one(x, label > 0)
+    return Played(1.0 - wrong / len(y), asked / len(y))
+
+
+def frequency(X: np.ndarray) -> Callable[[int, list[int]], float]:
+    """How often something like row i was told: scikit-activeml's kernel estimate with gamma="mean", kept up to date."""
+    kept, total, squares = np.empty((1024, X.shape[1])), np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    taken = 0
+
+    def near(i: int, told: list[int]) -> float:
+        nonlocal kept, taken
+        while taken < len(told):
+            if taken == len(kept):
+                kept = np.concatenate([kept, np.empty_like(kept)])
+            x = X[told[taken]]
+            kept[taken] = x
+            total[:] += x
+            squares[:] += x * x
+            taken += 1
+        if taken == 0:
+            return 0.0
+        n = max(2, taken)
+        spread = float(np.sum(squares / taken - (total / taken) ** 2))
+        gamma = (n - 1) * math.log((n - 1) / 2e-12) / (4.0 * n * spread) if spread > 1e-12 else 1.0 / X.shape[1]
+        difference = kept[:taken] - X[i]
+        return float(np.exp(-gamma * np.einsum("ij,ij->i", difference, difference)).sum())
+
+    return near
+
+
+def classifier_of(model: Logistic, near: Callable[[int, list[int]], float] | None, told: list[int]) -> Any:
+    """The model as scikit-activeml's strategies want it; an instance goes by its number."""
+    from skactiveml.base import ClassFrequencyEstimator
+
+    class Numbered(ClassFrequencyEstimator):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:  # noqa: ARG002, what all have
+            return self
+
+        def predict_proba(self, X: Any) -> np.ndarray:
+            p = model.chance(int(X[0, 0]))
+            return np.array([[1.0 - p, p]])
+
+        def predict_freq(self, X: Any) -> np.ndarray:
+            assert near is not None
+            return near(int(X[0, 0]), told) * self.predict_proba(X)
+
+    return Numbered(classes=[0, 1])
+
+
+def utility(clf: Any, candidate: np.ndarray, probabilistic: bool) -> np.ndarray:
+    """How useful a label is to the strategies: uncertainty, or the expected reduction of cost."""
+    if probabilistic:
+        from skactiveml.pool import cost_reduction
+
+        return np.asarray(cost_reduction(clf.predict_freq(candidate), prior=1e-3, m_max=2))
+    return np.asarray(1.0 - clf.predict_proba(candidate).max(axis=1))
+
+
+def strategy(which: str, name: str, seed: int, rate: float, knob: float) -> Played:
+    from skactiveml import stream as strategies
+
+    X, y = stream(name, seed)
+    model = Logistic(X, rate)
+    told: list[int] = []
+    probabilistic = which == "StreamProbabilisticAL"
+    clf = classifier_of(model, frequency(X) if probabilistic else None, told)
+    needed: dict[str, Any] = {"classes": [0, 1]} if which == "FixedUncertainty" else {}
+    asks = getattr(strategies, which)(budget=knob, random_state=seed, **needed)
+    wrong = 0
+    for i, label in enumerate(y):
+        wrong += (model.chance(i) > 0.5) != (label > 0)
+        candidate = np.array([[float(i)]])
+        if i == 0:
+            chosen, utilities = asks.query(candidate, clf, return_utilities=True)
+        else:  # what query comes to, without checking its arguments again, which takes three times as long
+            utilities = utility(clf, candidate, probabilistic)
+            chosen = asks.budget_manager_.query_by_utility(utilities)
+        more = {"utilities": utilities} if probabilistic else {}
+        asks.budget_manager_.update(candidate, chosen, **more)
+        if len(chosen) > 0:
+            told.append(i)
+            model.learn(i, label)
+    return Played(1.0 - wrong / len(y), len(told) / len(y))
+
+
+@lru_cache(1)
+def vw_file(name: str, seed: int) -> Path:
+    """The stream as Vowpal Wabbit's text."""
+    X, y = stream(name, seed)
+    rows, path = Logistic(X, 0.0), FOLDER / f"{os.getpid()}.vw"
+    with path.open("w") as file:
+        for i, label in enumerate(y):
+            places, values = rows.row(i)
+            keys = range(len(values)) if isinstance(places, slice) else places.tolist()
+            pairs = " ".join(f"{j}:{v:.7g}" for j, v in zip(keys, values.tolist(), strict=True) if v != 0.0)
+            file.write(f"{label:.0f} | {pairs}\n")
+    return path
+
+
+def vowpal_wabbit(name: str, seed: int, rate: float, knob: float) -> Played:
+    from vowpalwabbit import pyvw
+
+    path, y = vw_file(name, seed), stream(name, seed)[1]
+    out = path.with_suffix(".out")
+    model = pyvw.Workspace(
+        f"--active --simulation --mellowness {knob:.9g} --loss_function logistic --binary --noconstant -b 18 -l {rate} "
+        f"--random_seed {seed} -d {path} -p {out}",
+        enable_logging=True,
+    )
+    model.finish()
+    asked = next(int(line.split("=")[1]) for line in model.get_log() if line.startswith("total queries"))
+    predictions = np.array([float(line.split()[0]) for line in out.read_text().splitlines()])
+    return Played(float((predictions == y).mean()), asked / len(y))
+
+
+class Peer(NamedTuple):
+    """A way of asking: play(stream, seed, rate, knob), where it comes from, and what is tuned."""
+
+    play: Callable[[str, int, float, float], Played]
+    package: str
+    rates: tuple[float, ...]
+    knobs: tuple[float, float]
+    tosses: bool = True
+
+
+PEERS = {
+    "river, EntropySampler": Peer(entropy_sampler, "river", RATES, (1e-4, 1e2)),
+    "VW, --active": Peer(vowpal_wabbit, "vowpalwabbit", (0.05, 0.5, 5.0), (1e-12, 10.0)),
+} | {
+    f"scikit-activeml, {which}": Peer(partial(strategy, which), "skactiveml", RATES, (0.005, 1.0), which == "Split")
+    for which in STRATEGIES
+}
+
+
+def cell(who: str, name: str, share: float, seeds: int) -> list[Played]:
+    """One way of asking on one stream."""
+    if who in (DEFAULT, RANDOM):
+        return [askwhen(who, name, seed, share) for seed in range(seeds)]
+    peer = PEERS[who]
+    rate, knob = tuned(partial(peer.play, name, 0), peer, share)
+    if name in ORDERED and not peer.tosses:
+        seeds = 1  # every seed is the same
+    return [peer.play(name, seed, rate, knob) for seed in range(seeds)]
+
+
+def has_cell(who: str, name: str) -> bool:
+    """StreamProbabilisticAL estimates densities with dense arrays only."""
+    return not who.endswith("StreamProbabilisticAL") or not sp.issparse(stream(name, 0)[0])
+
+
+def show(share: float, names: list[str], who: list[str], found: dict[tuple[str, str, float], list[Played]]) -> None:
+    """A table of one share: mean accuracy with its standard error; the best of every stream is bold."""
+    print(f"\nAccuracy in percent with {share:.0%} of the labels (standard error), and the labels where they differ\n")
+    print("| | " + " | ".join(names) + " |")
+    print("|---" * (len(names) + 1) + "|")
+    means = {key: float(np.mean([played.accuracy for played in cells])) for key, cells in found.items()}
+    for person in who:
+        texts = []
+        for name in names:
+            cells = found.get((person, name, share))
+            if cells is None:
+                texts.append("-")
+                continue
+            accuracy = means[person, name, share]
+            best = max(means[other, name, share] for other in who if (other, name, share) in means)
+            error = np.std([played.accuracy for played in cells]) / math.sqrt(len(cells))
+            used = float(np.mean([played.asked for played in cells]))
+            text = f"{100 * accuracy:.1f}" if accuracy < best else f"**{100 * accuracy:.1f}**"
+            text += f" ({100 * error:.1f})" if error > 0.0 else ""
+            texts.append(text + (f" at {100 * used:.1f} %" if abs(used - share) > 0.05 * share else ""))
+        print(f"| {person} | " + " | ".join(texts) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shares", default="0.05,0.1,0.2", help="shares of the labels")
+    parser.add_argument("--streams", default=",".join(STREAMS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="keep finished cells in this file, and go on from it")
+    options = parser.parse_args()
+    names, shares = options.streams.split(","), [float(share) for share in options.shares.split(",")]
+    who = [DEFAULT, RANDOM]
+    for name, peer in PEERS.items():
+        if importlib.util.find_spec(peer.package) is None:
+            print(f"{name} is left out: {peer.package} is not installed", file=sys.stderr)
+        else:
+            who.append(name)
+    found: dict[tuple[str, str, float], list[Played]] = {}
+    if options.json is not None and options.json.exists():
+        kept = json.loads(options.json.read_text())
+        found = {(c["who"], c["stream"], c["share"]): [Played(*played) for played in c["played"]] for c in kept}
+    wanted = [key for key in itertools.product(who, names, shares) if key not in found and has_cell(*key[:2])]
+    with ProcessPoolExecutor(options.jobs) as pool:
+        work = {pool.submit(cell, *key, options.seeds): key for key in wanted}
+        for done, future in enumerate(as_completed(work), 1):
+            key = work[future]
+            found[key] = future.result()
+            print(f"\r{done} of {len(work)} cells, last {key[0]} on {key[1]}" + 20 * " ", end="", file=sys.stderr)
+            if options.json is not None:
+                rows = [{"who": k[0], "stream": k[1], "share": k[2], "played": v} for k, v in found.items()]
+                options.json.write_text(json.dumps(rows))
+    print(file=sys.stderr)
+    for share in shares:
+        show(share, names, who, found)
+
+
+if __name__ == "__main__":
+    main()
