@@ -92,6 +92,12 @@ def stakes_above(P: float) -> Any:
 def note_round(tally: Any, t: int, P: float, side: int, status: int) -> None:
     """Count round t, in which ``side`` was predicted, in place."""
     tally.rounds[side, stakes_above(P)] += 1.0
+    keep_round(tally, t, P, side, status)
+
+
+@step
+def keep_round(tally: Any, t: int, P: float, side: int, status: int) -> None:
+    """Keep round t among the last ones, in place."""
     here = t % len(tally.chance)
     tally.chance[here] = P
     tally.status[here] = status
@@ -169,16 +175,22 @@ def note_rounds(
     """
     tally, probability, prediction = borrow(tally), borrow(probability), borrow(prediction)
     queried, mistaken = borrow(queried), borrow(mistaken)
-    for i in range(len(probability)):
+    n = len(probability)
+    known, place = -1.0, 0  # many rules ask with the same probability again and again
+    for i in range(n):
         P = probability[i]
         if math.isnan(P):
             P = floor
+        if known != P:
+            known, place = P, stakes_above(P)
         side = 1 if prediction[i] > 0 else 0
+        tally.rounds[side, place] += 1.0
         status = UNASKED
         if queried[i]:
             status = WRONG if mistaken[i] else RIGHT
             note_label(tally, P, side, mistaken[i])
-        note_round(tally, first + i, P, side, status)
+        if i >= n - len(tally.chance):  # later rounds would take the places of earlier ones
+            keep_round(tally, first + i, P, side, status)
 
 
 @apart
