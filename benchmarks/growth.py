@@ -30,8 +30,8 @@ def timed(build: Callable[[], aw.Sampler], X: Any, y: Any, repeats: int, **more:
     return best({"": lambda: build().run(X, y, **more)}, repeats)[""] / len(y) * 1e6
 
 
-def lasec_ss() -> aw.Sampler:
-    return aw.paper("LASEC-SS", b=1.0, c=300.0, a=0.01, seed=0)
+def lasec() -> aw.Sampler:
+    return aw.Sampler(aw.Lasec(1.0, 300.0), aw.Always(), seed=0)
 
 
 def perceptron() -> aw.Sampler:
@@ -44,7 +44,7 @@ def by_dimension(build: Callable[[], aw.Sampler], most: int, repeats: int, work:
         if d <= most:
             power = 1 if build is perceptron else 2
             X, y = unit_norm(int(min(max(work / d**power, 200), 100_000)), d)
-            found[d] = timed(build, X, y, repeats, margins=build is perceptron)
+            found[d] = timed(build, X, y, repeats)
     return found
 
 
@@ -103,7 +103,7 @@ def main() -> None:
     repeats, quick = (2, True) if options.quick else (5, False)
     studies: dict[str, tuple[str, Callable[[], Points]]] = {
         "dimension, Perceptron": ("1", lambda: by_dimension(perceptron, 512 if quick else 4096, repeats, 2e6)),
-        "dimension, LASEC-SS": ("2", lambda: by_dimension(lasec_ss, 512 if quick else 4096, repeats, 5e7)),
+        "dimension, LASEC": ("2", lambda: by_dimension(lasec, 512 if quick else 4096, repeats, 5e7)),
         "rounds, Perceptron": ("0", lambda: by_rounds(10**6 if quick else 10**7, repeats)),
         "non-zeros, Perceptron": ("1", lambda: by_nonzeros(repeats)),
         "kept instances, kernel Perceptron": ("1", lambda: by_support(repeats, 512 if quick else 4096)),

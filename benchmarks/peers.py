@@ -159,20 +159,33 @@ def vw_passes(X: Any, y: np.ndarray) -> Iterator[dict[str, Runner]]:
         }
 
 
-def next_runner(X: Any, y: np.ndarray) -> Runner:
-    """Predict and learn examples that were parsed before."""
+def next_runners(X: Any, y: np.ndarray) -> dict[str, Runner]:
+    """Predict and learn examples that were parsed before, or lines of text as they come."""
     from vowpal_wabbit_next import TextFormatParser, Workspace
 
     n = min(len(y), HEAD["vowpal_wabbit_next"])
     parser = TextFormatParser(Workspace(["--quiet"]))
-    examples = [parser.parse_line(line) for line in vw_lines(X, y, n)]
+    lines = list(vw_lines(X, y, n))
+    examples = [parser.parse_line(line) for line in lines]
 
-    def call() -> None:
-        model = Workspace(["--quiet", "-b", "18", "--loss_function", "logistic"])
+    def new() -> Any:
+        return Workspace(["--quiet", "-b", "18", "--loss_function", "logistic"])
+
+    def parsed() -> None:
+        model = new()
         for example in examples:
             model.predict_then_learn_one(example)
 
-    return Runner(call, n)
+    def read() -> None:
+        model = new()
+        reader = TextFormatParser(model)
+        for line in lines:
+            model.predict_then_learn_one(reader.parse_line(line))
+
+    return {
+        "vowpal_wabbit_next, lines of text": Runner(read, n),
+        "vowpal_wabbit_next, examples parsed before": Runner(parsed, n),
+    }
 
 
 def as_dicts(X: Any, y: np.ndarray, n: int) -> list[tuple[dict[int, float], bool]]:
@@ -307,7 +320,7 @@ def singles(names: list[str], repeats: int) -> dict[str, Any]:
         X, y = WORKLOADS[name]()
         runners = our_singles(X, y)
         if installed("vowpal_wabbit_next"):
-            runners["vowpal_wabbit_next, examples parsed before"] = next_runner(X, y)
+            runners |= next_runners(X, y)
         if installed("river"):
             runners |= river_runners(X, y)
         if installed("sklearn"):
@@ -315,7 +328,7 @@ def singles(names: list[str], repeats: int) -> dict[str, Any]:
         if installed("skactiveml") and not sp.issparse(X):
             runners["scikit-activeml VariableUncertainty"] = activeml_single(X, y)
         title = f"{name}: one instance at a time, {X.shape[1]:,} features"
-        found[name] = contest(title, runners, repeats, "askwhen Perceptron, every label")
+        found[name] = contest(title, runners, 3 * repeats, "askwhen Perceptron, every label")
     return found
 
 

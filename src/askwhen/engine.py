@@ -198,7 +198,7 @@ class Engine:
             return None
         if not (data.flags.carray and indices.flags.carray):
             return None
-        found = SparseRow(data, indices.view(np.uint32), *pointers)
+        found: SparseRow = _new(SparseRow, (data, indices.view(np.uint32), *pointers))
         return found if self._in_order(found, self.shape.d) else None
 
     def seen(self, x: Row) -> Row:

@@ -45,7 +45,7 @@ class SparseRow(NamedTuple):
         data, indices, start, stop = self
         if start > 0 or stop < len(data) or stop < len(indices):
             data, indices = data[start:stop], indices[start:stop]
-        return SparseRow(data.copy(), indices.copy(), 0, stop - start)
+        return tuple.__new__(SparseRow, (data.copy(), indices.copy(), 0, stop - start))  # half the time of SparseRow()
 
 
 class DenseRows(NamedTuple):
