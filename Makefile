@@ -31,8 +31,9 @@ ifdef UV
 else
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,peers]'
 endif
+	@: $${ASKWHEN_DATA:?set it to the folder of the data sets}
 	$(BIN)/python benchmarks/peers.py
-	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python -W ignore benchmarks/peer_labels.py
+	$(BIN)/python -W ignore benchmarks/peer_labels.py
 
 bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/core.py

@@ -56,6 +56,17 @@ def counted() -> dict[str, float]:
         return dict(_dump(path.read_text()) for path in folder.glob("counts.*"))
 
 
+def committed() -> dict[str, float]:
+    """The baseline, or an error that says what is wrong with it."""
+    try:
+        found = json.loads(BASELINE.read_text())
+        if all(isinstance(count, (int, float)) and count > 0 for count in found.values()):
+            return {str(name): float(count) for name, count in found.items()}
+    except (OSError, ValueError, AttributeError):
+        pass
+    raise SystemExit(f"check: {BASELINE.name} is missing or cannot be read; --update writes it.")
+
+
 def _dump(text: str) -> tuple[str, float]:
     """What one dump of callgrind says: the loop, and its instructions per round."""
     named = re.search(r"^desc: Trigger: Client Request: (.*)\|(\d+)$", text, re.MULTILINE)
@@ -76,7 +87,9 @@ def compared(baseline: dict[str, float], found: dict[str, float]) -> tuple[list[
             continue
         change = now / before - 1.0
         sound = sound and change <= ALLOWED
-        word = " SLOWER" if change > ALLOWED else ""
+        word = (
+            " SLOWER" if change > ALLOWED else " faster: --update, or a later loss hides" if change < -ALLOWED else ""
+        )
         lines.append(f"{name}: {before:,.0f} to {now:,.0f} instructions per round, {change:+.1%}{word}")
     return lines, sound
 
@@ -85,6 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--update", action="store_true", help="write the baseline")
     options = parser.parse_args()
+    baseline = {} if options.update else committed()
     found = counted()
     if options.update:
         BASELINE.write_text(
@@ -92,7 +106,7 @@ def main() -> None:
         )
         print(f"wrote {BASELINE.name}")
         return
-    lines, sound = compared(json.loads(BASELINE.read_text()), found)
+    lines, sound = compared(baseline, found)
     print("\n".join(lines))
     if not sound:
         raise SystemExit("check: a loop takes more than 10 % more instructions, or is not in the baseline.")

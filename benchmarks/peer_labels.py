@@ -6,7 +6,7 @@ Everyone sees the instances that ``Prepare()`` makes, in the same order. The pee
 LogisticRegression under EntropySampler, Vowpal Wabbit its own under --active --simulation, and scikit-activeml's
 strategies, which bring none, the same logistic regression as river's. The peers are tuned in hindsight, on the first
 seed of each stream and share: what decides how much they ask is brought to the share of labels by bisection, for each
-of three learning rates, and the rate with the best accuracy is taken. The default of askwhen is told the share and
+of some learning rates, and the rate with the best accuracy is taken. The default of askwhen is told the share and
 nothing else. Seeds shuffle the streams that have no order. A peer that is not installed is left out with a line.
 """
 
@@ -22,7 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +38,9 @@ STREAMS = DRIFTING | STILL
 RATES = (0.1, 1.0, 10.0)
 """Learning rates of the peers' models; instances have about unit length."""
 
+VW_RATES = (0.05, 0.5, 5.0, -0.05, -0.5, -5.0)
+"""Those of Vowpal Wabbit; a negative one is without --adaptive."""
+
 DEFAULT = "askwhen, default"
 RANDOM = "askwhen, at random"
 STRATEGIES = ("FixedUncertainty", "VariableUncertainty", "Split", "StreamProbabilisticAL")
@@ -47,8 +50,6 @@ STEPS = 8
 ORDERED = ("elec2", "usenet2", "spam", "rcv1", "reuters")
 STILL_ROWS = 5_000
 """Streams that do not drift are cut here: some peers take milliseconds for a round."""
-
-FOLDER = Path(tempfile.gettempdir())
 
 
 class Played(NamedTuple):
@@ -228,11 +229,16 @@ def strategy(which: str, name: str, seed: int, rate: float, knob: float) -> Play
     return Played(1.0 - wrong / len(y), len(told) / len(y))
 
 
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory()
+
+
 @lru_cache(1)
 def vw_file(name: str, seed: int) -> Path:
-    """The stream as Vowpal Wabbit's text."""
+    """The stream as Vowpal Wabbit's text, in a folder that goes with the process."""
     X, y = stream(name, seed)
-    rows, path = Logistic(X, 0.0), FOLDER / f"{os.getpid()}.vw"
+    rows, path = Logistic(X, 0.0), Path(_folder().name) / "stream.vw"
     with path.open("w") as file:
         for i, label in enumerate(y):
             places, values = rows.row(i)
@@ -243,19 +249,20 @@ def vw_file(name: str, seed: int) -> Path:
 
 
 def vowpal_wabbit(name: str, seed: int, rate: float, knob: float) -> Played:
+    """A negative rate is one without --adaptive, which is on by default and makes --simulation sure of its mistakes."""
     from vowpalwabbit import pyvw
 
     path, y = vw_file(name, seed), stream(name, seed)[1]
-    out = path.with_suffix(".out")
+    out, updates = path.with_suffix(".out"), "--invariant --normalized" if rate < 0.0 else ""
     model = pyvw.Workspace(
-        f"--active --simulation --mellowness {knob:.9g} --loss_function logistic --binary --noconstant -b 18 -l {rate} "
-        f"--random_seed {seed} -d {path} -p {out}",
+        f"--active --simulation --mellowness {knob:.9g} --loss_function logistic --noconstant -b 18 -l {abs(rate)} "
+        f"{updates} --random_seed {seed} -d {path} -p {out}",
         enable_logging=True,
     )
     model.finish()
     asked = next(int(line.split("=")[1]) for line in model.get_log() if line.startswith("total queries"))
-    predictions = np.array([float(line.split()[0]) for line in out.read_text().splitlines()])
-    return Played(float((predictions == y).mean()), asked / len(y))
+    margins = np.array([float(line.split()[0]) for line in out.read_text().splitlines()])
+    return Played(float(((margins > 0.0) == (y > 0.0)).mean()), asked / len(y))
 
 
 class Peer(NamedTuple):
@@ -270,7 +277,7 @@ class Peer(NamedTuple):
 
 PEERS = {
     "river, EntropySampler": Peer(entropy_sampler, "river", RATES, (1e-4, 1e2)),
-    "VW, --active": Peer(vowpal_wabbit, "vowpalwabbit", (0.05, 0.5, 5.0), (1e-12, 10.0)),
+    "VW, --active": Peer(vowpal_wabbit, "vowpalwabbit", VW_RATES, (1e-12, 1e4)),
 } | {
     f"scikit-activeml, {which}": Peer(partial(strategy, which), "skactiveml", RATES, (0.005, 1.0), which == "Split")
     for which in STRATEGIES
@@ -294,11 +301,12 @@ def has_cell(who: str, name: str) -> bool:
 
 
 def show(share: float, names: list[str], who: list[str], found: dict[tuple[str, str, float], list[Played]]) -> None:
-    """A table of one share: mean accuracy with its standard error; the best of every stream is bold."""
+    """A table of one share: mean accuracy with its standard error; bold is the best that keeps to the share."""
     print(f"\nAccuracy in percent with {share:.0%} of the labels (standard error), and the labels where they differ\n")
     print("| | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 1) + "|")
     means = {key: float(np.mean([played.accuracy for played in cells])) for key, cells in found.items()}
+    asked = {key: float(np.mean([played.asked for played in cells])) for key, cells in found.items()}
     for person in who:
         texts = []
         for name in names:
@@ -307,13 +315,59 @@ def show(share: float, names: list[str], who: list[str], found: dict[tuple[str, 
                 texts.append("-")
                 continue
             accuracy = means[person, name, share]
-            best = max(means[other, name, share] for other in who if (other, name, share) in means)
-            error = np.std([played.accuracy for played in cells]) / math.sqrt(len(cells))
-            used = float(np.mean([played.asked for played in cells]))
-            text = f"{100 * accuracy:.1f}" if accuracy < best else f"**{100 * accuracy:.1f}**"
+            rivals = [other for other in who if (other, name, share) in means]
+            best = max(means[other, name, share] for other in rivals if asked[other, name, share] <= 1.1 * share)
+            values = [played.accuracy for played in cells]
+            error = np.std(values, ddof=1) / math.sqrt(len(values)) if len(set(values)) > 1 else 0.0
+            used = asked[person, name, share]
+            leads = accuracy >= best and used <= 1.1 * share
+            text = f"**{100 * accuracy:.1f}**" if leads else f"{100 * accuracy:.1f}"
             text += f" ({100 * error:.1f})" if error > 0.0 else ""
             texts.append(text + (f" at {100 * used:.1f} %" if abs(used - share) > 0.05 * share else ""))
         print(f"| {person} | " + " | ".join(texts) + " |")
+
+
+def chosen(parser: argparse.ArgumentParser, options: Any) -> tuple[list[str], list[float]]:
+    """The streams and the shares, or an error that says what is wrong with them."""
+    names = options.streams.split(",")
+    for name in names:
+        if name not in STREAMS:
+            parser.error(f"there is no stream {name!r}; there are {', '.join(STREAMS)}")
+    try:
+        shares = [float(share) for share in options.shares.split(",")]
+    except ValueError:
+        parser.error(f"--shares must be numbers with commas between them, got {options.shares!r}")
+    if not all(0.0 < share <= 1.0 for share in shares):
+        parser.error(f"--shares must be above 0 and at most 1, got {options.shares!r}")
+    if options.seeds < 1 or options.jobs < 1:
+        parser.error("--seeds and --jobs must be at least 1")
+    if not os.environ.get("ASKWHEN_DATA"):
+        parser.error("ASKWHEN_DATA must name the folder of the data sets")
+    return names, shares
+
+
+def kept(parser: argparse.ArgumentParser, options: Any) -> dict[tuple[str, str, float], list[Played]]:
+    """The cells of an earlier run with the same number of seeds."""
+    if options.json is None or not options.json.exists():
+        keep(options, {})  # an hour is too long to find out that it cannot be written
+        return {}
+    try:
+        saved = json.loads(options.json.read_text())
+        if saved["seeds"] != options.seeds:
+            parser.error(f"{options.json} is of {saved['seeds']} seeds; name another file")
+        cells = saved["cells"]
+        return {(c["who"], c["stream"], c["share"]): [Played(*played) for played in c["played"]] for c in cells}
+    except (ValueError, TypeError, KeyError):
+        parser.error(f"{options.json} holds no cells that can be read; name another file")
+
+
+def keep(options: Any, found: dict[tuple[str, str, float], list[Played]]) -> None:
+    """Write the number of seeds and the finished cells: who, stream, share, and [accuracy, asked] of every seed."""
+    if options.json is not None:
+        cells = [{"who": k[0], "stream": k[1], "share": k[2], "played": v} for k, v in found.items()]
+        whole = options.json.with_suffix(".part")
+        whole.write_text(json.dumps({"seeds": options.seeds, "cells": cells}))
+        whole.replace(options.json)
 
 
 def main() -> None:
@@ -324,17 +378,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, help="keep finished cells in this file, and go on from it")
     options = parser.parse_args()
-    names, shares = options.streams.split(","), [float(share) for share in options.shares.split(",")]
+    names, shares = chosen(parser, options)
     who = [DEFAULT, RANDOM]
     for name, peer in PEERS.items():
         if importlib.util.find_spec(peer.package) is None:
             print(f"{name} is left out: {peer.package} is not installed", file=sys.stderr)
         else:
             who.append(name)
-    found: dict[tuple[str, str, float], list[Played]] = {}
-    if options.json is not None and options.json.exists():
-        kept = json.loads(options.json.read_text())
-        found = {(c["who"], c["stream"], c["share"]): [Played(*played) for played in c["played"]] for c in kept}
+    found = kept(parser, options)
     wanted = [key for key in itertools.product(who, names, shares) if key not in found and has_cell(*key[:2])]
     with ProcessPoolExecutor(options.jobs) as pool:
         work = {pool.submit(cell, *key, options.seeds): key for key in wanted}
@@ -342,9 +393,7 @@ def main() -> None:
             key = work[future]
             found[key] = future.result()
             print(f"\r{done} of {len(work)} cells, last {key[0]} on {key[1]}" + 20 * " ", end="", file=sys.stderr)
-            if options.json is not None:
-                rows = [{"who": k[0], "stream": k[1], "share": k[2], "played": v} for k, v in found.items()]
-                options.json.write_text(json.dumps(rows))
+            keep(options, found)
     print(file=sys.stderr)
     for share in shares:
         show(share, names, who, found)

@@ -15,14 +15,15 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import importlib.util
+import importlib
 import json
 import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,16 +46,39 @@ class Runner(NamedTuple):
     beside: str = ""
 
 
+PACKAGES = (
+    "askwhen",
+    "numpy",
+    "numba",
+    "scikit-learn",
+    "river",
+    "scikit-activeml",
+    "vowpalwabbit",
+    "vowpal-wabbit-next",
+)
+
+
+def installed_version(package: str) -> bool:
+    try:
+        return bool(version(package))
+    except PackageNotFoundError:
+        return False
+
+
+@cache
 def installed(package: str) -> bool:
-    if importlib.util.find_spec(package) is not None:
-        return True
-    print(f"{package} is left out: it is not installed", file=sys.stderr)
-    return False
+    try:
+        importlib.import_module(package)
+    except Exception as error:  # absent, or broken
+        print(f"{package} is left out: {error}", file=sys.stderr)
+        return False
+    return True
 
 
 def contest(title: str, runners: dict[str, Runner], repeats: int, ours: str) -> dict[str, Any]:
     """Time all, and print each peer beside the one of ours that does the same, which is ``ours`` unless it says so."""
-    print(f"\n{title}\n\n| | instances/s | microseconds | askwhen is so many times as fast | as |", flush=True)
+    print(f"{title}: {len(runners)} contestants, {repeats} turns", file=sys.stderr, flush=True)
+    print(f"\n{title}\n\n| | instances/s | microseconds | ratio | of |", flush=True)
     print("|---|---:|---:|---:|---|")
     times = best({name: runner.call for name, runner in runners.items()}, repeats)
     rates = {name: runners[name].instances / seconds for name, seconds in times.items()}
@@ -64,10 +88,15 @@ def contest(title: str, runners: dict[str, Runner], repeats: int, ours: str) -> 
         known = not name.startswith("askwhen")
         if known:
             ratios[name] = rates[beside] / rate
-        ratio = f"{ratios[name]:.2f} | {beside.removeprefix('askwhen ')}" if known else "|"
+        ratio = f"{short(ratios[name])} | {beside.removeprefix('askwhen ').removeprefix('askwhen, ')}" if known else "|"
         shown = f"{rate / 1e6:.2f} M" if rate >= 1e6 else f"{rate / 1e3:.3g} k"
-        print(f"| {name} | {shown} | {1e6 / rate:.3g} | {ratio} |", flush=True)
+        print(f"| {name} | {shown} | {short(1e6 / rate)} | {ratio} |", flush=True)
     return {"instances per second": rates, "ratios": ratios}
+
+
+def short(value: float) -> str:
+    """Three digits, and no powers of ten."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def scaled(build: Callable[[float], aw.Sampler], X: Any, y: np.ndarray, share: float = 0.1) -> float:
@@ -89,7 +118,7 @@ def lasec_ss(a: float) -> aw.Sampler:
 
 
 def our_passes(X: Any, y: np.ndarray) -> dict[str, Runner]:
-    n, b = len(y), scaled(sel_p, X, y)
+    n, b, head = len(y), scaled(sel_p, X, y), min(len(y), 10_000)
     found = {
         "askwhen Perceptron": Runner(lambda: aw.Sampler(aw.Perceptron(), aw.Always(), seed=0).run(X, y), n),
         "askwhen PA-I": Runner(lambda: aw.Sampler(aw.PassiveAggressive1(1.0), aw.Always(), seed=0).run(X, y), n),
@@ -98,7 +127,10 @@ def our_passes(X: Any, y: np.ndarray) -> dict[str, Runner]:
     if not sp.issparse(X):
         a = scaled(lasec_ss, X, y)
         found["askwhen LASEC-SS, 10 % asked, margins=False"] = Runner(lambda: lasec_ss(a).run(X, y, margins=False), n)
-    return found
+    if sp.issparse(X):
+        head = 2_000  # in dual form: a round grows with the labels asked for
+    default = Runner(lambda: aw.Sampler(seed=0).run(X[:head], y[:head], margins=False), head)
+    return found | {"askwhen, the default, 10 % asked": default}
 
 
 def sklearn_passes(X: Any, y: np.ndarray) -> dict[str, Runner]:
@@ -145,18 +177,35 @@ def vw_passes(X: Any, y: np.ndarray) -> Iterator[dict[str, Runner]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.vw"
         path.write_text("".join(vw_lines(X, y, n)))
-        asks = f"--quiet -b 18 --loss_function logistic --active --simulation --mellowness 0.001 -d {path}"
         learns = f"--quiet -b 18 --loss_function hinge -d {path}"
 
         def run(command: str) -> None:
             pyvw.Workspace(command).finish()
 
         run(f"{learns} -c -k")
+        asks, asked = vw_asking(path, n)
         yield {
-            "Vowpal Wabbit, from its cache": Runner(lambda: run(f"{learns} -c"), n),
-            "Vowpal Wabbit --active --simulation, from its cache": Runner(lambda: run(f"{asks} -c"), n, SELECTIVE),
-            "Vowpal Wabbit --active --simulation, from text": Runner(lambda: run(asks), n, SELECTIVE),
+            "Vowpal Wabbit, every label, from its cache": Runner(lambda: run(f"{learns} -c"), n),
+            f"Vowpal Wabbit --active, {asked}, from its cache": Runner(lambda: run(f"{asks} -c"), n, SELECTIVE),
+            f"Vowpal Wabbit --active, {asked}, from text": Runner(lambda: run(asks), n, SELECTIVE),
         }
+
+
+def vw_asking(path: Path, n: int, share: float = 0.1) -> tuple[str, str]:
+    """The command that asks for the share nearest to this that bisection finds, and what it asks for."""
+    from vowpalwabbit import pyvw
+
+    base = f"-b 18 --loss_function logistic --active --simulation --invariant --normalized -d {path}"
+    low, high, tries = 1e-12, 1e4, []
+    for _ in range(12):
+        knob = (low * high) ** 0.5
+        model = pyvw.Workspace(f"{base} --mellowness {knob:.9g}", enable_logging=True)
+        model.finish()
+        asked = next(int(line.split("=")[1]) for line in model.get_log() if line.startswith("total queries")) / n
+        tries.append((abs(asked - share), knob, asked))
+        low, high = (low, knob) if asked > share else (knob, high)
+    _, knob, asked = min(tries)
+    return f"--quiet {base} --mellowness {knob:.9g}", f"{asked:.0%} asked"
 
 
 def next_runners(X: Any, y: np.ndarray) -> dict[str, Runner]:
@@ -197,9 +246,10 @@ def as_dicts(X: Any, y: np.ndarray, n: int) -> list[tuple[dict[int, float], bool
     return found
 
 
-def river_runners(X: Any, y: np.ndarray) -> dict[str, Runner]:
+def river_runners(X: Any, y: np.ndarray, pa: str = "") -> dict[str, Runner]:
     from river.active import EntropySampler
     from river.linear_model import LogisticRegression, PAClassifier, Perceptron
+    from river.optim import SGD
 
     rows = as_dicts(X, y, HEAD["river"])
 
@@ -209,17 +259,24 @@ def river_runners(X: Any, y: np.ndarray) -> dict[str, Runner]:
             model.predict_one(x)
             model.learn_one(x, label)
 
-    def asks() -> None:
-        model: Any = EntropySampler(LogisticRegression(), seed=0)
+    def asks(discount: float) -> float:
+        model: Any = EntropySampler(LogisticRegression(SGD(1.0)), discount_factor=discount, seed=0)
+        asked = 0
         for x, label in rows:
             _, ask = model.predict_one(x)
             if ask:
+                asked += 1
                 model.learn_one(x, label)
+        return asked / len(rows)
 
+    low, high = 1e-2, 1e4
+    for _ in range(12):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if asks(middle) > 0.1 else (low, middle)
     return {
         "river Perceptron": Runner(partial(each, Perceptron), len(rows)),
-        "river PAClassifier": Runner(partial(each, partial(PAClassifier, C=1.0, mode=1)), len(rows)),
-        "river EntropySampler": Runner(asks, len(rows), SELECTIVE),
+        "river PAClassifier": Runner(partial(each, partial(PAClassifier, C=1.0, mode=1)), len(rows), pa),
+        f"river EntropySampler, {asks(high):.0%} asked": Runner(partial(asks, high), len(rows), SELECTIVE),
     }
 
 
@@ -302,7 +359,7 @@ def passes(names: list[str], repeats: int) -> dict[str, Any]:
         if installed("sklearn"):
             runners |= sklearn_passes(X, y)
         if installed("river"):
-            runners |= river_runners(X, y)
+            runners |= river_runners(X, y, "askwhen PA-I")
         if installed("skactiveml") and name == "W1":
             runners["scikit-activeml VariableUncertainty"] = activeml_single(X, y)
         title = f"{name}: a whole pass over {X.shape[0]:,} x {X.shape[1]:,}"
@@ -351,8 +408,8 @@ def files(repeats: int, rows: int) -> dict[str, Any]:
         if installed("vowpalwabbit"):
             from vowpalwabbit import pyvw
 
-            command = f"--quiet -b 18 --loss_function logistic --active --simulation --mellowness 0.001 -d {vw}"
-            runners["Vowpal Wabbit --active --simulation, its text"] = Runner(
+            command, asked = vw_asking(vw, rows)
+            runners[f"Vowpal Wabbit --active, {asked}, its text"] = Runner(
                 lambda: pyvw.Workspace(command).finish(), rows
             )
         if installed("sklearn"):
@@ -386,15 +443,24 @@ def csv_file(path: Path, repeats: int) -> dict[str, float]:
         import pandas
         from sklearn.linear_model import SGDClassifier
 
-        def read_and_learn() -> None:
+        def read() -> tuple[Any, Any, Any]:
+            frame = pandas.read_csv(path)
             model = SGDClassifier(loss="perceptron", penalty=None, shuffle=False)
-            for part in pandas.read_csv(path, chunksize=100):
-                A, b = part[names].to_numpy(), part["label"].to_numpy()
-                if hasattr(model, "coef_"):
-                    model.predict(A)
-                model.partial_fit(A, b, classes=[-1, 1])
+            return model, frame[names].to_numpy(), frame["label"].to_numpy()
 
-        runners["pandas and scikit-learn, chunks of 100"] = Runner(read_and_learn, len(y))
+        def in_chunks() -> None:
+            model, A, b = read()
+            for first in range(0, len(b), 100):
+                if first:
+                    model.predict(A[first : first + 100])
+                model.partial_fit(A[first : first + 100], b[first : first + 100], classes=[-1, 1])
+
+        def in_bulk() -> None:
+            model, A, b = read()
+            model.partial_fit(A, b, classes=[-1, 1])
+
+        runners["pandas, then scikit-learn in chunks of 100"] = Runner(in_chunks, len(y))
+        runners["pandas, then scikit-learn in bulk, no predictions"] = Runner(in_bulk, len(y))
     if installed("river"):
         from river.linear_model import Perceptron
         from river.stream import iter_csv
@@ -412,21 +478,28 @@ def csv_file(path: Path, repeats: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=["passes", "singles", "files"])
-    parser.add_argument("--workloads", default="W1,W2,W3,W4")
+    parser.add_argument("parts", nargs="*", help="some of passes, singles and files; all of them by default")
+    parser.add_argument("--workloads", default="W1,W2,W3,W4", help="for passes, and W1 and W3 for singles")
     parser.add_argument("--quick", action="store_true", help="best of two, fewer rows in files")
     parser.add_argument("--json", type=Path, help="write the numbers to this file")
     options = parser.parse_args()
     repeats = 2 if options.quick else 5
-    names = options.workloads.split(",")
+    names, parts = options.workloads.split(","), options.parts or ["passes", "singles", "files"]
+    if not set(names) <= set(WORKLOADS):
+        parser.error(f"--workloads must be some of {', '.join(WORKLOADS)}, got {options.workloads!r}")
+    if not set(parts) <= {"passes", "singles", "files"}:
+        parser.error(f"there are passes, singles and files, not {' '.join(parts)}")
+    if options.json is not None:
+        options.json.write_text("{}")  # minutes are too long to find out that it cannot be written
     warnings.simplefilter("ignore")
     print(f"askwhen {aw.__version__}, numpy {np.__version__}, Python {sys.version.split()[0]}; best of {repeats}")
-    found: dict[str, Any] = {}
-    if "passes" in options.parts:
+    versions = {name: version(name) for name in PACKAGES if installed_version(name)}
+    found: dict[str, Any] = {"python": sys.version.split()[0], "repeats": repeats, "versions": versions}
+    if "passes" in parts:
         found["passes"] = passes(names, repeats)
-    if "singles" in options.parts:
+    if "singles" in parts:
         found["singles"] = singles([name for name in names if name in ("W1", "W3")], repeats)
-    if "files" in options.parts:
+    if "files" in parts:
         found["files"] = files(repeats, 10_000 if options.quick else 100_000)
     if options.json is not None:
         options.json.write_text(json.dumps(found, indent=1))

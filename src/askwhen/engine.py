@@ -164,7 +164,7 @@ class Engine:
             self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
 
     def _become(self, **states: Any) -> None:
-        """Take on states of another kind, and nothing that was compiled before: all at once, or an interrupt."""
+        """Take on states of another kind, and nothing that was compiled before, with no interrupt in between."""
         self.__dict__.update(dict.fromkeys(_COMPILED) | states)
 
     def _framed(self) -> tuple[np.ndarray, int]:
