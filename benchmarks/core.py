@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import askwhen as aw
-from workloads import best, text_like, unit_norm
+from workloads import best, scale_for, text_like, unit_norm
 
 C_SOURCE = """
 #include <math.h>
@@ -99,16 +99,6 @@ def sparse_first_order(repeats: int, n: int) -> dict[str, Any]:
     for name, seconds in times.items():
         print(f"  {name:36} {n / seconds / 1e6:6.2f} M rounds/s   {seconds / ours:5.2f} x our time")
     return {name: n / seconds for name, seconds in times.items()}
-
-
-def scale_for(build: Callable[[float], aw.Sampler], X: np.ndarray, y: np.ndarray, share: float) -> float:
-    """The scale that asks for about this share of the labels, by bisection."""
-    low, high = 1e-6, 10.0
-    for _ in range(18):
-        middle = (low * high) ** 0.5
-        asked = build(middle).run(X, y, margins=False, trace=False).questions / len(y)
-        low, high = (middle, high) if asked < share else (low, middle)
-    return float((low * high) ** 0.5)
 
 
 def one_run(build: Callable[[float], aw.Sampler], scale: float, X: np.ndarray, y: np.ndarray, margins: bool) -> None:

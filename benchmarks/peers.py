@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
-from workloads import WORKLOADS, best
+from workloads import WORKLOADS, best, scale_for
 
 SELECTIVE = "askwhen SEL-P, 10 % asked"
 HEAD = {"vowpal_wabbit_next": 20_000, "river": 4_000, "sklearn": 1_000, "skactiveml": 200}
@@ -100,16 +100,6 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def scaled(build: Callable[[float], aw.Sampler], X: Any, y: np.ndarray, share: float = 0.1) -> float:
-    """The scale that asks for about this share of the labels, by bisection."""
-    low, high = 1e-6, 10.0
-    for _ in range(18):
-        middle = (low * high) ** 0.5
-        asked = build(middle).run(X, y, margins=False, trace=False).questions / len(y)
-        low, high = (middle, high) if asked < share else (low, middle)
-    return float((low * high) ** 0.5)
-
-
 def sel_p(b: float) -> aw.Sampler:
     return aw.paper("SEL-P", b=b, seed=0)
 
@@ -119,14 +109,14 @@ def lasec_ss(a: float) -> aw.Sampler:
 
 
 def our_passes(X: Any, y: np.ndarray) -> dict[str, Runner]:
-    n, b, head = len(y), scaled(sel_p, X, y), min(len(y), 10_000)
+    n, b, head = len(y), scale_for(sel_p, X, y), min(len(y), 10_000)
     found = {
         "askwhen Perceptron": Runner(lambda: aw.Sampler(aw.Perceptron(), aw.Always(), seed=0).run(X, y), n),
         "askwhen PA-I": Runner(lambda: aw.Sampler(aw.PassiveAggressive1(1.0), aw.Always(), seed=0).run(X, y), n),
         SELECTIVE: Runner(lambda: sel_p(b).run(X, y), n),
     }
     if not sp.issparse(X):
-        a = scaled(lasec_ss, X, y)
+        a = scale_for(lasec_ss, X, y)
         found["askwhen LASEC-SS, 10 % asked, margins=False"] = Runner(lambda: lasec_ss(a).run(X, y, margins=False), n)
     if sp.issparse(X):
         head = 2_000  # in dual form: a round grows with the labels asked for
@@ -334,7 +324,7 @@ def our_singles(X: Any, y: np.ndarray) -> dict[str, Runner]:
             if ask.query:
                 sampler.tell(ask, label)
 
-    b = scaled(sel_p, X[:n], y[:n])
+    b = scale_for(sel_p, X[:n], y[:n])
     found = {
         "askwhen Perceptron, every label": Runner(all_told, n),
         SELECTIVE: Runner(partial(some_told, lambda: sel_p(b)), n),

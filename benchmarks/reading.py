@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,23 +17,13 @@ from typing import Any
 import numpy as np
 
 import askwhen as aw
+from workloads import best
 
 TURNS = 5
 
 
-def contest(**runners: Callable[[], Any]) -> dict[str, float]:
-    """The best time of each, run in turns."""
-    best = dict.fromkeys(runners, np.inf)
-    for _ in range(TURNS):
-        for name, run in runners.items():
-            start = time.perf_counter()
-            run()
-            best[name] = min(best[name], time.perf_counter() - start)
-    return best
-
-
-def show(what: str, size: float, best: dict[str, float]) -> None:
-    ours, *others = best.items()
+def show(what: str, size: float, times: dict[str, float]) -> None:
+    ours, *others = times.items()
     print(f"\n{what} ({size:.0f} MB)")
     print(f"  {ours[0]:38} {ours[1]:7.3f} s {size / ours[1]:8.0f} MB/s")
     for name, seconds in others:
@@ -81,14 +70,11 @@ def drain(stream: Any) -> int:
 def read_svmlight(svm: Path, size: float) -> None:
     from sklearn.datasets import load_svmlight_file
 
-    drain(aw.data.read(svm, n_features=47_236))
-    best = contest(
-        **{
-            "askwhen, chunk by chunk": lambda: drain(aw.data.read(svm, n_features=47_236)),
-            "scikit-learn load_svmlight_file": lambda: load_svmlight_file(str(svm), n_features=47_236),
-        }
-    )
-    show("svmlight", size, best)
+    calls: dict[str, Callable[[], Any]] = {
+        "askwhen, chunk by chunk": lambda: drain(aw.data.read(svm, n_features=47_236)),
+        "scikit-learn load_svmlight_file": lambda: load_svmlight_file(str(svm), n_features=47_236),
+    }
+    show("svmlight", size, best(calls, TURNS))
 
 
 def read_parquet(columns: Path) -> None:
@@ -99,8 +85,11 @@ def read_parquet(columns: Path) -> None:
             for batch in file.iter_batches(65_536):
                 np.column_stack([column.to_numpy() for column in batch.columns])
 
-    best = contest(**{"askwhen, chunk by chunk": lambda: drain(aw.data.read(columns)), "pyarrow to one array": plain})
-    show("Parquet, 50 columns", columns.stat().st_size / 1e6, best)
+    calls: dict[str, Callable[[], Any]] = {
+        "askwhen, chunk by chunk": lambda: drain(aw.data.read(columns)),
+        "pyarrow to one array": plain,
+    }
+    show("Parquet, 50 columns", columns.stat().st_size / 1e6, best(calls, TURNS))
 
 
 def text_to_result(svm: Path, vw: Path, size: float) -> None:
@@ -122,7 +111,7 @@ def text_to_result(svm: Path, vw: Path, size: float) -> None:
             model.finish()
 
         runners["Vowpal Wabbit, --active --simulation"] = theirs
-    show("from text to a result", size, contest(**runners))
+    show("from text to a result", size, best(runners, TURNS))
 
 
 if __name__ == "__main__":

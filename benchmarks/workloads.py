@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+import askwhen as aw
+
 
 def text_like(n: int, d: int = 47_236, nonzeros: int = 76, seed: int = 0) -> tuple[Any, np.ndarray]:
     """Sparse rows of the shape of RCV1: Zipf-distributed features, unit norm."""
@@ -38,6 +40,16 @@ WORKLOADS: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "W3": lambda: text_like(200_000),
     "W4": lambda: unit_norm(100_000, 4),
 }
+
+
+def scale_for(build: Callable[[float], aw.Sampler], X: Any, y: np.ndarray, share: float = 0.1) -> float:
+    """The scale that asks for about this share of the labels, by bisection."""
+    low, high = 1e-6, 10.0
+    for _ in range(18):
+        middle = (low * high) ** 0.5
+        asked = build(middle).run(X, y, margins=False, trace=False).questions / len(y)
+        low, high = (middle, high) if asked < share else (low, middle)
+    return float((low * high) ** 0.5)
 
 
 def best(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
