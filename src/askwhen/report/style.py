@@ -133,8 +133,8 @@ table{{font-size:.85rem}}th,td{{padding:3px 5px}}td .range{{width:80px}}td.wrap{
 PICTURE = f"""
 text{{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}}
 .heading{{font-size:16px;font-weight:650}}
-svg{{--ink:#1d2126;--soft:#5c646e;--grid:#e6e6e6;--axis:#a9aeb5;--card:transparent}}
+svg{{--ink:#1d2126;--soft:#5c646e;--grid:#e6e6e6;--axis:#a9aeb5;--card:transparent;background:#fff}}
 {series_colours(LIGHT)}
-@media (prefers-color-scheme:dark){{svg{{--ink:#e9ebee;--soft:#a3abb5;--grid:#30363d;--axis:#5d6670}}
+@media (prefers-color-scheme:dark){{svg{{--ink:#e9ebee;--soft:#a3abb5;--grid:#30363d;--axis:#5d6670;background:#15181c}}
 {series_colours(DARK)}}}
 .heading{{fill:var(--ink)}}{CHART}"""
