@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import InputError
+from .whole_file import whole_file
 
 
 class Ask(NamedTuple):
@@ -134,7 +135,8 @@ def needed(owner: str, name: str) -> Any:
 
 def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> None:
     try:
-        write(table, os.fspath(path))
+        with whole_file(path) as file:
+            write(table, file)
     except OSError as error:
         raise InputError(f"{owner}: cannot write {path}: {error.strerror or error}.") from error
 

@@ -1,0 +1,76 @@
+"""Files that are whole or not there: written beside their place, synced, and only then renamed into it.
+
+A crash, a full disk or a second writer at any moment leaves either the old file or the new one, never a part of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # not on every system; there, nobody is kept out
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Give a file to write to, which takes the place of ``path`` once the block has ended without an error.
+
+    Raises OSError where it cannot be written; what was there before is still there then.
+    """
+    target = Path(os.path.realpath(os.fsdecode(path)))  # through a link, so that the link stays one
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):
+            temporary.chmod(target.stat().st_mode)
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system allows it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def take_lock(file: BinaryIO) -> bool:
+    """Keep other processes from locking this open file, until it is closed; False where one has it already."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+    return True
+
+
+def open_alone(path: str | os.PathLike[str]) -> BinaryIO | None:
+    """Open a file to read and append, made if it is not there; None where another process has it."""
+    while True:
+        file: BinaryIO = Path(path).open("a+b")  # noqa: SIM115, the caller closes it
+        if not take_lock(file):
+            file.close()
+            return None
+        with contextlib.suppress(OSError):
+            if os.path.sameopenfile(file.fileno(), (there := os.open(path, os.O_RDONLY))):
+                os.close(there)
+                return file
+            os.close(there)
+        file.close()  # whoever had it has removed it in the meantime
