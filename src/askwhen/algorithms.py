@@ -46,6 +46,7 @@ class Algorithm:
         letters: dict[str, Any] | None = None,
         *,
         share: float | None = None,
+        most: int | None = None,
         prepare: Prepare | None = None,
         kernel: Any = None,
         seed: int | None = None,
@@ -53,7 +54,7 @@ class Algorithm:
         """A sampler. Letters that are missing have their usual values.
 
         With a share of labels in place of its scale, an algorithm asks by a ``BudgetRule`` of that rate, or by its own
-        rule where that has a rate.
+        rule where that has a rate. Whatever asks by a budget never asks for more than ``most`` labels.
         """
         given = dict(letters or {})
         for letter in given:
@@ -76,6 +77,8 @@ class Algorithm:
             learner, rule, drift = made.learner, made.rule, made.drift
         if share is not None and self.scale != "rate":
             rule = BudgetRule(share, by="uncertainty" if learner.regression else "margin")
+        if most is not None and isinstance(rule, BudgetRule):
+            rule = dataclasses.replace(rule, most=most)
         if kernel is not None:
             learner = dataclasses.replace(learner, kernel=kernel)
         return Sampler(learner, rule, drift, prepare, seed=seed)

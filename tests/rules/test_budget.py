@@ -53,6 +53,28 @@ def test_the_switch_detector_cannot_break_the_budget():
     assert (trace.probability == 0).any()  # the detector's windows want every label, and the budget forbids
 
 
+@pytest.mark.parametrize("most", [1, 40, 400])
+def test_a_number_of_labels_is_never_exceeded_and_well_used(most, tmp_path):
+    X, y = drifting(0, n=4000)
+    sampler = aw.Sampler(rule=aw.BudgetRule(min(most / 4000, 1.0), most=most), audit=aw.Audit(0.01), seed=1)
+    sampler.run(X[:2000], y[:2000])
+    sampler.save(tmp_path / "half.askwhen")
+    sampler = aw.Sampler.load(tmp_path / "half.askwhen")
+    trace = sampler.run(X[2000:], y[2000:])
+    assert 0.9 * most <= sampler.questions <= most
+    sampler.run(X, y)  # however long the stream goes on
+    assert sampler.questions == most
+    if most == 1:
+        assert (trace.probability == 0).any()
+
+
+def test_a_number_of_labels_goes_with_a_rate():
+    with pytest.raises(aw.InputError, match="most goes with a rate; a budget by time has its count"):
+        aw.BudgetRule(per=60, count=3, most=5)
+    with pytest.raises(aw.InputError, match="most must be"):
+        aw.BudgetRule(0.1, most=0)
+
+
 @pytest.mark.parametrize("per", [86_400.0, datetime.timedelta(days=1), np.timedelta64(1, "D")])
 def test_no_day_costs_more_than_its_count(per):
     rng = np.random.default_rng(0)

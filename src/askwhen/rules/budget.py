@@ -111,7 +111,7 @@ def is_spent(rule: Any) -> Any:
     """Whether the budget forbids a question now."""
     if rule.per > 0.0:
         return rule.spending[SPENT] + 1.0 > rule.value
-    return debt(rule) >= slack(rule)
+    return debt(rule) >= slack(rule) or rule.spending[SPENT] >= rule.most
 
 
 @step
@@ -203,6 +203,8 @@ class BudgetRule:
         fifth of the rate: enough to keep the estimate of the accuracy honest.
     by : {"margin", "uncertainty"}, default "margin"
         Ask near the decision boundary, or where the learner is uncertain (for regressors).
+    most : int, optional
+        With a rate: how many labels may be asked for in all; never more.
 
     Examples
     --------
@@ -219,6 +221,7 @@ class BudgetRule:
     count: int | None = None
     floor: float | None = None
     by: str = "margin"
+    most: int | None = None
 
     def __post_init__(self) -> None:
         check_choice(self, "by", self.by, ("margin", "uncertainty"))
@@ -228,6 +231,10 @@ class BudgetRule:
             check_number(self, "rate", self.rate, "a number above 0 and at most 1", 0.0, 1.0)
             if self.floor is not None:
                 check_number(self, "floor", self.floor, "a number from 0 to the rate", 0.0, self.rate, open_low=False)
+            if self.most is not None:
+                check_count(self, "most", self.most)
+        elif self.most is not None:
+            raise InputError("BudgetRule: most goes with a rate; a budget by time has its count.")
         elif self.per is None or self.count is None:
             raise InputError("BudgetRule: give rate, or both per and count.")
         else:
@@ -251,6 +258,7 @@ class BudgetRule:
         floor = -_FLOOR if self.floor is None else self.floor
         by_uncertainty = self.by == "uncertainty"
         if self.rate is not None:
-            return new_state(BUDGET, self.rate, floor, 0.0, by_uncertainty, _FIRST_SCALE)
+            most = math.inf if self.most is None else self.most
+            return new_state(BUDGET, self.rate, floor, 0.0, by_uncertainty, _FIRST_SCALE, most)
         assert self.count is not None
         return new_state(BUDGET, self.count, floor, seconds(self, "per", self.per), by_uncertainty, _FIRST_SCALE)

@@ -23,13 +23,15 @@ class RuleState(NamedTuple):
 
     t counts rounds from 1 since the last restart, K the updates since then, and X2 is the largest squared norm among
     the updated instances. A negative ``floor`` is a share of a budget's rate. ``per`` is the length of a budget's
-    period, or 0; ``audit`` the share of rounds asked about at random, whatever the rule says.
+    period, or 0; ``most`` is how many labels a budget has in all; ``audit`` the share of rounds asked about at random,
+    whatever the rule says.
     """
 
     kind: int
     value: float
     floor: float
     per: float
+    most: float
     by_uncertainty: bool
     audit: float
     audit_learns: bool
@@ -38,11 +40,18 @@ class RuleState(NamedTuple):
 
 
 def new_state(
-    kind: int, value: float, floor: float, per: float = 0.0, by_uncertainty: bool = False, first_scale: float = 1.0
+    kind: int,
+    value: float,
+    floor: float,
+    per: float = 0.0,
+    by_uncertainty: bool = False,
+    first_scale: float = 1.0,
+    most: float = math.inf,
 ) -> RuleState:
     """A rule that has seen no round."""
     spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0, 0.0])
-    return RuleState(kind, float(value), float(floor), float(per), by_uncertainty, 0.0, True, np.zeros(3), spending)
+    numbers = (float(value), float(floor), float(per), float(most))
+    return RuleState(kind, *numbers, by_uncertainty, 0.0, True, np.zeros(3), spending)
 
 
 def check_floor(owner: Any, floor: Any) -> None:
