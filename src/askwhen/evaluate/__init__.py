@@ -4,7 +4,8 @@ from . import bounds
 from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
 from .comparators import best_linear, best_linear_by_segment
 from .comparing import Cell, Comparison, compare
-from .progressive import Progress, Scores, progressive
+from .progress import Progress, Scores
+from .progressive import progressive
 from .tuning import Tried, tune
 
 __all__ = [

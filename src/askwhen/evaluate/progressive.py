@@ -2,20 +2,11 @@
 
 "Batch learning via online prediction", section 3. The mistakes of a run, made before each label was learnt, say how
 good its hypotheses are, without a held-out set: see :func:`askwhen.evaluate.bounds.progressive_validation`.
-
-==========  ==========================================================
-tp, fp      predictions of +1, right and wrong
-fn, tn      predictions of -1, wrong and right
-F           2 tp / (2 tp + fp + fn)
-micro       a ratio of counts summed over the tasks
-macro       the mean of a ratio over the tasks in which it is defined
-==========  ==========================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,112 +20,7 @@ from ..trace import Trace
 from ..validation import check_count, check_instances, check_labels, check_number, shape_of
 from . import bounds
 from .accuracy import Accuracy, Collected, Curve
-
-TP, FP, FN, TN, ASKED, UPDATED, ERROR = range(7)
-"""What is counted in every window and task; ERROR sums squared errors of a regressor."""
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Arrays with one number for every window of rounds, or for everything until its end.
-
-    A ratio is NaN where it is undefined: precision where +1 was never predicted, recall where it was never right, F
-    where neither. All but ``squared_error`` is NaN for a regressor, which alone has that one.
-    """
-
-    accuracy: np.ndarray
-    precision: np.ndarray
-    recall: np.ndarray
-    f_measure: np.ndarray
-    macro_precision: np.ndarray
-    macro_recall: np.ndarray
-    macro_f_measure: np.ndarray
-    question_rate: np.ndarray
-    updates: np.ndarray
-    squared_error: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """What a run over a stream came to.
-
-    Attributes
-    ----------
-    rounds : array of int
-        How many rounds had been played at the end of each window.
-    running, windows : Scores
-        Until the end of each window, and in each window alone; over many tasks, summed over them.
-    counts : array
-        The numbers behind the scores: one row for each window, task and count (tp, fp, fn, tn, questions, updates,
-        squared error).
-    switches : list of int
-        The rounds in which a switch was declared; a list for each task where there are several.
-    estimate : Accuracy or None
-        What the asked labels alone say of the accuracy; a list for several tasks, None for a regressor.
-    curve : Curve or None
-        The same at the end of each window.
-    error, error_bound : float
-        The share of mistakes, and what the expected error of a hypothesis picked uniformly from those before each
-        round exceeds with probability delta, if the examples are independent. Arrays for several tasks. For a
-        regressor the mean squared error, without a bound.
-    holdout_error, holdout_bound : float or None
-        The same of the last hypothesis on held-out instances.
-    several : bool
-        Whether there are several tasks: y was a matrix.
-    delta : float
-        The probability with which each of the bounds and of the estimate's intervals may fail.
-    """
-
-    rounds: np.ndarray
-    counts: np.ndarray
-    switches: Any
-    estimate: Any
-    curve: Any
-    delta: float
-    several: bool
-    holdout_error: Any = None
-    holdout_bound: Any = None
-
-    @property
-    def running(self) -> Scores:
-        """Scores until the end of each window."""
-        return _scores(self.counts.cumsum(axis=0), self.rounds)
-
-    @property
-    def windows(self) -> Scores:
-        """Scores of each window alone."""
-        return _scores(self.counts, np.diff(self.rounds, prepend=0))
-
-    @property
-    def error(self) -> Any:
-        """The share of mistakes; the mean squared error of a regressor."""
-        total = self.counts.sum(axis=0)
-        return self._each((total[:, FP] + total[:, FN] + total[:, ERROR]) / self.rounds[-1])
-
-    @property
-    def error_bound(self) -> Any:
-        """What the expected error of a uniformly picked hypothesis exceeds with probability delta at most."""
-        if self.estimate is None:
-            return None
-        total = self.counts.sum(axis=0)
-        mistakes = total[:, FP] + total[:, FN]
-        return self._each(bounds.progressive_validation(mistakes, int(self.rounds[-1]), self.delta))
-
-    def _each(self, values: np.ndarray) -> Any:
-        return values if self.several else float(values[0])
-
-    def __str__(self) -> str:
-        n, last = int(self.rounds[-1]), self.running
-        asked = f"{last.question_rate[-1]:.1%} asked, {int(last.updates[-1])} updates"
-        if self.estimate is None:
-            return f"mean squared error {last.squared_error[-1]:.4g} over {n} rounds, {asked}"
-        told, F = f"accuracy {last.accuracy[-1]:.1%} over {n} rounds", f"F {last.f_measure[-1]:.3f}"
-        if self.several:
-            macro = f"{last.macro_f_measure[-1]:.3f} (macro)"
-            return f"{told}, tasks: {self.counts.shape[1]}, {F} (micro) {macro}, {asked}"
-        at_most = f"error at most {min(self.error_bound, 1.0):.1%} at {1 - self.delta:.0%} confidence"
-        alone = f"by the asked labels alone {self.estimate.overall}"
-        return f"{told}, {alone}; {F}, {at_most}, {asked}, {len(self.switches)} switches"
+from .progress import Progress
 
 
 def progressive(
@@ -288,41 +174,6 @@ def _counted(trace: Trace, y: np.ndarray, first: int, last: int, regression: boo
     tp, fp = np.count_nonzero(positive & ~mistaken), np.count_nonzero(positive & mistaken)
     fn, tn = np.count_nonzero(~positive & mistaken), np.count_nonzero(~positive & ~mistaken)
     return np.array([tp, fp, fn, tn, asked, updated, 0.0])
-
-
-def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.asarray(np.divide(a, b, out=np.full(np.shape(b), np.nan), where=b > 0))
-
-
-def _mean_over_tasks(values: np.ndarray) -> np.ndarray:
-    known = ~np.isnan(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(float))
-
-
-def _scores(counts: np.ndarray, rounds: np.ndarray) -> Scores:
-    """Scores from counts of windows and tasks."""
-
-    def ratios(c: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        tp, fp, fn = c[..., TP], c[..., FP], c[..., FN]
-        return _ratio(tp, tp + fp), _ratio(tp, tp + fn), _ratio(2 * tp, 2 * tp + fp + fn)
-
-    micro = counts.sum(axis=1)
-    labels = micro[:, : TN + 1].sum(axis=1)
-    decisions = rounds * float(counts.shape[1])
-    precision, recall, f_measure = ratios(micro)
-    macro_precision, macro_recall, macro_f_measure = (_mean_over_tasks(values) for values in ratios(counts))
-    return Scores(
-        accuracy=_ratio(micro[:, TP] + micro[:, TN], labels),
-        precision=precision,
-        recall=recall,
-        f_measure=f_measure,
-        macro_precision=macro_precision,
-        macro_recall=macro_recall,
-        macro_f_measure=macro_f_measure,
-        question_rate=micro[:, ASKED] / decisions,
-        updates=micro[:, UPDATED].astype(int),
-        squared_error=np.where(labels > 0, np.nan, micro[:, ERROR] / decisions),
-    )
 
 
 def _checked_holdout(holdout: Any, regression: bool) -> tuple[Any, np.ndarray]:

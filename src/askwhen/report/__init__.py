@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from ..evaluate.comparing import Comparison
-from ..evaluate.progressive import Progress
+from ..evaluate.progress import Progress
 from ..trace import Trace
 from .comparison import comparison_page, picture_of
 from .page import write

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import InputError
-from ..evaluate.progressive import Progress
+from ..evaluate.progress import Progress
 from ..trace import Trace
 from .page import HALF, details, entry, figure, note, origin, page, section, table
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..evaluate.progressive import ASKED, UPDATED, Progress
+from ..evaluate.progress import ASKED, UPDATED, Progress
 from ..trace import Trace
 from .scales import count, ends, loss, nice_step, share
 
