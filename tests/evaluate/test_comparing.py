@@ -121,3 +121,47 @@ def test_what_cannot_be_tuned_is_refused():
     ):
         with pytest.raises(aw.InputError, match=sentence):
             aw.evaluate.tune(X, Y, 0.1, names, **settings)
+
+
+def test_baselines_stand_beside_the_algorithms():
+    found = aw.evaluate.compare(X, Y, ["sel-p", "bbq", "perceptron"], [0.1, 0.3], repeats=2, seed=4)
+    assert [(cell.algorithm, cell.share) for cell in found.baselines] == [
+        ("last label told", 0.1),
+        ("last label told", 0.3),
+        ("last label told", 1.0),
+        ("majority so far", 1.0),
+    ]
+    assert found.order_warning is None
+    told = {}
+    for cell in found.cells:
+        build = algorithm(cell.algorithm).build
+        runs = [aw.evaluate.progressive(build(cell.letters, seed=4 + k), X, Y, window=60) for k in range(2)]
+        told.setdefault(cell.share, []).append([run.baselines["last label told"] for run in runs])
+    for baseline in found.baselines[:3]:
+        assert baseline.accuracy.tolist() == max(told[baseline.share], key=np.mean)
+        assert baseline.accuracy == pytest.approx(baseline.windows.mean(axis=1))
+    majority = found.baselines[3]
+    assert majority.accuracy.tolist() == [runs[0].baselines["majority so far"]] * 2
+    np.testing.assert_allclose(majority.windows[1], runs[0].baseline_windows["majority so far"], rtol=1e-12)
+
+
+def test_each_learner_is_told_everything_once_on_request():
+    names = ["sel-p", "sel-p-fixed", "pa-i-active", "pa-i"]
+    found = aw.evaluate.compare(X, Y, names, [0.2], repeats=2, letters={"pa-i-active": {"C": 0.5}}, everything=True)
+    told = {cell.algorithm: cell for cell in found.baselines if "all labels" in cell.algorithm}
+    assert list(told) == ["sel-p, all labels", "pa-i-active, all labels"]
+    for name, made in (("sel-p", aw.Perceptron()), ("pa-i-active", aw.PassiveAggressive1(0.5))):
+        trace = aw.Sampler(made, aw.Always(), seed=0).run(X, Y)
+        cell = told[f"{name}, all labels"]
+        assert (cell.share, cell.asked.tolist()) == (1.0, [1.0, 1.0])
+        assert cell.accuracy[0] == 1 - trace.mistakes / len(Y)
+    assert [cell.algorithm for cell in found.cells] == names
+    again = aw.evaluate.compare(X, Y, names[2:], [0.2], repeats=1, everything=True)  # here PA-I is the same learner
+    assert not [cell for cell in again.baselines if "all labels" in cell.algorithm]
+
+
+def test_a_sorted_stream_is_told_unless_it_is_shuffled():
+    order = np.argsort(Y, kind="stable")
+    found = aw.evaluate.compare(X[order], Y[order], ["perceptron"], [0.2], repeats=1)
+    assert "come sorted or in blocks" in found.order_warning
+    assert aw.evaluate.compare(X[order], Y[order], ["perceptron"], [0.2], repeats=1, shuffle=True).order_warning is None

@@ -4,6 +4,7 @@ from . import bounds
 from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
 from .comparators import best_linear, best_linear_by_segment
 from .comparing import Cell, Comparison, compare
+from .order import order_warning
 from .progress import Progress, Scores
 from .progressive import progressive
 from .tuning import Tried, tune
@@ -23,6 +24,7 @@ __all__ = [
     "best_linear_by_segment",
     "bounds",
     "compare",
+    "order_warning",
     "progressive",
     "tune",
 ]

@@ -6,20 +6,22 @@ whole stream; then it is run with that scale and other coins. The rounds are com
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
-from ..algorithms import Algorithm, algorithm
+from ..algorithms import algorithm
 from ..errors import InputError
 from ..prepare import Prepare
-from ..validation import check_count, check_number, check_seed
-from .matching import matched
+from ..validation import check_count, check_flag, check_number, check_seed
+from .baselines import EVERYTHING, LAST, MAJORITY
+from .order import order_warning
+from .plans import Plan, Run, Work
 from .workers import Watch, Workers
 
 
@@ -67,6 +69,12 @@ class Comparison:
     """What came of a comparison: cells in the order of the shares, then of the algorithms.
 
     ``rounds`` says how many rounds had been played at the end of each window.
+
+    ``baselines`` are cells too, of rules that are not among the algorithms: "majority so far", which knows every label
+    before its round (share 1); "last label told", for each share that of the algorithm whose questions made it most
+    accurate; and, where they were asked for, learners that are told everything, such as "default, all labels".
+
+    ``order_warning`` is one sentence where the labels come sorted or in blocks, and None otherwise.
     """
 
     cells: list[Cell]
@@ -74,6 +82,8 @@ class Comparison:
     shares: list[float]
     rounds: np.ndarray
     repeats: int
+    baselines: list[Cell] = field(default_factory=list)
+    order_warning: str | None = None
 
 
 def half_width(values: np.ndarray) -> Any:
@@ -97,6 +107,7 @@ def compare(
     windows: int = 50,
     seed: int = 0,
     watch: Watch | None = None,
+    everything: bool = False,
 ) -> Comparison:
     """Run algorithms at the same shares of labels, and say how accurate each is.
 
@@ -122,6 +133,8 @@ def compare(
         Seeds coins and orders.
     watch : callable, optional
         Is told how many runs are done, of how many, and which was the last.
+    everything : bool, default False
+        Whether to play each learner a second time, told every label, for a baseline.
 
     Examples
     --------
@@ -130,83 +143,58 @@ def compare(
     >>> found = aw.evaluate.compare(X, y, ["sel-p", "sel-p-fixed"], [0.2], repeats=3)
     >>> [cell.algorithm for cell in found.cells], [round(float(cell.asked.mean()), 1) for cell in found.cells]
     (['sel-p', 'sel-p-fixed'], [0.2, 0.2])
+    >>> [(cell.algorithm, cell.share) for cell in found.baselines]
+    [('last label told', 0.2), ('majority so far', 1.0)]
     """
     chosen = list({found.name: found for found in map(algorithm, algorithms)}.values())
     wanted = list(dict.fromkeys(float(share) for share in shares))
     check_count("compare", "repeats", repeats)
     check_count("compare", "windows", windows)
+    check_flag("compare", "everything", everything)
     check_seed("compare", seed)
     for share in wanted:
         check_number("compare", "share", share, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     if not chosen or not wanted:
         raise InputError("compare: give at least one algorithm and one share of labels.")
     given = {name.lower(): values for name, values in (letters or {}).items()}
-    plans = [(each, share) for share in wanted for each in chosen if each.scale is not None]
-    plans += [(each, 1.0) for each in chosen if each.scale is None]
-    work = _Work(X, np.asarray(y), prepare, shuffle, int(windows), int(seed))
-    for each, _ in plans:  # whatever is refused is refused before the work begins
-        work.check(each, given.get(each.name, {}))
+    plans = [Plan(each, share) for share in wanted for each in chosen if each.scale is not None]
+    plans += [Plan(each, 1.0) for each in chosen if each.scale is None]
+    work = Work(X, np.asarray(y), prepare, shuffle, int(windows), int(seed), given)
+    for plan in plans:  # whatever is refused is refused before the work begins
+        work.check(plan.algorithm)
+    if everything:
+        plans += work.told_everything(plans)
     again = int(repeats)
     with Workers(watch, len(plans) * (1 + again)) as workers:
-        tuned = workers.all(
-            [(_label(*plan), partial(work.match, *plan, given.get(plan[0].name, {}))) for plan in plans]
-        )
+        tuned = workers.all([(plan.name, partial(work.match, plan)) for plan in plans])
         pairs = list(zip(plans, tuned, strict=True))
         runs = workers.all(
-            [(_label(*plan), partial(work.run, plan[0], found, k)) for plan, found in pairs for k in range(again)]
+            [(plan.name, partial(work.run, plan, found, k)) for plan, found in pairs for k in range(again)]
         )
-    cells = []
-    for at, ((each, share), found) in enumerate(pairs):
-        asked, accuracy, windowed, seconds = map(np.array, zip(*runs[at * again : (at + 1) * again], strict=True))
-        cells.append(Cell(each.name, found, share, asked, accuracy, windowed, float(seconds.mean())))
-    return Comparison(cells, [each.name for each in chosen], wanted, work.ends, again)
+    groups = [runs[at : at + again] for at in range(0, len(runs), again)]
+    cells = [_cell(plan, found, group) for (plan, found), group in zip(pairs, groups, strict=True)]
+    number = sum(not plan.everything for plan in plans)
+    baselines = _simple(cells[:number], groups[:number]) + cells[number:]
+    warning = None if shuffle else order_warning(work.y)
+    return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
 
 
-def _label(each: Algorithm, share: float) -> str:
-    return f"{each.name} at {share:.3g}"
+def _cell(plan: Plan, letters: dict[str, Any], runs: list[Run]) -> Cell:
+    name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
+    asked, accuracy, windows, seconds = (np.array([run[at] for run in runs]) for at in range(4))
+    return Cell(name, letters, plan.share, asked, accuracy, windows, float(seconds.mean()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Work:
-    """A stream, and what is done with every algorithm on it."""
+def _simple(cells: list[Cell], groups: list[list[Run]]) -> list[Cell]:
+    """The simple rules as cells: the last label told at each share, and the majority."""
 
-    X: Any
-    y: np.ndarray
-    prepare: Prepare | None
-    shuffle: bool
-    windows: int
-    seed: int
+    def rule(name: str, share: float, asked: np.ndarray, runs: list[Run]) -> Cell:
+        accuracy, windows = (np.array([run.simple[name][at] for run in runs]) for at in range(2))
+        return Cell(name, {}, share, asked, accuracy, windows, math.nan)
 
-    @property
-    def ends(self) -> np.ndarray:
-        """Where windows end."""
-        n = len(self.y)
-        return np.unique(np.linspace(0, n, min(self.windows, n) + 1).astype(int)[1:])
-
-    def check(self, each: Algorithm, letters: dict[str, Any]) -> None:
-        """Refuse letters that the algorithm does not take, and a regressor."""
-        if each.scale in letters:
-            raise InputError(f"compare: {each.scale} of {each.name} is found here, from the share of labels.")
-        share = None if each.scale is None else 0.5
-        if each.build(letters, share=share).learner.regression:
-            raise InputError(f"compare: {each.name} is a regressor, and accuracy is for classifiers.")
-
-    def match(self, each: Algorithm, share: float, letters: dict[str, Any]) -> dict[str, Any]:
-        if each.scale is None:
-            return each.usual() | letters
-        X, y = self._stream(0)
-        return matched(each, X, y, share, letters, prepare=self.prepare, seed=self.seed)
-
-    def run(self, each: Algorithm, letters: dict[str, Any], k: int) -> tuple[float, float, np.ndarray, float]:
-        X, y = self._stream(k)
-        started = time.perf_counter()
-        trace = each.build(letters, prepare=self.prepare, seed=self.seed + k).run(X, y, margins=False)
-        seconds = time.perf_counter() - started
-        wrong = np.add.reduceat(trace.mistaken, np.r_[0, self.ends[:-1]], dtype=float)
-        return trace.questions / len(y), 1 - trace.mistakes / len(y), 1 - wrong / np.diff(self.ends, prepend=0), seconds
-
-    def _stream(self, k: int) -> tuple[Any, np.ndarray]:
-        if not self.shuffle:
-            return self.X, self.y
-        order = np.random.default_rng([self.seed, k]).permutation(len(self.y))
-        return self.X[order], self.y[order]
+    found: dict[float, Cell] = {}
+    for cell, runs in zip(cells, groups, strict=True):
+        told = rule(LAST, cell.share, cell.asked, runs)
+        if cell.share not in found or told.mean > found[cell.share].mean:
+            found[cell.share] = told
+    return [*found.values(), rule(MAJORITY, 1.0, np.ones(len(groups[0])), groups[0])]

@@ -11,7 +11,7 @@ macro       the mean of a ratio over the tasks in which it is defined
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,16 @@ class Progress:
         Whether there are several tasks: y was a matrix.
     delta : float
         The probability with which each of the bounds and of the estimate's intervals may fail.
+    baselines : dict
+        What simple rules would have come to on the same stream, by name: "majority so far" (the label that was more
+        frequent in all rounds before), "last label told" (to the sampler) and, where it was asked for, "all labels"
+        (the same learner, told everything). Accuracies, arrays for several tasks; for a regressor mean squared
+        errors, with "mean so far" in place of the majority.
+    baseline_counts : dict
+        The numbers behind them: right predictions, or summed squared errors, a row for each window and task.
+    order_warning : str or None
+        One sentence where the labels come sorted or in blocks, so that any accuracy looks too good. None for a
+        regressor.
     """
 
     rounds: np.ndarray
@@ -82,6 +92,8 @@ class Progress:
     several: bool
     holdout_error: Any = None
     holdout_bound: Any = None
+    baseline_counts: dict[str, np.ndarray] = field(default_factory=dict)
+    order_warning: str | None = None
 
     @property
     def running(self) -> Scores:
@@ -107,6 +119,18 @@ class Progress:
         total = self.counts.sum(axis=0)
         mistakes = total[:, FP] + total[:, FN]
         return self._each(bounds.progressive_validation(mistakes, int(self.rounds[-1]), self.delta))
+
+    @property
+    def baselines(self) -> dict[str, Any]:
+        """The accuracy of each simple rule; its mean squared error beside a regressor."""
+        totals = {name: counts.sum(axis=0) for name, counts in self.baseline_counts.items()}
+        return {name: self._each(total / self.rounds[-1]) for name, total in totals.items()}
+
+    @property
+    def baseline_windows(self) -> dict[str, np.ndarray]:
+        """The same in each window alone, over all tasks."""
+        sizes = np.diff(self.rounds, prepend=0)
+        return {name: counts.mean(axis=1) / sizes for name, counts in self.baseline_counts.items()}
 
     def _each(self, values: np.ndarray) -> Any:
         return values if self.several else float(values[0])

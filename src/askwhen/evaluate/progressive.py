@@ -6,7 +6,7 @@ good its hypotheses are, without a held-out set: see :func:`askwhen.evaluate.bou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from ..linalg import DenseRows
 from ..sampler import Sampler
 from ..tally import RECENT
 from ..trace import Trace
-from ..validation import check_count, check_instances, check_labels, check_number, shape_of
+from ..validation import check_count, check_flag, check_instances, check_labels, check_number, shape_of
 from . import bounds
 from .accuracy import Accuracy, Collected, Curve
+from .baselines import EVERYTHING, Simple, labels_of, told_everything
+from .order import LabelOrder
 from .progress import Progress
 
 
@@ -35,6 +37,7 @@ def progressive(
     margins: bool = True,
     watch: Callable[[Any], None] | None = None,
     before: Trace | None = None,
+    everything: bool = False,
 ) -> Progress:
     """Run the sampler over a labelled stream and say how it went, window by window.
 
@@ -63,6 +66,9 @@ def progressive(
         Is given what ``run`` returned for every chunk: its trace, or a list of them for several tasks.
     before : Trace, optional
         Earlier rounds of the same classifier, just before this stream's, to be counted too.
+    everything : bool, default False
+        Whether to play the same learner over the stream a second time, told every label, for the baseline "all labels".
+        The sampler must be at its first round.
 
     Examples
     --------
@@ -74,6 +80,8 @@ def progressive(
     np.True_
     >>> progress.error < progress.error_bound
     True
+    >>> progress.baselines["majority so far"] < 0.6 < 1 - progress.error
+    True
     """
     if not isinstance(sampler, Sampler):
         raise InputError(f"progressive: sampler must be a Sampler, got {type(sampler).__name__}.")
@@ -81,22 +89,29 @@ def progressive(
     check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     regression = bool(sampler.learner.regression)
     held = None if holdout is None else _checked_holdout(holdout, regression)
+    check_flag("progressive", "everything", everything)
+    other = told_everything("progressive", sampler) if everything else None
     found = _Counting(int(window), regression)
     if before is not None:
         if regression or before.start + before.rounds != sampler.round:
             raise InputError("progressive: before must be the trace of a classifier's rounds just before this stream.")
-        found.add([before], np.zeros((before.rounds, 1)), several=False)
+        found.add([before], labels_of(before)[:, None], several=False)
     for piece in pieces_of("progressive", X, y, times):
         if held is not None:
             _check_fits(held, piece)
-        with piece.named():
+        with piece.named():  # the other one first: if it refuses, the sampler stays as it was
+            beside = _listed(other.run(piece.X, piece.y, piece.times, margins=False)) if other is not None else []
             made = sampler.run(piece.X, piece.y, piece.times, margins=margins)
-        traces = made if isinstance(made, list) else [made]
+        traces = _listed(made)
         labels = np.asarray(piece.y, float).reshape(traces[0].rounds, len(traces))
-        found.add(traces, labels, several=isinstance(made, list))
+        found.add(traces, labels, several=isinstance(made, list), beside=beside)
         if watch is not None:
             watch(made)
     return found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+
+
+def _listed(made: Any) -> list[Trace]:
+    return made if isinstance(made, list) else [made]
 
 
 class _Counting:
@@ -108,36 +123,60 @@ class _Counting:
         self._several = False
         self._done = 0
         self._counts: list[np.ndarray] = []
+        self._simple: list[Simple] = []
+        self._baselines: dict[str, list[np.ndarray]] = {}
+        self._order = LabelOrder()
         self._rounds: list[int] = []
         self._collected: list[Collected] = []
         self._switches: list[list[int]] = []
         self._begins: int | None = None
 
-    def add(self, traces: list[Trace], labels: np.ndarray, several: bool) -> None:
+    def add(self, traces: list[Trace], labels: np.ndarray, several: bool, beside: Sequence[Trace] = ()) -> None:
+        """Rounds of each task that follow the last ones, their labels, and the same rounds told everything."""
         if self._begins is None:
             self._begins, self._several = traces[0].start, several
+            self._simple = [Simple(self._regression) for _ in traces]
             self._collected = [Collected() for _ in traces]
             self._switches = [[] for _ in traces]
         for found, trace in zip(self._switches, traces, strict=True):
             found.extend((trace.switches - self._begins).tolist())
+        scores = self._scores(traces, labels, beside)
+        if not self._regression:
+            self._order.add(labels)
         n, first = traces[0].rounds, 0
         while first < n:
             last = min(n, first + self._window - self._done % self._window)
             if self._done % self._window == 0:
-                self._open(len(traces))
+                self._open(len(traces), list(scores))
             for j, trace in enumerate(traces):
                 self._counts[-1][j] += _counted(trace, labels[first:last, j], first, last, self._regression)
                 if not self._regression:
                     self._collected[j].add(trace, first, last)
+            for name, values in scores.items():
+                self._baselines[name][-1] += values[first:last].sum(axis=0)
             self._done += last - first
             self._rounds[-1] = self._done
             first = last
             if self._done % self._window == 0:
                 self._close()
 
-    def _open(self, tasks: int) -> None:
+    def _scores(self, traces: list[Trace], labels: np.ndarray, beside: Sequence[Trace]) -> dict[str, np.ndarray]:
+        """How each baseline did: a row for each round, a column for each task."""
+        each = [
+            simple.scores(y, trace.queried) for simple, y, trace in zip(self._simple, labels.T, traces, strict=True)
+        ]
+        found = {name: np.column_stack([scores[name] for scores in each]) for name in each[0]}
+        if beside:
+            errors = [(trace.prediction - y) ** 2 for trace, y in zip(beside, labels.T, strict=True)]
+            right = [~trace.mistaken for trace in beside]
+            found[EVERYTHING] = np.column_stack(errors if self._regression else right)
+        return found
+
+    def _open(self, tasks: int, baselines: list[str]) -> None:
         self._counts.append(np.zeros((tasks, 7)))
         self._rounds.append(0)
+        for name in baselines:
+            self._baselines.setdefault(name, []).append(np.zeros(tasks))
 
     def _close(self) -> None:
         if not self._regression:
@@ -162,6 +201,8 @@ class _Counting:
             several=self._several,
             holdout_error=holdout_error,
             holdout_bound=holdout_bound,
+            baseline_counts={name: np.array(counts) for name, counts in self._baselines.items()},
+            order_warning=None if self._regression else self._order.warning(),
         )
 
 

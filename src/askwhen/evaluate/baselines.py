@@ -1,0 +1,72 @@
+"""What simple rules would have come to on the same stream, so that an accuracy has something to stand beside.
+
+==================  ====================================================================================
+majority so far     says the label that was more frequent in all rounds before this one, asked or not
+mean so far         the same for a regressor: the mean of all labels before this round
+last label told     says the label that the sampler was told last
+all labels          the same learner, told every label (on request)
+==================  ====================================================================================
+
+All are played online, as the sampler is: no rule knows the label of its own round or of a later one. Where nothing is
+known yet, and in a tie, they say -1, as a sampler does; for a regressor, 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InputError
+from ..rules import Always
+from ..sampler import Sampler
+from ..trace import Trace
+
+MAJORITY, MEAN, LAST, EVERYTHING = "majority so far", "mean so far", "last label told", "all labels"
+
+
+def labels_of(trace: Trace) -> np.ndarray:
+    """The labels of all rounds of a classifier, -1 and +1: a prediction and whether it was wrong give them away."""
+    return np.where(trace.mistaken, -trace.prediction, trace.prediction).astype(float)
+
+
+class Simple:
+    """The simple rules of one task, chunk after chunk; all that is kept are three numbers."""
+
+    def __init__(self, regression: bool) -> None:
+        self._regression = regression
+        self._rounds = 0
+        self._sum = 0.0
+        self._told = 0.0 if regression else -1.0
+
+    def scores(self, y: np.ndarray, queried: np.ndarray) -> dict[str, np.ndarray]:
+        """For each rule and each of the next rounds, whether it was right; the squared error of a regressor.
+
+        Parameters
+        ----------
+        y : array of float
+            The labels.
+        queried : array of bool
+            Whether the sampler asked for them.
+        """
+        n = len(y)
+        sums = self._sum + np.cumsum(y)
+        before = np.append(self._sum, sums)[:n]
+        asked = np.maximum.accumulate(np.append(-1, np.where(queried, np.arange(n), -1)))
+        told = np.append(y, self._told)[asked]  # -1 is what was told before these rounds
+        if self._regression:
+            mean = before / np.maximum(np.arange(self._rounds, self._rounds + n), 1)
+            found = {MEAN: (mean - y) ** 2, LAST: (told[:n] - y) ** 2}
+        else:
+            found = {MAJORITY: (before > 0) == (y > 0), LAST: told[:n] == y}
+        if n:
+            self._rounds, self._sum, self._told = self._rounds + n, float(sums[-1]), float(told[n])
+        return found
+
+
+def told_everything(owner: str, sampler: Sampler) -> Sampler:
+    """A sampler of the same parts and seed that asks for every label."""
+    if sampler.round or sampler.tasks:
+        raise InputError(
+            f"{owner}: everything=True needs a sampler that has played no round, since nobody can tell it the labels "
+            f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}."
+        )
+    return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler._engine.seed)
