@@ -160,6 +160,15 @@ def test_each_learner_is_told_everything_once_on_request():
     assert not [cell for cell in again.baselines if "all labels" in cell.algorithm]
 
 
+@pytest.mark.parametrize(("n", "number"), [(30, 1), (99, 1), (569, 11), (3000, 50)])
+def test_no_window_is_smaller_than_fifty_rounds_unless_it_was_wanted(n, number):
+    found = aw.evaluate.compare(X[:n], Y[:n], ["perceptron"], [0.2], repeats=1)
+    assert len(found.rounds) == found.cells[0].windows.shape[1] == number
+    assert np.diff(found.rounds, prepend=0).min() >= min(n, 50)
+    wanted = aw.evaluate.compare(X[:n], Y[:n], ["perceptron"], [0.2], repeats=1, windows=10)
+    assert len(wanted.rounds) == 10
+
+
 def test_a_sorted_stream_is_told_unless_it_is_shuffled():
     order = np.argsort(Y, kind="stable")
     found = aw.evaluate.compare(X[order], Y[order], ["perceptron"], [0.2], repeats=1)

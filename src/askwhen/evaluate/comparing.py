@@ -21,7 +21,7 @@ from ..prepare import Prepare
 from ..validation import check_count, check_flag, check_number, check_seed
 from .baselines import EVERYTHING, LAST, MAJORITY
 from .order import order_warning
-from .plans import Plan, Run, Work
+from .plans import WINDOWS, Plan, Run, Work
 from .workers import Watch, Workers
 
 
@@ -104,7 +104,7 @@ def compare(
     letters: dict[str, dict[str, Any]] | None = None,
     prepare: Prepare | None = None,
     shuffle: bool = False,
-    windows: int = 50,
+    windows: int | None = None,
     seed: int = 0,
     watch: Watch | None = None,
     everything: bool = False,
@@ -127,8 +127,9 @@ def compare(
         How the instances are scaled for all of them.
     shuffle : bool, default False
         Whether every repeat takes the stream in another order, the same for all algorithms.
-    windows : int, default 50
-        In how many windows of rounds the accuracy is told, at most.
+    windows : int, optional
+        In how many windows of rounds the accuracy is told, at most. By default 50, or as many as have 50 rounds each,
+        since the accuracy of fewer rounds is mostly noise.
     seed : int, default 0
         Seeds coins and orders.
     watch : callable, optional
@@ -149,7 +150,7 @@ def compare(
     chosen = list({found.name: found for found in map(algorithm, algorithms)}.values())
     wanted = list(dict.fromkeys(float(share) for share in shares))
     check_count("compare", "repeats", repeats)
-    check_count("compare", "windows", windows)
+    check_count("compare", "windows", WINDOWS if windows is None else windows)
     check_flag("compare", "everything", everything)
     check_seed("compare", seed)
     for share in wanted:
@@ -159,7 +160,7 @@ def compare(
     given = {name.lower(): values for name, values in (letters or {}).items()}
     plans = [Plan(each, share) for share in wanted for each in chosen if each.scale is not None]
     plans += [Plan(each, 1.0) for each in chosen if each.scale is None]
-    work = Work(X, np.asarray(y), prepare, shuffle, int(windows), int(seed), given)
+    work = Work(X, np.asarray(y), prepare, shuffle, windows, int(seed), given)
     for plan in plans:  # whatever is refused is refused before the work begins
         work.check(plan.algorithm)
     if everything:

@@ -15,6 +15,9 @@ from ..sampler import Sampler
 from .baselines import Simple, labels_of, told_everything
 from .matching import matched
 
+WINDOWS, SMALLEST = 50, 50
+"""Unless somebody chooses: at most so many windows, and none of fewer rounds."""
+
 
 class Plan(NamedTuple):
     """An algorithm at a share of labels, or told everything for a baseline."""
@@ -47,7 +50,7 @@ class Work:
     y: np.ndarray
     prepare: Prepare | None
     shuffle: bool
-    windows: int
+    windows: int | None
     seed: int
     letters: dict[str, dict[str, Any]]
 
@@ -55,7 +58,8 @@ class Work:
     def ends(self) -> np.ndarray:
         """Where windows end."""
         n = len(self.y)
-        return np.unique(np.linspace(0, n, min(self.windows, n) + 1).astype(int)[1:])
+        number = min(WINDOWS, n // SMALLEST) if self.windows is None else min(int(self.windows), n)
+        return np.unique(np.linspace(0, n, max(number, 1) + 1).astype(int)[1:])
 
     def check(self, each: Algorithm) -> None:
         """Refuse letters that the algorithm does not take, and a regressor."""
