@@ -47,18 +47,16 @@ class Simple:
         queried : array of bool
             Whether the sampler asked for them.
         """
-        n = len(y)
-        sums = self._sum + np.cumsum(y)
-        before = np.append(self._sum, sums)[:n]
-        asked = np.maximum.accumulate(np.append(-1, np.where(queried, np.arange(n), -1)))
-        told = np.append(y, self._told)[asked]  # -1 is what was told before these rounds
+        n, asked = len(y), np.flatnonzero(queried)
+        told = np.append(self._told, y[asked])
+        last = np.repeat(told, np.diff(asked + 1, prepend=0, append=n))  # each label until the next one is told
+        sums = np.append(self._sum, self._sum + np.cumsum(y))
         if self._regression:
-            mean = before / np.maximum(np.arange(self._rounds, self._rounds + n), 1)
-            found = {MEAN: (mean - y) ** 2, LAST: (told[:n] - y) ** 2}
+            mean = sums[:n] / np.maximum(np.arange(self._rounds, self._rounds + n), 1)
+            found = {MEAN: (mean - y) ** 2, LAST: (last - y) ** 2}
         else:
-            found = {MAJORITY: (before > 0) == (y > 0), LAST: told[:n] == y}
-        if n:
-            self._rounds, self._sum, self._told = self._rounds + n, float(sums[-1]), float(told[n])
+            found = {MAJORITY: (sums[:n] > 0) == (y > 0), LAST: last == y}
+        self._rounds, self._sum, self._told = self._rounds + n, float(sums[n]), float(told[-1])
         return found
 
 
