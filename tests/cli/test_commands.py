@@ -1,6 +1,7 @@
 """The other commands, each as a process of its own, and what all of them have in common."""
 
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -120,7 +121,22 @@ def test_a_comparison_is_that_of_the_library(show):
     )
     assert [cell["accuracy"] for cell in found["cells"]] == pytest.approx([cell.mean for cell in expected.cells])
     assert [cell["letters"] for cell in found["cells"]] == [cell.letters for cell in expected.cells]
+    assert [(cell["algorithm"], cell["labels"]) for cell in found["baselines"]] == [
+        ("last label told", 0.1),
+        ("last label told", 0.3),
+        ("last label told", 1.0),
+        ("majority so far", 1.0),
+    ]
+    assert [cell["accuracy"] for cell in found["baselines"]] == [cell.mean for cell in expected.baselines]
     shown = askwhen("compare", path, *args)
+    best = max((cell for cell in expected.cells if cell.share == 0.3), key=lambda cell: cell.mean)
+    assert shown.stdout.splitlines()[0] == found["summary"]
+    assert found["summary"] == (
+        f"With 30 % of 3,000 labels {best.algorithm.upper()} did best, right in {100 * best.mean:.1f} %; always saying "
+        f"the more frequent label would have been right in {100 * expected.baselines[-1].mean:.1f} %."
+    )
+    for cell in expected.baselines:
+        assert re.search(rf"{cell.algorithm} +{100 * cell.asked.mean():.1f} % +{100 * cell.mean:.1f} ±", shown.stdout)
     assert f"{100 * expected.cells[0].mean:.1f} ±" in shown.stdout
     assert "labels asked, %" in shown.stdout
     assert "accuracy over time, 30 % of the labels" in shown.stdout
@@ -129,6 +145,8 @@ def test_a_comparison_is_that_of_the_library(show):
     said = refused("compare", path, *args[:2], "--labels", "5%,100%", code=2)
     assert "shares here are below 100%" in said
     assert "no algorithm here takes 'q'." in refused("compare", path, *args, "--set", "q=1")
+    told = facts("compare", path, "--label", "spam", "-a", "sel-p", "--labels", "20%", "--repeats", 1, "--everything")
+    assert [cell["algorithm"] for cell in told["baselines"]][2:] == ["sel-p, all labels"]
 
 
 def test_tune_prints_a_command_that_runs():
@@ -164,7 +182,10 @@ def test_a_shell_completes_commands_options_and_algorithms():
 def test_the_demo_shows_a_table_a_picture_and_a_report(show):
     done = askwhen("demo", "--picture", "p.svg")
     assert done.returncode == 0
-    assert done.stdout.split("\n")[1].split()[:3] == ["10", "%", "default"]  # the best comes first
+    lines = done.stdout.split("\n")
+    assert lines[0].startswith("With 10 % of 20,000 labels the default did best, right in ")
+    assert lines[3].split()[:3] == ["10", "%", "default"]  # the best comes first
+    assert "majority so far" in done.stdout
     for name in ("random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq"):
         assert f" {name} " in done.stdout
     assert any("\u2801" <= letter <= "\u28ff" for letter in done.stdout)
@@ -173,7 +194,7 @@ def test_the_demo_shows_a_table_a_picture_and_a_report(show):
     assert report.stat().st_size < 300_000
     assert (HERE / "p.svg").stat().st_size < 100_000
     assert "one label in ten" in show(report).title()
-    rows = [line[8:].split() for line in done.stdout.splitlines()[1:7]]
+    rows = [line[8:].split() for line in lines[3:9]]
     accuracy = {row[0]: float(row[3]) for row in rows}
     assert accuracy["default"] > accuracy["random"] + 1.0
     assert all(abs(float(row[1]) - 10.0) < 0.3 for row in rows)

@@ -35,6 +35,7 @@ from .writing import check_outputs
 )
 @click.option("--repeats", type=click.IntRange(1), default=20, show_default=True, help="How often each is run.")
 @click.option("--shuffle", is_flag=True, help="Take the stream in another order in every repeat.")
+@click.option("--everything", is_flag=True, help="Play each learner told all labels too, for a baseline.")
 @SETTINGS
 @SEED
 @RAW
@@ -47,6 +48,7 @@ def compare(
     labels: list[float],
     repeats: int,
     shuffle: bool,
+    everything: bool,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     raw: bool,
@@ -57,8 +59,8 @@ def compare(
 
     The letter that says how much an algorithm asks is found by bisection, on the whole stream, as the papers do; the
     others have their usual values unless --set says otherwise (`--set c=300` for all that have a c, `--set
-    lasec-ss.c=300` for one). Runs on all cores. An algorithm that asks for every label is run too, for reference. FILE
-    is as in `askwhen run`.
+    lasec-ss.c=300` for one). Runs on all cores. An algorithm that asks for every label is run too, for reference, and
+    the table has simple rules as baselines: the majority so far, the last label told. FILE is as in `askwhen run`.
 
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
@@ -79,6 +81,7 @@ def compare(
             prepare=None if raw else aw.Prepare(),
             shuffle=shuffle,
             seed=seed,
+            everything=everything,
             watch=lambda done, total, last: move(done / total, last=last),
         )
     facts = show.comparison_facts(found) | {"file": file, "instances": len(y), "report": report}
@@ -88,9 +91,8 @@ def compare(
         about = {"Stream": f"{source.name}, {len(y):,} instances", "repeats": str(repeats), "askwhen": aw.__version__}
         title = f"askwhen compare: {Path(file).name}"
         write_comparison(report, found, title=title, facts=about, command=again())
-    out.result(
-        facts, show.comparison_table(found), "", *show.pictures(found), *([f"report: {report}"] if report else [])
-    )
+    closing = [f"report: {report}"] if report else []
+    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), *closing)
 
 
 def _letters(settings: tuple[tuple[str, Any], ...], names: list[str]) -> dict[str, dict[str, Any]]:

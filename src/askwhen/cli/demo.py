@@ -78,4 +78,4 @@ def demo(out: Out, report: str, picture: str | None) -> None:
     facts = show.comparison_facts(found) | {"report": str(Path(report).resolve()), "picture": picture}
     facts["total_seconds"] = time.perf_counter() - started
     closing = f"Report: {facts['report']}  ({facts['total_seconds']:.1f} seconds in all)"
-    out.result(facts, show.comparison_table(found), "", *show.pictures(found), closing)
+    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), closing)

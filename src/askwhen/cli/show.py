@@ -22,8 +22,15 @@ def parts_of(sampler: Any) -> dict[str, str]:
     return {name: short(part) for name, part in found.items() if part is not None}
 
 
-def run_facts(sampler: aw.Sampler, progress: aw.evaluate.Progress, seconds: float, rate: float) -> dict[str, Any]:
-    """What came of a run, for programs."""
+def called(name: str) -> str:
+    """An algorithm as a sentence speaks of it."""
+    return "the default" if name == "default" else name.upper()
+
+
+def run_facts(
+    sampler: aw.Sampler, progress: aw.evaluate.Progress, seconds: float, rate: float, name: str | None = None
+) -> dict[str, Any]:
+    """What came of a run, for programs; ``name`` is that of the algorithm, where it is known."""
     n, last = int(progress.rounds[-1]), progress.running
     facts: dict[str, Any] = {"rounds": n, "first_round": sampler.round - n}
     if progress.estimate is None:
@@ -46,11 +53,46 @@ def run_facts(sampler: aw.Sampler, progress: aw.evaluate.Progress, seconds: floa
         "seconds": seconds,
         "rounds_per_second": rate,
         "sampler": parts_of(sampler),
+        "baselines": progress.baselines,
+        "order_warning": progress.order_warning,
+        "summary": _run_summary(progress, _who(sampler) if name is None else called(name)),
     }
+
+
+def _who(sampler: aw.Sampler) -> str:
+    """A sampler as a sentence speaks of it where nobody knows the name of its algorithm."""
+    budget = isinstance(sampler.rule, aw.BudgetRule)
+    if budget and parts_of(sampler) == parts_of(aw.Sampler(rule=sampler.rule)):
+        return "the default"
+    return type(sampler.learner).__name__
+
+
+def _run_summary(progress: aw.evaluate.Progress, who: str) -> str:
+    """One sentence that says what came of a run, and what a simple rule would have come to."""
+    n, found = int(progress.rounds[-1]), progress.baselines
+    told = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
+    if progress.estimate is None:
+        simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
+        return f"{told} was off by a mean squared error of {progress.error:.4g}{simple}."
+    simple = f"; {_by_majority(found['majority so far'])}" if found else ""
+    return f"{told} was right in {percent(1 - progress.error)}{simple}."
+
+
+def _by_majority(accuracy: float) -> str:
+    return f"always saying the more frequent label would have been right in {percent(accuracy)}"
+
+
+def lead(facts: dict[str, Any]) -> list[Any]:
+    """What is said before a table: what came out, and whether the labels' order makes it doubtful."""
+    from rich.markup import escape
+
+    warning = facts["order_warning"]
+    return [escape(facts["summary"]), *([f"[bold]{escape(warning)}[/]"] if warning else []), ""]
 
 
 def run_table(facts: dict[str, Any]) -> Any:
     """What came of a run, for people."""
+    from rich.console import Group
     from rich.markup import escape
 
     table = _facts()
@@ -66,6 +108,9 @@ def run_table(facts: dict[str, Any]) -> Any:
         table.add_row("by asked labels alone", percent(found["value"]))
         table.add_row("", f"{percent(found['low'])} to {percent(found['high'])} at every round at once, {sure}")
         table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
+    for at, (name, score) in enumerate(facts["baselines"].items()):
+        shown = f"{score:.4g}" if "squared_error" in facts else percent(score)
+        table.add_row("" if at else "baselines", f"{shown}, {name}")
     table.add_row("labels asked", f"{facts['questions']:,} ({percent(facts['label_share'])})")
     table.add_row("updates", f"{facts['updates']:,}")
     switches = facts["switches"]
@@ -77,7 +122,7 @@ def run_table(facts: dict[str, Any]) -> Any:
     for name in ("model", "trace", "report"):
         if facts[name]:
             table.add_row(name, escape(facts[name]))
-    return table
+    return Group(*lead(facts), table)
 
 
 def algorithm_table(facts: list[dict[str, Any]]) -> Any:
@@ -102,24 +147,25 @@ def data_table(facts: list[dict[str, Any]]) -> Any:
 
 
 def comparison_table(comparison: aw.evaluate.Comparison) -> Any:
-    """Accuracy of each algorithm at each share, the best of a share in bold."""
+    """Accuracy of each algorithm and baseline at each share, the best algorithm of a share in bold."""
     table = _table("labels", "algorithm", "asked", "accuracy", "letters", "seconds")
     best = {
         cell.share: max(each.mean for each in comparison.cells if each.share == cell.share) for cell in comparison.cells
     }
     before = None
-    for cell in sorted(comparison.cells, key=lambda cell: (cell.share, -cell.mean)):
+    simple = {id(cell) for cell in comparison.baselines}
+    for cell in sorted([*comparison.cells, *comparison.baselines], key=lambda cell: (cell.share, -cell.mean)):
         error = "" if math.isnan(cell.margin_of_error) else f" ± {100 * cell.margin_of_error:.1f}"
         accuracy = f"{100 * cell.mean:.1f}{error} %"
-        bold = cell.mean == best[cell.share]
+        bold = id(cell) not in simple and cell.mean == best[cell.share]
         table.add_row(
             "" if cell.share == before else f"{100 * cell.share:.3g} %",
             cell.algorithm,
             percent(float(cell.asked.mean())),
             f"[bold]{accuracy}[/]" if bold else accuracy,
             letters_of(cell.letters),
-            f"{cell.seconds:.2g}",
-            end_section=False,
+            "" if math.isnan(cell.seconds) else f"{cell.seconds:.2g}",
+            style="dim" if id(cell) in simple else None,
         )
         before = cell.share
     return table
@@ -130,21 +176,38 @@ def comparison_facts(comparison: aw.evaluate.Comparison) -> dict[str, Any]:
     return {
         "repeats": comparison.repeats,
         "rounds": comparison.rounds,
-        "cells": [
-            {
-                "algorithm": cell.algorithm,
-                "labels": cell.share,
-                "letters": cell.letters,
-                "asked": float(cell.asked.mean()),
-                "accuracy": cell.mean,
-                "margin_of_error": cell.margin_of_error,
-                "accuracies": cell.accuracy,
-                "windows": cell.windows.mean(axis=0),
-                "seconds": cell.seconds,
-            }
-            for cell in comparison.cells
-        ],
+        "cells": [_cell_facts(cell) for cell in comparison.cells],
+        "baselines": [_cell_facts(cell) for cell in comparison.baselines],
+        "order_warning": comparison.order_warning,
+        "summary": _comparison_summary(comparison),
     }
+
+
+def _cell_facts(cell: aw.evaluate.Cell) -> dict[str, Any]:
+    return {
+        "algorithm": cell.algorithm,
+        "labels": cell.share,
+        "letters": cell.letters,
+        "asked": float(cell.asked.mean()),
+        "accuracy": cell.mean,
+        "margin_of_error": cell.margin_of_error,
+        "accuracies": cell.accuracy,
+        "windows": cell.windows.mean(axis=0),
+        "seconds": cell.seconds,
+    }
+
+
+def _comparison_summary(comparison: aw.evaluate.Comparison) -> str:
+    """One sentence: the best algorithm at the largest share, and what simple rules would have come to."""
+    share = max((cell.share for cell in comparison.cells if cell.share < 1), default=1.0)
+    rivals = [cell for cell in comparison.cells if cell.share == share]
+    best = max(rivals, key=lambda cell: cell.mean)
+    n = int(comparison.rounds[-1])
+    told = f"With {100 * share:.3g} % of {n:,} labels" if share < 1 else f"With all {n:,} labels"
+    did = "was right" if len(rivals) == 1 else "did best, right"
+    simple = {cell.algorithm: cell.mean for cell in comparison.baselines if cell.share in (share, 1.0)}
+    rest = f"; {_by_majority(simple['majority so far'])}" if simple else ""
+    return f"{told} {called(best.algorithm)} {did} in {percent(best.mean)}{rest}."
 
 
 def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:

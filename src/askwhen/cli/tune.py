@@ -72,14 +72,17 @@ def tune(
             watch=lambda done, total, last: move(done / total, last=last),
         )
     command_line = _command(tried[0], labels)
+    warning = aw.evaluate.order_warning(y)
     facts = {
         "head": len(y),
+        "order_warning": warning,
         "command": command_line,
         "best": vars(tried[0]),
         "tried": [vars(each) for each in tried],
     }
     shown = f"[bold]{command_line}[/]" if not out.json else ""
-    out.result(facts, show.tried_table(tried), "", "The most accurate, as a command:", shown)
+    doubt = [f"[bold]{warning}[/]", ""] if warning else []
+    out.result(facts, *doubt, show.tried_table(tried), "", "The most accurate, as a command:", shown)
 
 
 def _command(best: aw.evaluate.Tried, labels: float) -> str:
