@@ -7,24 +7,8 @@ from typing import Any
 
 import askwhen as aw
 
-
-def percent(value: float) -> str:
-    """A share in percent, or a word where there is none."""
-    return "unknown" if math.isnan(value) else f"{100 * value:.1f} %"
-
-
-def parts_of(sampler: Any) -> dict[str, str]:
-    """The parts of a sampler, as they are written in Python."""
-    from ..validation import short
-
-    named = ("learner", "rule", "drift", "prepare", "audit")
-    found = {name: getattr(sampler, name, None) for name in named}
-    return {name: short(part) for name, part in found.items() if part is not None}
-
-
-def called(name: str) -> str:
-    """An algorithm as a sentence speaks of it."""
-    return "the default" if name == "default" else name.upper()
+from .summary import of_comparison, of_run, percent
+from .summary import parts_of as parts_of  # the parts of a sampler are shown, too
 
 
 def run_facts(
@@ -55,31 +39,8 @@ def run_facts(
         "sampler": parts_of(sampler),
         "baselines": progress.baselines,
         "order_warning": progress.order_warning,
-        "summary": _run_summary(progress, _who(sampler) if name is None else called(name)),
+        "summary": of_run(sampler, progress, name),
     }
-
-
-def _who(sampler: aw.Sampler) -> str:
-    """A sampler as a sentence speaks of it where nobody knows the name of its algorithm."""
-    budget = isinstance(sampler.rule, aw.BudgetRule)
-    if budget and parts_of(sampler) == parts_of(aw.Sampler(rule=sampler.rule)):
-        return "the default"
-    return type(sampler.learner).__name__
-
-
-def _run_summary(progress: aw.evaluate.Progress, who: str) -> str:
-    """One sentence that says what came of a run, and what a simple rule would have come to."""
-    n, found = int(progress.rounds[-1]), progress.baselines
-    told = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
-    if progress.estimate is None:
-        simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
-        return f"{told} was off by a mean squared error of {progress.error:.4g}{simple}."
-    simple = f"; {_by_majority(found['majority so far'])}" if found else ""
-    return f"{told} was right in {percent(1 - progress.error)}{simple}."
-
-
-def _by_majority(accuracy: float) -> str:
-    return f"always saying the more frequent label would have been right in {percent(accuracy)}"
 
 
 def lead(facts: dict[str, Any]) -> list[Any]:
@@ -179,7 +140,7 @@ def comparison_facts(comparison: aw.evaluate.Comparison) -> dict[str, Any]:
         "cells": [_cell_facts(cell) for cell in comparison.cells],
         "baselines": [_cell_facts(cell) for cell in comparison.baselines],
         "order_warning": comparison.order_warning,
-        "summary": _comparison_summary(comparison),
+        "summary": of_comparison(comparison),
     }
 
 
@@ -195,19 +156,6 @@ def _cell_facts(cell: aw.evaluate.Cell) -> dict[str, Any]:
         "windows": cell.windows.mean(axis=0),
         "seconds": cell.seconds,
     }
-
-
-def _comparison_summary(comparison: aw.evaluate.Comparison) -> str:
-    """One sentence: the best algorithm at the largest share, and what simple rules would have come to."""
-    share = max((cell.share for cell in comparison.cells if cell.share < 1), default=1.0)
-    rivals = [cell for cell in comparison.cells if cell.share == share]
-    best = max(rivals, key=lambda cell: cell.mean)
-    n = int(comparison.rounds[-1])
-    told = f"With {100 * share:.3g} % of {n:,} labels" if share < 1 else f"With all {n:,} labels"
-    did = "was right" if len(rivals) == 1 else "did best, right"
-    simple = {cell.algorithm: cell.mean for cell in comparison.baselines if cell.share in (share, 1.0)}
-    rest = f"; {_by_majority(simple['majority so far'])}" if simple else ""
-    return f"{told} {called(best.algorithm)} {did} in {percent(best.mean)}{rest}."
 
 
 def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:

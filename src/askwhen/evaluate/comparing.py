@@ -85,6 +85,17 @@ class Comparison:
     baselines: list[Cell] = field(default_factory=list)
     order_warning: str | None = None
 
+    @property
+    def best(self) -> Cell:
+        """The most accurate algorithm at the largest share of labels below all of them."""
+        share = max((cell.share for cell in self.cells if cell.share < 1), default=1.0)
+        return max((cell for cell in self.cells if cell.share == share), key=lambda cell: cell.mean)
+
+    @property
+    def majority(self) -> float | None:
+        """The mean accuracy of always saying the label that was more frequent before; None where nobody counted."""
+        return next((cell.mean for cell in self.baselines if cell.algorithm == MAJORITY), None)
+
 
 def half_width(values: np.ndarray) -> Any:
     """Half of Student's 95 % interval for the mean over the first axis; NaN for a single value."""
