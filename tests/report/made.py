@@ -60,7 +60,16 @@ def progress_of(trace, window, *, regression=False, known=True):
         curve=None if regression else curve,
         delta=0.05,
         several=False,
+        baseline_counts=baseline_counts_of(rounds, regression),
     )
+
+
+def baseline_counts_of(rounds, regression):
+    """The simple rules are right in 60 and 70 % of every window, or off by 6 and 7."""
+    sizes = np.diff(rounds, prepend=0)[:, None]
+    if regression:
+        return {"mean so far": 6.0 * sizes, "last label told": 7.0 * sizes}
+    return {"majority so far": 0.6 * sizes, "last label told": 0.7 * sizes}
 
 
 def comparison_of(names, full=(), shares=(0.05, 0.1, 0.2), repeats=5, windows=30, seed=0):
@@ -73,7 +82,16 @@ def comparison_of(names, full=(), shares=(0.05, 0.1, 0.2), repeats=5, windows=30
             letters = {"b": 1.0, "a": part / 3}
             cells.append(Cell(name, letters, part, asked, accuracy.mean(axis=1), accuracy, 0.25 * (k + 1)))
     rounds = 500 * np.arange(1, windows + 1)
-    return Comparison(cells, [*names, *full], list(shares), rounds, repeats)
+    simple = [("last label told", part, 0.65) for part in shares] + [("majority so far", 1.0, 0.55)]
+    if names:
+        simple.append((f"{names[0]}, all labels", 1.0, 0.9))
+    baselines = [
+        Cell(
+            name, {}, part, np.full(repeats, part), np.full(repeats, right), np.full((repeats, windows), right), np.nan
+        )
+        for name, part, right in simple
+    ]
+    return Comparison(cells, [*names, *full], list(shares), rounds, repeats, baselines)
 
 
 TWELVE = [

@@ -112,6 +112,21 @@ def test_print_is_light_and_keeps_charts_whole(show, name):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("width", [380, 400])
+def test_a_narrow_page_shows_names_and_accuracies_and_keeps_names_while_scrolling(show, width):
+    page = show("comparison.html", width)
+    box = page.locator(".scroll").last
+    edges = "b => [...b.querySelectorAll('tr > :nth-child(3)')].map(e => e.getBoundingClientRect().right)"
+    right = box.evaluate("b => b.getBoundingClientRect().right")
+    assert "accuracy" in box.locator("thead th").nth(2).inner_text()
+    assert max(box.evaluate(edges)) <= right + 0.5
+    moved = box.evaluate("b => { b.scrollLeft = 1000; return b.scrollLeft; }")
+    assert moved > 50
+    names = "b => [...b.querySelectorAll('tr > :first-child')].map(e => e.getBoundingClientRect().left)"
+    left = box.evaluate("b => b.getBoundingClientRect().left")
+    assert min(box.evaluate(names)) >= left - 0.5
+
+
 def test_charts_and_scrolling_tables_have_names(show):
     page = show("run.html")
     for what in ("svg[role=img]", ".scroll"):

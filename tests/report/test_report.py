@@ -182,17 +182,94 @@ def test_the_table_of_a_comparison_has_its_numbers_and_the_best_in_bold(path):
     text = comparison_text(path, comparison)
     rows = re.findall(r"<tr( class=best)?>(<th.*?)</tr>", text)
     cells = {(cell.algorithm, cell.share): cell for cell in comparison.cells}
-    assert len(cells) == len(rows[1:]) == 32
+    simple = {(cell.algorithm, cell.share): cell for cell in comparison.baselines}
+    assert len(cells) == 32
+    assert len(rows[1:]) == 32 + 5
     for bold, row in rows[1:]:
-        name, wanted, asked, accuracy, half, seconds, letters = plain(row).strip().split(" ", 6)
-        cell = cells[name, 1.0 if wanted == "all" else float(wanted[:-1]) / 100]
+        found = re.findall(r"<t[hd].*?</t[hd]>", row)
+        name, wanted, accuracy, half, asked, _, seconds, letters = (plain(part).strip() for part in found)
+        key = name, 1.0 if wanted == "all" else float(wanted[:-1]) / 100
+        cell = (cells | simple)[key]
         rivals = [other.mean for other in comparison.cells if other.share == cell.share]
-        assert (cell.mean == max(rivals)) == bool(bold)
+        assert (key in cells and cell.mean == max(rivals)) == bool(bold)
         assert f"{cell.asked.mean():.1%}" == asked
         assert f"{cell.mean:.1%}" == accuracy
         assert f"{cell.margin_of_error:.1%}" == half
-        assert f"{cell.seconds:.4g}" == seconds
-        assert f"b = 1, a = {cell.letters['a']:.4g}" == letters.strip()
+        assert (f"{cell.seconds:.4g}" if key in cells else "\N{EN DASH}") == seconds
+        assert (f"b = 1, a = {cell.letters['a']:.4g}" if key in cells else "") == letters
+
+
+def test_the_best_and_the_majority_are_told_first(path):
+    comparison = twelve()
+    best = max((cell for cell in comparison.cells if cell.share == 0.2), key=lambda cell: cell.mean)
+    text = plain(comparison_text(path, comparison))
+    assert (
+        f"With 20% of the labels {best.algorithm} was right in {best.mean:.1%}; always saying the more frequent" in text
+    )
+    assert "label would have been right in 55.0%." in text
+    bare = plain(comparison_text(path, dataclasses.replace(comparison, baselines=[])))
+    assert f"{best.algorithm} was right in {best.mean:.1%}." in bare
+
+
+@pytest.mark.parametrize("shares", [(0.1,), (0.05, 0.1)])
+def test_swatches_show_what_the_charts_show(path, shares):
+    text = comparison_text(path, twelve(shares=shares))
+    pictures = re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)
+    swatches = [each for each in pictures if 'class="swatch' in each]
+    charts = "".join(each for each in pictures if 'role="img"' in each)
+    assert len(swatches) > 20
+
+    def markers(drawn):
+        return set(re.findall(r'class="marker"[^>]*? d="([^"]*)"', drawn))
+
+    def lines(drawn):
+        return set(re.findall(r'class="(line|thin)"(?: stroke-dasharray="([^"]*)")?', drawn))
+
+    assert markers("".join(swatches)) == markers(charts)
+    assert bool(markers(charts)) == (len(shares) > 1)
+    assert lines("".join(swatches)) == lines(charts)
+
+
+def test_baselines_stand_in_the_report_of_a_run(path):
+    trace = trace_of(3000)
+    progress = progress_of(trace, 500)
+    text = run_text(path, trace, progress)
+    right = 1 - progress.error
+    assert f"{right:.1%} of the predictions were right; always saying the more frequent label" in plain(text)
+    assert "would have been right in 60.0%." in plain(text)
+    better = [f"{100 * (right - simple):.1f} points" for simple in (0.6, 0.7)]
+    rows = f"this run {right:.1%} majority so far 60.0% {better[0]} last label told 70.0% {better[1]}"
+    assert rows in plain(text)
+    assert "majority so far in each window" in text
+    assert text.count('<g class="base"><path class="thin"') == 3  # a line for each width
+    bare = plain(run_text(path, trace, dataclasses.replace(progress, baseline_counts={})))
+    assert "majority" not in bare
+    told = plain(run_text(path, trace, progress_of(trace, 500, regression=True)))
+    assert (
+        f"mean squared error of {progress_of(trace, 500, regression=True).error:#.4g}; always saying the mean" in told
+    )
+    assert "mean so far 6.000 last label told 7.000" in told
+
+
+def test_labels_in_blocks_are_told_above_everything(path):
+    trace, said = trace_of(300), "The labels come in blocks & so on."
+    text = run_text(path, trace, dataclasses.replace(progress_of(trace, 100), order_warning=said))
+    assert '<p class="warning" role="note">The labels come in blocks &amp; so on.</p>' in text
+    assert 'class="warning"' not in run_text(path, trace, progress_of(trace, 100))
+    found = dataclasses.replace(twelve(), order_warning=said)
+    assert 'class="warning"' in comparison_text(path, found)
+
+
+@pytest.mark.parametrize(("n", "window", "rows"), [(1049, 1000, 1), (1050, 1000, 2), (569, 50, 11), (25, 10, 3)])
+def test_what_is_left_at_the_end_is_no_window_of_its_own_if_it_is_small(path, n, window, rows):
+    trace = trace_of(n)
+    progress = progress_of(trace, window)
+    text = run_text(path, trace, progress)
+    found = re.findall(r"<tr><td.*?</tr>", text[text.index("<h2>Windows") :])
+    assert len(found) == rows
+    begins = (rows - 1) * window
+    assert f"{begins + 1:,} to {n:,} {1 - trace.mistaken[begins:].mean():.1%}" in plain(found[-1])
+    assert f"{progress.curve.value[-1]:.1%}" in found[-1]
 
 
 @pytest.mark.parametrize(

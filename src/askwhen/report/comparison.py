@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import InputError
+from ..evaluate.baselines import EVERYTHING, LAST, MAJORITY
 from ..evaluate.comparing import Cell, Comparison
 from .figures import document
-from .page import WIDE, boxed, entry, figure, origin, page, section
+from .page import WIDE, boxed, entry, figure, origin, page, section, warning
 from .scales import Scale, count, ends, extent, measure, percent, plain, share, wanted, widened
 from .svg import Axis, Plot, Size, escape, swatch, text_width
 
 POINTS = 250
-HEADS = ("algorithm", "wanted", "asked", "accuracy", "± 95%", "interval", "seconds", "parameters")
+SIMPLE = (MAJORITY, LAST)
+HEADS = ("algorithm", "wanted", "accuracy", "± 95%", "asked", "interval", "seconds", "parameters")
 
 
 def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str], command: str) -> str:
@@ -24,6 +26,7 @@ def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str]
         raise InputError("write_comparison: comparison must have cells, got none.")
     shares = _shares(comparison)
     body = [
+        warning(comparison.order_warning),
         _against_labels(comparison, shares) if len(shares) > 1 else "",
         _over_time(comparison, shares or [1.0]),
         _results(comparison, shares),
@@ -32,7 +35,20 @@ def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str]
     times = "once" if comparison.repeats == 1 else f"{count(comparison.repeats)} times with other coins"
     number = len(comparison.algorithms)
     who = "One algorithm" if number == 1 else f"{number} algorithms"
-    return page(title, f"{who} over {count(comparison.rounds[-1])} rounds, played {times}.", body)
+    lead = f"{who} over {count(comparison.rounds[-1])} rounds, played {times}. {_best(comparison)}"
+    return page(title, lead.rstrip(), body)
+
+
+def _best(comparison: Comparison) -> str:
+    """What came out, beside what a simple rule would have come to."""
+    best = comparison.best
+    if not math.isfinite(best.mean):
+        return ""
+    part = f"{wanted(best.share)} of the labels" if best.share < 1 else "all labels"
+    right = f"With {part} {best.algorithm} was right in {share(best.mean)}"
+    if comparison.majority is None:
+        return f"{right}."
+    return f"{right}; always saying the more frequent label would have been right in {share(comparison.majority)}."
 
 
 def picture_of(comparison: Comparison, part: float, title: str) -> str:
@@ -56,12 +72,30 @@ def _at(comparison: Comparison, part: float) -> list[Cell]:
 
 
 def _series(comparison: Comparison, cell: Cell) -> int:
-    """An algorithm looks the same in every chart."""
-    return comparison.algorithms.index(cell.algorithm)
+    """An algorithm looks the same in every chart, told everything too; simple rules are below 0."""
+    if cell.algorithm in SIMPLE:
+        return -1 - SIMPLE.index(cell.algorithm)
+    return comparison.algorithms.index(cell.algorithm.removesuffix(f", {EVERYTHING}"))
 
 
 def _name(cell: Cell) -> str:
-    return cell.algorithm if cell.share < 1 else f"{cell.algorithm} (all labels)"
+    plain_name = cell.share < 1 or cell.algorithm == MAJORITY or cell.algorithm.endswith(EVERYTHING)
+    return cell.algorithm if plain_name else f"{cell.algorithm} (all labels)"
+
+
+def _kind(cell: Cell) -> str:
+    """What is told everything, or learns nothing, is drawn thin."""
+    return "thin" if cell.share >= 1 or cell.algorithm in SIMPLE else "line"
+
+
+def _entry(comparison: Comparison, cell: Cell, *, marker: bool = False) -> str:
+    """An entry of a legend, drawn as in the chart."""
+    return entry(_name(cell), _series(comparison, cell), kind=_kind(cell), marker=marker and cell.share < 1)
+
+
+def _drawn(comparison: Comparison) -> list[Cell]:
+    """Algorithms and baselines, without a last label that is told always: which is in the table alone."""
+    return comparison.cells + [cell for cell in comparison.baselines if cell.share < 1 or cell.algorithm != LAST]
 
 
 def _mean(values: np.ndarray) -> float:
@@ -79,10 +113,10 @@ def _half(cell: Cell) -> str:
 
 
 def _against_labels(comparison: Comparison, shares: list[float]) -> str:
-    tuned = [cell for cell in comparison.cells if cell.share < 1]
-    full = _at(comparison, 1.0)
+    cells = _drawn(comparison)
+    tuned, full = [cell for cell in cells if cell.share < 1], [cell for cell in cells if cell.share >= 1]
     asked = {id(cell): _mean(cell.asked) for cell in tuned}
-    low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in comparison.cells))
+    low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in cells))
     values = Axis(*_kept(*widened(low, high)), "mean accuracy", percent)
     least, most = extent([at for at in asked.values() if at > 0])
     least, most = (least, most) if math.isfinite(least) else (0.01, 1.0)
@@ -102,9 +136,8 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
             cells = sorted((cell for cell in tuned if cell.algorithm == name), key=lambda cell: asked[id(cell)])
             series = _series(comparison, cells[0])
             if len(cells) > 1:
-                plot.line(
-                    np.array([asked[id(cell)] for cell in cells]), np.array([cell.mean for cell in cells]), series
-                )
+                at = np.array([asked[id(cell)] for cell in cells])
+                plot.line(at, np.array([cell.mean for cell in cells]), series, kind=_kind(cells[0]))
             for cell in cells:
                 hint = f"{name}\nasked {share(asked[id(cell)])}\naccuracy {share(cell.mean)} {_half(cell)}"
                 plot.point(max(asked[id(cell)], least), cell.mean, cell.margin_of_error, series, hint)
@@ -115,12 +148,10 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
 
     read = "Higher is better, further left is cheaper; bars are 95% intervals of the mean over the repeats."
     if full:
-        read += " Level lines are algorithms that ask for every label."
+        read += " Level lines know every label."
     name = "Accuracy against labels"
-    legend = [
-        entry(_name(cell), _series(comparison, cell), marker=cell.share < 1) for cell in _firsts(comparison.cells)
-    ]
-    return section(name, read, figure(name, _told(comparison.cells), draw, legend, _sizes(len(legend)), direct=True))
+    legend = [_entry(comparison, cell, marker=True) for cell in _firsts(cells)]
+    return section(name, read, figure(name, _told(cells), draw, legend, _sizes(len(legend)), direct=True))
 
 
 def _firsts(cells: Sequence[Cell]) -> list[Cell]:
@@ -152,10 +183,15 @@ def _sizes(number: int) -> list[Size]:
 
 def _over_time(comparison: Comparison, shares: list[float]) -> str:
     parts = []
+    # One simple rule is enough here, but every row of the table is in some chart.
+    baselines = [
+        cell for cell in _drawn(comparison)[len(comparison.cells) :] if cell.algorithm != LAST or len(shares) == 1
+    ]
     for part in shares:
         cells = _at(comparison, part) + (_at(comparison, 1.0) if part < 1 else [])
+        cells += [cell for cell in baselines if cell.share in (part, 1.0)]
         name = f"{wanted(part)} of the labels" if part < 1 else "All labels"
-        legend = [entry(_name(cell), _series(comparison, cell)) for cell in cells]
+        legend = [_entry(comparison, cell) for cell in cells]
 
         def draw(size: Size, cells: list[Cell] = cells) -> Plot:
             return _lines(comparison, cells, size)
@@ -184,20 +220,22 @@ def _lines(comparison: Comparison, cells: Sequence[Cell], size: Size) -> Plot:
         right=_room(size, [_name(c) for c in cells]),
     )
     for cell in cells:
-        plot.line(rounds, lines[id(cell)], _series(comparison, cell), kind="thin" if cell.share >= 1 else "line")
+        plot.line(rounds, lines[id(cell)], _series(comparison, cell), kind=_kind(cell))
     if size.name != "narrow":
         plot.labels([(float(rounds[-1]), float(lines[id(c)][-1]), _name(c), _series(comparison, c)) for c in cells])
     return plot
 
 
 def _results(comparison: Comparison, shares: list[float]) -> str:
-    low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in comparison.cells))
+    everything = comparison.cells + comparison.baselines
+    low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in everything))
     scale = Scale(*_kept(*widened(low, high)), 0.0, 1.0)
-    groups = [_at(comparison, part) for part in [*shares, 1.0]]
+    groups = [[cell for cell in everything if math.isclose(cell.share, part, rel_tol=1e-9)] for part in [*shares, 1.0]]
     bodies = []
     for cells in filter(None, groups):
-        best = max((cell.mean for cell in cells if math.isfinite(cell.mean)), default=math.nan)
-        rows = [_row(comparison, cell, scale, cell.mean == best) for cell in sorted(cells, key=lambda c: -c.mean)]
+        rivals = [cell for cell in cells if cell in comparison.cells and math.isfinite(cell.mean)]
+        best = max(rivals, key=lambda cell: cell.mean, default=None)
+        rows = [_row(comparison, cell, scale, cell is best) for cell in sorted(cells, key=lambda c: -c.mean)]
         bodies.append(f"<tbody>{''.join(rows)}</tbody>")
     left = {"algorithm", "parameters", "interval"}
     heads = "".join(f'<th scope="col"{" class=text" if head in left else ""}>{escape(head)}</th>' for head in HEADS)
@@ -210,14 +248,17 @@ def _results(comparison: Comparison, shares: list[float]) -> str:
 
 
 def _row(comparison: Comparison, cell: Cell, scale: Scale, best: bool) -> str:
-    name = f"{swatch(_series(comparison, cell), marker=cell.share < 1)} {escape(cell.algorithm)}"
+    marker = cell.share < 1 and len(_shares(comparison)) > 1  # as in the chart of accuracy against labels
+    drawn = swatch(_series(comparison, cell), kind=_kind(cell) if cell in _drawn(comparison) else "", marker=marker)
+    name = f"{drawn} {escape(cell.algorithm)}"
     part = wanted(cell.share) if cell.share < 1 else "all"
     half = f"{cell.margin_of_error:.1%}" if math.isfinite(cell.margin_of_error) else "\N{EN DASH}"
     letters = ", ".join(f"{letter} = {_letter(value)}" for letter, value in cell.letters.items())
-    numbers = "".join(f"<td>{text}</td>" for text in (part, share(_mean(cell.asked)), share(cell.mean), half))
+    seconds = measure(cell.seconds) if math.isfinite(cell.seconds) else "\N{EN DASH}"
+    numbers = "".join(f"<td>{text}</td>" for text in (part, share(cell.mean), half, share(_mean(cell.asked))))
     return (
         f'<tr{" class=best" if best else ""}><th scope="row" class="text">{name}</th>{numbers}'
-        f'<td class="text">{_strip(cell, scale)}</td><td>{measure(cell.seconds)}</td>'
+        f'<td class="text">{_strip(cell, scale)}</td><td>{seconds}</td>'
         f'<td class="text wrap">{escape(letters)}</td></tr>'
     )
 

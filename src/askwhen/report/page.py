@@ -40,6 +40,11 @@ def note(text: str) -> str:
     return f'<p class="read">{escape(text)}</p>' if text else ""
 
 
+def warning(text: str | None) -> str:
+    """What makes the whole page doubtful, if anything does."""
+    return f'<p class="warning" role="note">{escape(text)}</p>' if text else ""
+
+
 def figure(
     name: str,
     about: str,
@@ -63,9 +68,9 @@ def figure(
     return f'<figure><div class="plots">{"".join(shown)}</div></figure>'
 
 
-def entry(name: str, series: int, *, kind: str = "line", marker: bool = False, of: int = 0) -> str:
+def entry(name: str, series: int, *, kind: str = "line", marker: bool = False, band: bool = False, of: int = 0) -> str:
     """An entry of a legend."""
-    return f"{swatch(series, kind=kind, marker=marker, of=of)}<span>{escape(name)}</span>"
+    return f"{swatch(series, kind=kind, marker=marker, band=band, of=of)}<span>{escape(name)}</span>"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import InputError
+from ..evaluate.baselines import EVERYTHING, MAJORITY, MEAN
 from ..evaluate.progress import Progress
 from ..trace import Trace
-from .page import HALF, details, entry, figure, note, origin, page, section, table
+from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
 from .series import margins_of, questions_of, weights_of, window_rows, windows_of
 from .svg import Axis, Plot, Size, escape
@@ -19,7 +20,7 @@ POINTS = 300
 STRETCHES = 160
 ROWS = 40
 HINTS = 100
-ALONE, SO_FAR, ESTIMATE = 0, 5, 1
+ALONE, SO_FAR, ESTIMATE, SIMPLE = 0, 5, 1, -1
 ASKED, UNASKED, BUDGET = 1, 0, 5
 
 
@@ -40,8 +41,10 @@ def run_page(
         raise InputError(f"write_run: trace must have {rounds}.")
     switches = [int(place) for place in progress.switches]
     body = [
+        warning(progress.order_warning),
         _headline(progress, trace, budget),
         _scores(progress, switches),
+        _baselines(progress) if progress.baselines else "",
         f'<div class="grid2">{_questions(progress, trace, budget)}{_margins(trace)}</div>',
         _drift(trace, switches, levels) if trace.drift_weights.size else "",
         _windows(progress),
@@ -52,9 +55,14 @@ def run_page(
 
 def _lead(progress: Progress, trace: Trace) -> str:
     asked = f"{count(trace.questions)} of {count(trace.rounds)} labels were asked for ({_part(trace.questions, trace)})"
+    found = progress.baselines
     if progress.estimate is None:
-        return f"{asked}, and predictions were off by a mean squared error of {loss(progress.error)}."
-    return f"{asked}, and {share(1 - progress.error)} of the predictions were right."
+        simple = f"; always saying the mean so far would have been off by {loss(found[MEAN])}" if found else ""
+        return f"{asked}, and predictions were off by a mean squared error of {loss(progress.error)}{simple}."
+    simple = (
+        f"; always saying the more frequent label would have been right in {share(found[MAJORITY])}" if found else ""
+    )
+    return f"{asked}, and {share(1 - progress.error)} of the predictions were right{simple}."
 
 
 def _part(number: int, trace: Trace) -> str:
@@ -125,7 +133,8 @@ def _scores(progress: Progress, switches: list[int]) -> str:
     few = windows_of(progress, HINTS)
     shown, known = (loss, "squared error") if regression else (share, "accuracy")
     late = windows.low[len(windows.low) // 4 :]  # the interval is wide at first: it may leave the chart there
-    low, high = extent(windows.score, windows.so_far, windows.value, late, windows.high[len(windows.high) // 4 :])
+    drawn = (windows.score, windows.so_far, windows.value, windows.baseline)
+    low, high = extent(*drawn, late, windows.high[len(windows.high) // 4 :])
     low, high = widened(0.0 if regression else low, high)
     low, high = (low, high) if regression else (max(low, 0.0), min(high, 1.0))
     values = Axis(low, high, "mean squared error" if regression else "accuracy", plain if regression else percent)
@@ -140,6 +149,7 @@ def _scores(progress: Progress, switches: list[int]) -> str:
         if not regression:
             plot.band(windows.rounds, windows.low, windows.high, ESTIMATE)
         plot.uprights(_marks(switches))
+        plot.line(windows.rounds, windows.baseline, SIMPLE, kind="thin")
         plot.line(windows.rounds, windows.score, ALONE, kind="thin")
         plot.line(windows.rounds, windows.so_far, SO_FAR, kind="line solid")
         plot.line(windows.rounds, windows.value, ESTIMATE)
@@ -154,14 +164,36 @@ def _scores(progress: Progress, switches: list[int]) -> str:
     read = "The lower the better: the thin line is each window alone, the thick one everything until then."
     about = f"From {shown(windows.so_far[0])} after the first window to {shown(windows.so_far[-1])} at the end."
     if not regression:
-        legend.append(entry(f"estimate from asked labels alone, with its {1 - progress.delta:.0%} interval", ESTIMATE))
+        sure = f"estimate from asked labels alone, with its {1 - progress.delta:.0%} interval"
+        legend.append(entry(sure, ESTIMATE, band=True))
         read = (
             "This is a simulation, so the accuracy is known: the thick line should lie inside the band, which is all "
             "that the asked labels alone can say."
         )
         about += f" The estimate ends at {progress.estimate.overall}."
+    if progress.baselines:
+        legend.append(entry(f"{MEAN if regression else MAJORITY} in each window", SIMPLE, kind="thin"))
     name = "Squared error over time" if regression else "Accuracy over time"
     return section(name, read, figure(name, about, draw, legend + _switch_entry(switches)))
+
+
+def _baselines(progress: Progress) -> str:
+    regression, here = progress.estimate is None, 1 - progress.error
+    if regression:
+        heads, rows = ["rule", "mean squared error"], [["this run", loss(progress.error)]]
+        rows += [[name, loss(error)] for name, error in progress.baselines.items()]
+    else:
+        heads, rows = ["rule", "accuracy", "this run is better by"], [["this run", share(here), ""]]
+        rows += [[name, share(right), _points(here - right)] for name, right in progress.baselines.items()]
+    said = "the mean of the labels" if regression else "the label that was more frequent"
+    read = f"What simple rules would have come to online: {said} in all rounds before; the last label asked for."
+    if EVERYTHING in progress.baselines:
+        read += " The last row is the same learner, told every label."
+    return section("Baselines", read, table(heads, rows, "baselines"))
+
+
+def _points(difference: float) -> str:
+    return f"{100 * difference:.1f} points".replace("-", "\N{MINUS SIGN}")
 
 
 def _questions(progress: Progress, trace: Trace, budget: float | None) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..evaluate.baselines import MAJORITY, MEAN
+from ..evaluate.plans import SMALLEST
 from ..evaluate.progress import ASKED, UPDATED, Progress
 from ..trace import Trace
 from .scales import count, ends, loss, nice_step, share
@@ -16,7 +18,8 @@ class Windows:
     """Neighbouring windows joined: arrays with one number for each group.
 
     ``score`` is the accuracy in each group alone and ``so_far`` that until its end, both the mean squared error for a
-    regressor; ``value``, ``low`` and ``high`` are the estimate from the asked labels.
+    regressor; ``value``, ``low`` and ``high`` are the estimate from the asked labels, and ``baseline`` is what the
+    majority, or the mean, so far would have scored in each group.
     """
 
     begins: np.ndarray
@@ -26,6 +29,7 @@ class Windows:
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    baseline: np.ndarray
     asked: np.ndarray
     updated: np.ndarray
     switches: np.ndarray
@@ -38,8 +42,15 @@ class Windows:
 
 
 def windows_of(progress: Progress, most: int) -> Windows:
-    """The windows of a run, joined into at most so many groups."""
+    """The windows of a run, joined into at most so many groups.
+
+    What is left at the end joins the group before it where it has fewer than 50 rounds and the others have not: its
+    score is mostly noise.
+    """
     stops = ends(len(progress.rounds), most)
+    sizes = np.diff(progress.rounds[stops - 1], prepend=0)
+    if len(stops) > 1 and sizes[-1] < SMALLEST <= sizes[0]:
+        stops = np.delete(stops, -2)
     starts = np.append(0, stops[:-1])
     sizes = np.diff(progress.rounds, prepend=0)
     regression = progress.estimate is None
@@ -49,6 +60,7 @@ def windows_of(progress: Progress, most: int) -> Windows:
     curve = progress.curve
     unknown = np.full(len(stops), np.nan)
     edges = np.append(0, rounds)
+    simple = progress.baseline_windows.get(MEAN if regression else MAJORITY, np.zeros(0))
     counts = np.add.reduceat(progress.counts.sum(axis=1), starts, axis=0)
     return Windows(
         begins=edges[:-1],
@@ -58,6 +70,7 @@ def windows_of(progress: Progress, most: int) -> Windows:
         value=unknown if curve is None else curve.value[stops - 1],
         low=unknown if curve is None else curve.low[stops - 1],
         high=unknown if curve is None else curve.high[stops - 1],
+        baseline=np.add.reduceat(simple * sizes, starts) / np.diff(edges) if len(simple) else unknown,
         asked=counts[:, ASKED],
         updated=counts[:, UPDATED],
         switches=np.histogram(np.asarray(progress.switches, float), edges)[0],

@@ -20,6 +20,7 @@ CHART = """
 .axis{stroke:var(--axis);stroke-width:1;fill:none}
 .tick,.name,.label{font-size:12.5px}
 .tick,.name{fill:var(--soft)}
+.base{color:var(--soft)}
 .tick{font-variant-numeric:tabular-nums}
 .label{fill:currentColor;font-weight:600}
 .line,.thin,.bar,.leader{fill:none;stroke:currentColor;stroke-linejoin:round}
@@ -27,6 +28,7 @@ CHART = """
 .solid{stroke-dasharray:none}
 .dotted{stroke-dasharray:2 3}
 .thin{stroke-width:1.25;opacity:.75}
+.base .thin{opacity:1}
 .bar{stroke-width:1.5;opacity:.8}
 .leader{stroke-width:1;opacity:.6}
 .band{fill:currentColor;opacity:.15}
@@ -62,6 +64,8 @@ p{{margin:0}}
 .eyebrow{{font-size:.8rem;font-weight:650;letter-spacing:.08em;text-transform:uppercase;color:var(--accent)}}
 .lead{{font-size:1.06rem;color:var(--soft);max-width:84ch}}
 .read{{font-size:.93rem;color:var(--soft);max-width:104ch;overflow-wrap:anywhere}}
+.warning{{border:1px solid var(--mark);border-left-width:6px;border-radius:10px;background:var(--card);
+padding:14px 18px;margin:0 0 20px;overflow-wrap:anywhere;text-wrap:pretty}}
 .grid2{{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:20px;margin:0 0 20px}}
 .grid2>section{{margin:0}}
 section{{background:var(--card);border:1px solid var(--edge);border-radius:14px;box-shadow:var(--shadow);
@@ -97,7 +101,7 @@ summary:focus-visible,.scroll:focus-visible{{outline:2px solid var(--accent);out
 .scroll{{overflow-x:auto;margin:10px 0 0;max-width:100%}}
 table{{border-collapse:collapse;width:100%;font-size:.88rem;font-variant-numeric:tabular-nums}}
 th,td{{padding:6px 12px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--grid)}}
-th:first-child,td:first-child{{padding-left:2px}}
+th:first-child,td:first-child{{padding-left:2px;position:sticky;left:0;background:var(--card)}}
 tbody th{{font-weight:400}}
 thead th{{font-weight:600;color:var(--soft);border-bottom-color:var(--axis);vertical-align:bottom}}
 tbody tr:last-child>*{{border-bottom-color:var(--edge)}}
@@ -117,11 +121,12 @@ footer{{color:var(--soft);font-size:.83rem;padding:8px 4px 0}}
 @media (max-width:900px){{.grid2{{grid-template-columns:minmax(0,1fr)}}}}
 @media (max-width:720px){{.tile{{grid-column:span 6}}.tile.big{{grid-column:1/-1}}}}
 @media (max-width:600px){{main{{padding:26px 12px 40px}}header{{margin-bottom:22px}}section{{padding:18px 14px}}
+th,td{{padding:6px}}thead th{{white-space:normal}}tbody th.text{{white-space:normal;min-width:9.5em}}
 .tiles{{gap:10px}}.tile{{padding:13px 14px}}.tile .value{{font-size:1.45rem}}
 .facts{{grid-template-columns:minmax(0,1fr);gap:0}}.facts dd{{margin:0 0 9px}}}}
 @media print{{@page{{margin:14mm}}:root{{--page:#fff;--shadow:none;font-size:12px}}body{{font-size:1rem}}
 main{{max-width:none;padding:0}}header{{margin-bottom:16px}}section{{padding:16px 18px}}
-section,.tile,figure,tr,pre,.read,.part{{break-inside:avoid}}section.long{{break-inside:auto}}
+section,.tile,.warning,figure,tr,pre,.read,.part{{break-inside:avoid}}section.long{{break-inside:auto}}
 h2,h3,.read,thead{{break-after:avoid}}section,.grid2,.tiles{{margin-bottom:14px}}
 .grid2{{grid-template-columns:repeat(2,minmax(0,1fr));gap:14px}}
 .tile{{grid-column:span 3}}.tile.big{{grid-column:span 4}}

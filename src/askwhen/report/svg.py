@@ -1,7 +1,8 @@
 """One chart as SVG: axes, lines, bands, areas, marks and labels.
 
 Colours are classes: ``s0`` to ``s7`` give an element its colour through ``currentColor``, so that the page decides what
-they are in light, in dark and in print. Dashes and markers tell series apart without colour.
+they are in light, in dark and in print. Dashes and markers tell series apart without colour. Series below 0 are
+baselines: all of one quiet colour, with dashes of their own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .scales import Format, Scale, plain, powers_of_ten, ratio_ticks, ticks
 
 COLOURS = 8
 DASHES = ("", "7 4", "2 3", "10 3 2 3", "14 4")
+BASELINE_DASHES = ("2 3", "6 4", "9 3 2 3")
 FONT = 12.5
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _MARKERS = (
@@ -88,16 +90,22 @@ def spread(places: Iterable[float], gap: float, low: float, high: float) -> list
     return [place for _, place in sorted(zip(order, found, strict=True))]
 
 
-def swatch(series: int, *, kind: str = "line", marker: bool = False, of: int = 0) -> str:
-    """A small picture of how a series is drawn, for a legend: its line, a switch, or an area (one ``of`` so many)."""
+def swatch(series: int, *, kind: str = "line", marker: bool = False, band: bool = False, of: int = 0) -> str:
+    """A small picture of how a series is drawn, for a legend: its line, a switch, or an area (one ``of`` so many).
+
+    Without a kind it is empty: room for one.
+    """
     style = ""
     if of:
         style, drawn = f' style="{_ramp(series, of)}"', '<rect x="3" y="1" width="20" height="12" rx="3" class="area"/>'
+    elif not kind:
+        drawn = ""
     elif kind == "switch":
         drawn = '<path d="M13 0V14" class="switch"/>'
     else:
-        drawn = f'<path d="M1 7H25" class="{kind}"{_dash(series)}/>' + (_marker(series, 13, 7) if marker else "")
-    frame = f'class="swatch s{series % COLOURS}" viewBox="0 0 26 14" width="26" height="14" aria-hidden="true"'
+        drawn = '<rect x="1" y="1" width="24" height="12" class="band"/>' if band else ""
+        drawn += f'<path d="M1 7H25" class="{kind}"{_dash(series)}/>' + (_marker(series, 13, 7) if marker else "")
+    frame = f'class="swatch {_colour(series)}" viewBox="0 0 26 14" width="26" height="14" aria-hidden="true"'
     return f"<svg {frame}{style}>{drawn}</svg>"
 
 
@@ -106,8 +114,12 @@ def _ramp(level: int, number: int) -> str:
     return f"color:color-mix(in oklab,var(--ramp-b) {100 * level / max(number - 1, 1):.0f}%,var(--ramp-a))"
 
 
+def _colour(series: int) -> str:
+    return f"s{series % COLOURS}" if series >= 0 else "base"
+
+
 def _dash(series: int) -> str:
-    dash = DASHES[series % len(DASHES)]
+    dash = DASHES[series % len(DASHES)] if series >= 0 else BASELINE_DASHES[(-1 - series) % len(BASELINE_DASHES)]
     return f' stroke-dasharray="{dash}"' if dash else ""
 
 
@@ -250,13 +262,13 @@ class Plot:
             leader = f'<path class="leader" d="M{start:.1f} {here:.1f}H{self.right + 7:.1f}L{stop:.1f} {place:.1f}"/>'
             self.group(series, [leader])
             shown = shortened(name, self.size.width - stop - 6)
-            self._parts.append(f'<g class="s{series % COLOURS}">')
+            self._parts.append(f'<g class="{_colour(series)}">')
             self.text(stop + 5, place + 4, shown, kind="label", hint=name if shown != name else "")
             self._parts.append("</g>")
 
     def group(self, series: int, drawn: list[str]) -> None:
         """Add elements in the colour of a series."""
-        self._parts.append(f'<g class="s{series % COLOURS}">{"".join(drawn)}</g>')
+        self._parts.append(f'<g class="{_colour(series)}">{"".join(drawn)}</g>')
 
     def __str__(self) -> str:
         return "".join(self._parts)
