@@ -1,5 +1,6 @@
 """river's own checks, dictionaries whose features come and go, and river's classifiers under our rules."""
 
+import copy
 import pickle
 import threading
 
@@ -10,7 +11,7 @@ import askwhen as aw
 
 river = pytest.importorskip("river")
 
-from river import checks, datasets, evaluate, linear_model, metrics, preprocessing, tree  # noqa: E402
+from river import checks, compose, datasets, evaluate, linear_model, metrics, preprocessing, tree  # noqa: E402
 
 from askwhen.adapters.river import RiverSampler, SelectiveClassifier  # noqa: E402
 
@@ -31,29 +32,233 @@ def test_river_accepts_it(model):
     assert ran > 30
 
 
-def test_it_does_what_the_sampler_does_on_rows():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 3))
-    y = X[:, 0] > 0
-    model, rows = perceptron(n_features=3), aw.Sampler(aw.Perceptron(), aw.Always(), seed=1)
-    for x, label in zip(X, y, strict=True):
-        named = dict(zip("abc", x.tolist(), strict=True))
-        model.learn_one(named, bool(label))
-        rows.tell(rows.ask(x), 1 if label else -1)
-        assert model.predict_one(named) == bool(rows.predict(x[None])[0] > 0)
+def named(X):
+    """Rows as dictionaries, one name for each column."""
+    return [dict(zip("abcdefgh", x, strict=False)) for x in X.tolist()]
+
+
+def raw_stream(n, seed=0):
+    """Features of very different places and sizes, and labels that depend on all of them."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((n, 4))
+    return Z * [0.01, 1.0, 30.0, 1000.0] + [5.0, 0.0, 1013.0, -300.0], Z.sum(axis=1) > 0
+
+
+def share_of_mistakes(model, rows, y):
+    """Of predictions made before learning."""
+    mistakes = 0
+    for x, label in zip(rows, y.tolist(), strict=True):
+        mistakes += model.predict_one(x) is not label
+        model.learn_one(x, label)
+    return mistakes / len(y)
+
+
+@pytest.mark.parametrize("learner", [None, aw.Perceptron()], ids=["default", "perceptron"])
+@pytest.mark.parametrize("n_features", [4, None], ids=["exact", "reserved"])
+def test_dictionaries_of_numbers_are_what_dense_rows_are(learner, n_features):
+    X, y = raw_stream(1500)
+    X[:, 1] = X[:, 1] > 0  # zeros and ones that are written are numbers like any other
+    model = SelectiveClassifier(learner, n_features=n_features, seed=3)
+    rows = aw.Sampler(learner, seed=3)
+    padded = np.zeros((1500, n_features or 64))
+    padded[:, :4] = X
+    for x, row, label in zip(named(X), padded, y, strict=True):
+        expected = rows.ask(row)
+        ask = model.ask_one(x)
+        assert ask._replace(prediction=None) == expected._replace(prediction=None)
+        if ask.query:
+            rows.tell(expected, 1 if label else -1)
+            model.tell_one(ask, bool(label))
+        assert model.predict_one(x) is None or model.predict_one(x) == bool(rows.predict(row[None])[0] > 0)
     np.testing.assert_array_equal(model.sampler.weights, rows.weights)
+
+
+def test_raw_numbers_need_no_scaler():
+    X, y = raw_stream(3000)
+    plain = share_of_mistakes(SelectiveClassifier(seed=1), named(X), y)
+    scaled = share_of_mistakes(preprocessing.StandardScaler() | SelectiveClassifier(seed=1), named(X), y)
+    assert plain < 0.1
+    assert abs(plain - scaled) < 0.01
+
+
+def test_the_order_of_names_does_not_matter():
+    X, y = raw_stream(300)
+    model, other = SelectiveClassifier(seed=1), SelectiveClassifier(seed=1)
+    for x, label in zip(named(X), y.tolist(), strict=True):
+        model.learn_one(x, label)
+        other.learn_one(dict(reversed(x.items())), label)
+    np.testing.assert_array_equal(model.sampler.weights, other.sampler.weights)
+
+
+def test_a_missing_number_has_no_say():
+    X, y = raw_stream(300)
+    model = SelectiveClassifier(seed=1)
+    for x, label in zip(named(X), y.tolist(), strict=True):
+        model.learn_one(x, label)
+    engine = model.sampler._engine
+    mean = engine.prepare.mean[2]
+    ask = model.ask_one({"a": 5.0, "b": 1.0, "d": 0.0})
+    assert engine._seen[2] == 0.0
+    assert ask.margin != 0.0
+    assert engine.prepare.mean[2] == mean
+    x = {"a": 5.0, "b": 1.0, "d": 0.0}
+    assert model.predict_one(x) == model.predict_one(x | {"c": mean})
+
+
+def test_the_statistics_of_a_number_come_from_its_own_values():
+    rng = np.random.default_rng(0)
+    late, gappy = [], []
+    model = SelectiveClassifier(seed=1)
+    for t in range(400):
+        x = {"always": rng.normal()}
+        if t >= 200:
+            x["late"] = rng.normal(1013, 10)
+            late.append(x["late"])
+        if rng.random() < 0.3:
+            x["gappy"] = rng.normal(-40, 3)
+            gappy.append(x["gappy"])
+        model.learn_one(x, bool(x["always"] > 0))
+        statistics = model.sampler._engine.prepare
+        for name, values in (("late", late), ("gappy", gappy)):
+            if values:
+                place = model._columns.places[name]
+                assert statistics.mean[place] == pytest.approx(np.mean(values), rel=1e-9)
+                assert statistics.var[place] == pytest.approx(np.var(values), rel=1e-6, abs=1e-9)
+
+
+def test_numbers_that_are_missing_or_come_late_cost_little():
+    X, y = raw_stream(3000)
+    rows = named(X)
+    rng = np.random.default_rng(1)
+    late = [x if t > 1000 else {name: x[name] for name in "abd"} for t, x in enumerate(rows)]
+    gappy = [{name: v for name, v in x.items() if name != "c" or rng.random() < 0.9} for x in rows]
+    complete = share_of_mistakes(SelectiveClassifier(seed=1), rows[1500:], y[1500:])
+    assert complete < 0.1
+    settled = SelectiveClassifier(seed=1)
+    share_of_mistakes(settled, late[:1500], y[:1500])
+    assert share_of_mistakes(settled, late[1500:], y[1500:]) < complete + 0.01
+    assert share_of_mistakes(SelectiveClassifier(seed=1), gappy, y) < complete + 0.05
+
+
+def test_an_absent_count_is_zero():
+    rng = np.random.default_rng(0)
+    C = rng.poisson(0.5, (1500, 4)).astype(float)
+    y = C[:, 0] + C[:, 1] > C[:, 2] + C[:, 3]
+    written = named(C)
+    left_out = [{name: v for name, v in x.items() if v} for x in written]
+    zeros = share_of_mistakes(SelectiveClassifier(seed=1), written, y)
+    assert abs(share_of_mistakes(SelectiveClassifier(seed=1), left_out, y) - zeros) < 0.01
+
+
+def test_text_is_one_column_for_each_value():
+    rng = np.random.default_rng(0)
+    colours = rng.choice(["red", "green", "blue"], 1000)
+    sizes = rng.normal(100, 1, 1000)
+    y = (sizes > 100) ^ (colours == "red")
+    y[colours == "blue"] = True
+    rows = [{"colour": str(c), "size": s} for c, s in zip(colours, sizes, strict=True)]
+    flags = [{f"colour={c}": 1, "size": s} for c, s in zip(colours, sizes, strict=True)]
+    model, other = SelectiveClassifier(seed=1), SelectiveClassifier(seed=1)
+    for x, flag, label in zip(rows, flags, y.tolist(), strict=True):
+        model.learn_one(x, label)
+        other.learn_one(flag, label)
+    assert list(model._columns.places) == list(other._columns.places)
+    np.testing.assert_array_equal(model.sampler.weights, other.sampler.weights)
+    assert model.predict_one({"colour": "blue", "size": 100.0}) is True
+    assert model.predict_one({"colour": "never seen", "size": 100.0}) in (True, False)
 
 
 def test_features_come_and_go():
     model = perceptron(n_features=3)
     model.learn_one({"a": 1.0}, True)
-    assert model.predict_one({"never seen": 5.0}) is False  # it has no place yet
+    assert model.predict_one({"never seen": 5.0}) is False  # it has no column yet
     model.learn_one({"b": 1.0, "c": 2.0}, True)
-    model.learn_one({"d": 1.0}, True)  # no place left: shared by hashing
-    assert len(model._vocabulary) == 3
-    assert model.predict_one({"d": 1.0}) in (True, False)
-    model.learn_one({"word": "spam", "a": 1}, False)  # a category is a feature of its own
+    assert list(model._columns.places) == ["a", "b", "c"]
     assert model.predict_one({}) is False
+
+
+def test_a_name_without_a_column_is_left_out_with_one_warning():
+    X, y = raw_stream(200)
+    model, other = SelectiveClassifier(n_features=4, seed=1), SelectiveClassifier(n_features=4, seed=1)
+    for t, (x, label) in enumerate(zip(named(X), y.tolist(), strict=True)):
+        other.learn_one(x, label)
+        if t == 100:
+            with pytest.warns(
+                UserWarning, match="learn_one: 'e' and every new name .* give a larger n_features"
+            ) as seen:
+                model.learn_one(x | {"e": 1e6}, label)
+            assert seen[0].filename == __file__
+        else:
+            model.learn_one(x | {"e": 1e6, "colour": "red"} if t > 100 else x, label)
+        assert model.predict_one(x | {"e": 3.0}) == other.predict_one(x)
+    np.testing.assert_array_equal(model.sampler.weights, other.sampler.weights)
+
+
+def test_a_first_instance_with_too_many_names_is_refused():
+    model = SelectiveClassifier(seed=1)
+    x = {f"name {i}": float(i) for i in range(100)}
+    with pytest.raises(aw.InputError, match="at most n_features=64 names, got 100; give n_features=100 or more, or"):
+        model.learn_one(x, True)
+    assert model.predict_one(x) is None
+    model.learn_one({"a": 1.0}, False)
+    SelectiveClassifier(n_features=100, seed=1).learn_one(x, True)
+
+
+def test_what_is_refused_changes_nothing():
+    X, y = raw_stream(60)
+    model, other = SelectiveClassifier(seed=1), SelectiveClassifier(seed=1)
+    for t, (x, label) in enumerate(zip(named(X), y.tolist(), strict=True)):
+        if t % 3 == 0:
+            del x["c"]
+        with pytest.raises(aw.InputError, match="finite numbers only, got nan"):
+            model.learn_one({"z": 1.0, "c": 7.0, "b": float("nan")}, label if t else "strange")
+        model.learn_one(x, label)
+        other.learn_one(x, label)
+    assert model._columns.places == other._columns.places
+    np.testing.assert_array_equal(model.sampler.weights, other.sampler.weights)
+
+
+def test_an_interrupted_round_changes_nothing():
+    model = SelectiveClassifier(seed=1)
+    for v in (0.5, 2.5, 0.25):
+        model.learn_one({"a": v, "b": 1.0}, v > 1)
+    before = pickle.dumps(model)
+
+    def interrupted(row):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model._columns.play("learn_one", {"a": 3.0, "c": 1.0}, model._statistics, interrupted)
+    assert pickle.dumps(model) == before
+
+
+def test_copies_and_pickles_go_on_alike_when_features_are_missing():
+    X, y = raw_stream(300)
+    rows = [{name: v for name, v in x.items() if (t + ord(name)) % 5} for t, x in enumerate(named(X))]
+    model = SelectiveClassifier(seed=1)
+    share_of_mistakes(model, rows[:150], y[:150])
+    others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    share_of_mistakes(model, rows[150:], y[150:])
+    for other in others:
+        share_of_mistakes(other, rows[150:], y[150:])
+        np.testing.assert_array_equal(other.sampler.weights, model.sampler.weights)
+
+
+def test_it_ends_a_pipeline_of_river():
+    X, y = raw_stream(1500)
+    rows = [x | {"place": "here" if t % 2 else "there"} for t, x in enumerate(named(X))]
+    numbers = compose.SelectType(float) | preprocessing.StandardScaler()
+    model = (numbers + (compose.Select("place") | preprocessing.OneHotEncoder())) | SelectiveClassifier(seed=1)
+    assert share_of_mistakes(model, rows, y) < 0.15
+
+
+def test_hashed_words_have_room():
+    model = SelectiveClassifier(features="hashing", seed=1)
+    for t in range(200):
+        words = {f"word {t % 7} {j}": 1 for j in range(50)}
+        model.learn_one(words | {("spam" if t % 2 else "ham"): 1}, bool(t % 2))
+    assert model.predict_one({"spam": 1}) is True
+    assert model.predict_one({"ham": 1}) is False
 
 
 @pytest.mark.parametrize(

@@ -1,167 +1,26 @@
-"""Samplers where river expects a classifier, and river's classifiers under our rules.
-
-river's instances are dictionaries whose features come and go. A *vocabulary* gives every name a place when it first
-comes, as long as there are free ones; later names, and with ``features="hashing"`` all of them, share places by
-hashing.
-"""
+"""river's classifiers under our rules."""
 
 from __future__ import annotations
 
 import copy
 import math
-import pickle
 import threading
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
 from river import base
 
-from ..contracts import Parts
-from ..data.hashing import hash_name
-from ..doors import moment, open_question
-from ..engine import Engine
-from ..errors import InputError
-from ..learners import Perceptron
-from ..parts import check_parts
-from ..round import Given
-from ..rules import BudgetRule
-from ..sampler import Sampler
-from ..trace import Ask
-from ..validation import check_choice, check_count, check_seed
-
-
-class SelectiveClassifier(base.Classifier):
-    """A sampler as a river classifier of two labels.
-
-    ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it, and at the
-    set of labels. ``ask_one`` and ``tell_one`` do it in earnest. The first label that comes is the negative one, unless
-    it is True or 1.
-
-    Parameters
-    ----------
-    learner, rule, drift, prepare, audit : optional
-        The parts of a :class:`askwhen.Sampler`; by default the recommended ones, one label in ten.
-    n_features : int, default 64
-        How many places there are for features.
-    features : {"vocabulary", "hashing"}, default "vocabulary"
-        Whether names get places of their own while there are any, or share them by hashing from the start.
-    seed : int, optional
-        Seeds the coins.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics
-    >>> from askwhen.adapters.river import SelectiveClassifier
-    >>> model = SelectiveClassifier(seed=1)
-    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy()).get() > 0.8
-    True
-    >>> model.sampler.questions < 150
-    True
-    """
-
-    def __init__(
-        self,
-        learner: Any = None,
-        rule: Any = None,
-        drift: Any = None,
-        prepare: Any = None,
-        audit: Any = None,
-        n_features: int = 64,
-        features: str = "vocabulary",
-        seed: int | None = None,
-    ) -> None:
-        check_count("SelectiveClassifier", "n_features", n_features)
-        check_choice("SelectiveClassifier", "features", features, ("vocabulary", "hashing"))
-        self.learner = learner
-        self.rule = rule
-        self.drift = drift
-        self.prepare = prepare
-        self.audit = audit
-        self.n_features = n_features
-        self.features = features
-        self.seed = seed
-        self.sampler = Sampler(learner, rule, drift, prepare, audit, seed)
-        self._vocabulary: dict[Any, int] = {}
-        self._labels: dict[int, Any] = {}
-
-    @property
-    def _multiclass(self) -> bool:
-        return False
-
-    @property
-    def _raw_memory_usage(self) -> int:
-        """Its size without the compiled rounds, which all samplers share and whose insides cannot be walked."""
-        return len(pickle.dumps(self))
-
-    def _row(self, x: dict[Any, Any], learns: bool) -> sp.csr_matrix:
-        """X as a row of places; names that were never learnt have none of their own yet."""
-        found: dict[int, float] = {}
-        for name in sorted(x, key=str):
-            value = x[name]
-            if isinstance(value, str):
-                name, value = f"{name}={value}", 1.0
-            place = self._vocabulary.get(name)
-            if place is None and learns and self.features == "vocabulary" and len(self._vocabulary) < self.n_features:
-                place = self._vocabulary[name] = len(self._vocabulary)
-            if place is None:
-                place = hash_name(str(name), self.n_features)
-                if self.features == "vocabulary" and len(self._vocabulary) < self.n_features:
-                    continue
-            try:
-                found[place] = found.get(place, 0.0) + float(value)
-            except (TypeError, ValueError):
-                raise InputError(f"learn_one: {name!r} must be a number or a string, got {value!r}.") from None
-        places = sorted(found)
-        values = [found[place] for place in places]
-        return sp.csr_matrix((values, places, [0, len(places)]), (1, self.n_features), dtype=float)
-
-    def _sign(self, owner: str, y: Any) -> int:
-        """-1 or +1. The first label that comes is the negative one, unless it is True or 1."""
-        y = y.item() if isinstance(y, np.generic) else y
-        if not isinstance(y, (bool, int, float, str)) or y != y:
-            raise InputError(f"{owner}: y must be a label, got {y!r}.")
-        for sign, label in self._labels.items():
-            if label == y:
-                return sign
-        if len(self._labels) == 2:
-            raise InputError(f"{owner}: y must be one of two labels, {list(self._labels.values())}, got {y!r}.")
-        sign = -next(iter(self._labels)) if self._labels else 1 if y == 1 else -1
-        self._labels[sign] = y
-        return sign
-
-    def _label(self, p: float) -> Any:
-        """The label of a margin; the only one that has come, or the other truth value of that, or None."""
-        sign = 1 if p > 0.0 else -1
-        if sign in self._labels or not self._labels:
-            return self._labels.get(sign)
-        only = self._labels[-sign]
-        return (not only) if isinstance(only, bool) else only
-
-    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
-        """Play a round; the label is learnt only if it is asked for."""
-        sign = self._sign("learn_one", y)
-        ask = self.sampler.ask(self._row(x, True))
-        if ask.query:
-            self.sampler.tell(ask, sign)
-
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """The label, without playing a round; None before any is known."""
-        return self._label(float(self.sampler.margins(self._row(x, False))[0]))
-
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> NoReturn:
-        """Margins are no probabilities: see ``ask_one``."""
-        raise NotImplementedError("a margin is no probability; use predict_one, or ask_one for the margin")
-
-    def ask_one(self, x: dict[Any, Any]) -> Ask:
-        """Play a round: predict x and say whether its label is worth asking for."""
-        ask = self.sampler.ask(self._row(x, True))
-        return ask._replace(prediction=self._label(ask.margin))
-
-    def tell_one(self, ask: Ask | int, y: Any) -> None:
-        """Give the label of a question."""
-        self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, self._sign("tell_one", y))
+from ...contracts import Parts
+from ...doors import moment, open_question
+from ...engine import Engine
+from ...errors import InputError
+from ...learners import Perceptron
+from ...parts import check_parts
+from ...round import Given
+from ...rules import BudgetRule
+from ...trace import Ask
+from ...validation import check_seed
 
 
 class RiverSampler:

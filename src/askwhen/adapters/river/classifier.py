@@ -1,0 +1,172 @@
+"""A sampler where river expects a classifier."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, NoReturn
+
+import numpy as np
+from river import base
+
+from ...data.hashing import DEFAULT_FEATURES
+from ...errors import InputError
+from ...prepare import STANDARD, PrepareState
+from ...sampler import Sampler
+from ...trace import Ask
+from ...validation import check_choice, check_count
+from .columns import Columns, hashed_row
+
+_COLUMNS = 64
+
+
+class SelectiveClassifier(base.Classifier):
+    """A sampler as a river classifier of two labels.
+
+    ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it, and at the
+    set of labels. ``ask_one`` and ``tell_one`` do it in earnest. The first label that comes is the negative one, unless
+    it is True or 1.
+
+    Features may come and go. Where a known name is absent, it has no say: standardised, it is 0. Only where its values
+    have been whole numbers from 1 up, 1 among them (flags, counts, text), absent is the number 0.
+
+    Parameters
+    ----------
+    learner, rule, drift, prepare, audit : optional
+        The parts of a :class:`askwhen.Sampler`; by default the recommended ones, one label in ten.
+    features : {"vocabulary", "hashing"}, default "vocabulary"
+        "vocabulary" is for records: every name gets a column of its own when it first comes, so that its values are
+        standardised; text gets one for each "name=value". "hashing" is for words: sparse rows in which names share
+        places by hashing, scaled to length 1 and not standardised, where absent means 0.
+    n_features : int, optional
+        How many columns are reserved, by default 64, or how many places names are hashed to, by default 2^18. An
+        instance with more names than columns is refused if it is the first; names that come when none is left are left
+        out, with one warning. By default a round costs as much as the square of the columns.
+    seed : int, optional
+        Seeds the coins.
+
+    Examples
+    --------
+    >>> from river import datasets, evaluate, metrics
+    >>> from askwhen.adapters.river import SelectiveClassifier
+    >>> model = SelectiveClassifier(seed=1)
+    >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy()).get() > 0.8
+    True
+    >>> model.sampler.questions < 150
+    True
+    """
+
+    def __init__(
+        self,
+        learner: Any = None,
+        rule: Any = None,
+        drift: Any = None,
+        prepare: Any = None,
+        audit: Any = None,
+        n_features: int | None = None,
+        features: str = "vocabulary",
+        seed: int | None = None,
+    ) -> None:
+        if n_features is not None:
+            check_count("SelectiveClassifier", "n_features", n_features)
+        check_choice("SelectiveClassifier", "features", features, ("vocabulary", "hashing"))
+        self.learner = learner
+        self.rule = rule
+        self.drift = drift
+        self.prepare = prepare
+        self.audit = audit
+        self.n_features = n_features
+        self.features = features
+        self.seed = seed
+        self.sampler = Sampler(learner, rule, drift, prepare, audit, seed)
+        self._columns = Columns(n_features or _COLUMNS) if features == "vocabulary" else None
+        self._labels: dict[int, Any] = {}
+
+    @property
+    def _multiclass(self) -> bool:
+        return False
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Its size without the compiled rounds, which all samplers share and whose insides cannot be walked."""
+        return len(pickle.dumps(self))
+
+    def _values(self, owner: str, x: dict[Any, Any]) -> dict[Any, float]:
+        """X as numbers by name; text is 1 by the name "name=value"."""
+        found: dict[Any, float] = {}
+        for name, value in x.items():
+            if isinstance(value, str):
+                found[f"{name}={value}"] = 1.0
+                continue
+            try:
+                found[name] = float(value)
+            except (TypeError, ValueError):
+                raise InputError(f"{owner}: {name!r} must be a number or a string, got {value!r}.") from None
+        return found
+
+    @property
+    def _statistics(self) -> PrepareState | None:
+        """The running statistics that columns are standardised by, if they are."""
+        engine = self.sampler._engine
+        state: PrepareState | None = engine.prepare
+        if state is None and engine.parts.prepare is not None:
+            state = engine.parts.prepare.start(self.n_features or _COLUMNS, False)
+        return state if state is not None and state.kind == STANDARD else None
+
+    def _play(self, owner: str, x: dict[Any, Any]) -> Ask:
+        """Ask about x; its new names get columns."""
+        values = self._values(owner, x)
+        if self._columns is None:
+            return self.sampler.ask(hashed_row(values, self.n_features or DEFAULT_FEATURES))
+        return self._columns.play(owner, values, self._statistics, self.sampler.ask)
+
+    def _sign(self, owner: str, y: Any) -> tuple[int, Any]:
+        """-1 or +1, and its label. The first label that comes is the negative one, unless it is True or 1."""
+        y = y.item() if isinstance(y, np.generic) else y
+        if not isinstance(y, (bool, int, float, str)) or y != y:
+            raise InputError(f"{owner}: y must be a label, got {y!r}.")
+        for sign, label in self._labels.items():
+            if label == y:
+                return sign, label
+        if len(self._labels) == 2:
+            raise InputError(f"{owner}: y must be one of two labels, {list(self._labels.values())}, got {y!r}.")
+        return (-next(iter(self._labels)) if self._labels else 1 if y == 1 else -1), y
+
+    def _label(self, p: float) -> Any:
+        """The label of a margin; the only one that has come, or the other truth value of that, or None."""
+        sign = 1 if p > 0.0 else -1
+        if sign in self._labels or not self._labels:
+            return self._labels.get(sign)
+        only = self._labels[-sign]
+        return (not only) if isinstance(only, bool) else only
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Play a round; the label is learnt only if it is asked for."""
+        sign, label = self._sign("learn_one", y)
+        ask = self._play("learn_one", x)
+        self._labels[sign] = label
+        if ask.query:
+            self.sampler.tell(ask, sign)
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The label, without playing a round; None before any is known."""
+        values = self._values("predict_one", x)
+        if self._columns is None:
+            row: Any = hashed_row(values, self.n_features or DEFAULT_FEATURES)
+        else:
+            row = self._columns.row(values, self._statistics)[None]
+        return self._label(float(self.sampler.margins(row)[0]))
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> NoReturn:
+        """Margins are no probabilities: see ``ask_one``."""
+        raise NotImplementedError("a margin is no probability; use predict_one, or ask_one for the margin")
+
+    def ask_one(self, x: dict[Any, Any]) -> Ask:
+        """Play a round: predict x and say whether its label is worth asking for."""
+        ask = self._play("ask_one", x)
+        return ask._replace(prediction=self._label(ask.margin))
+
+    def tell_one(self, ask: Ask | int, y: Any) -> None:
+        """Give the label of a question."""
+        sign, label = self._sign("tell_one", y)
+        self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, sign)
+        self._labels[sign] = label
