@@ -33,14 +33,14 @@ class SelectiveClassifier(base.Classifier):
     ----------
     learner, rule, drift, prepare, audit : optional
         The parts of a :class:`askwhen.Sampler`; by default the recommended ones, one label in ten.
-    features : {"vocabulary", "hashing"}, default "vocabulary"
-        "vocabulary" is for records: every name gets a column of its own when it first comes, so that its values are
-        standardised; text gets one for each "name=value". "hashing" is for words: sparse rows in which names share
-        places by hashing, scaled to length 1 and not standardised, where absent means 0.
     n_features : int, optional
         How many columns are reserved, by default 64, or how many places names are hashed to, by default 2^18. An
         instance with more names than columns is refused if it is the first; names that come when none is left are left
         out, with one warning. By default a round costs as much as the square of the columns.
+    features : {"vocabulary", "hashing"}, default "vocabulary"
+        "vocabulary" is for records: every name gets a column of its own when it first comes, so that its values are
+        standardised; text gets one for each "name=value". "hashing" is for words: sparse rows in which names share
+        places by hashing, scaled to length 1 and not standardised, where absent means 0.
     seed : int, optional
         Seeds the coins.
 
