@@ -126,6 +126,17 @@ def test_the_statistics_of_a_number_come_from_its_own_values():
                 assert statistics.var[place] == pytest.approx(np.var(values), rel=1e-6, abs=1e-9)
 
 
+def test_one_outlier_does_not_spoil_the_statistics_of_a_late_number():
+    rng = np.random.default_rng(0)
+    model, place = SelectiveClassifier(seed=1), 1
+    for t in range(400):
+        x = {"always": rng.normal()} | ({"late": 1e9 if t == 300 else rng.normal(0, 10)} if t >= 200 else {})
+        model.learn_one(x, bool(x["always"] > 0))
+    statistics = model.sampler._engine.prepare
+    assert abs(statistics.mean[place]) < 5
+    assert 5 < np.sqrt(statistics.var[place]) < 20
+
+
 def test_numbers_that_are_missing_or_come_late_cost_little():
     X, y = raw_stream(3000)
     rows = named(X)

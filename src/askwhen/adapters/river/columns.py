@@ -65,10 +65,11 @@ def settle(state: Any, seen: Any, kind: Any, x: Any, present: Any) -> None:
             x[i], state.var[i] = mean, var / (1.0 - share)
         elif seen[i] < k:
             after, var, reach = moved(mean, var, state.reach[i], seen[i], x[i])
-            before = (after - share * x[i]) / (1.0 - share)
-            gap = x[i] - before
-            state.mean[i], state.var[i] = before, max(var / (1.0 - share) - share * gap * gap, 0.0)
-            state.reach[i] = max(reach, abs(gap))
+            if abs(x[i] - mean) <= reach:  # an outlier is left to the round, which knows how to treat it
+                before = (after - share * x[i]) / (1.0 - share)
+                gap = x[i] - before
+                state.mean[i], state.reach[i] = before, reach
+                state.var[i] = max(var / (1.0 - share) - share * gap * gap, 0.0)
 
 
 class Columns:
