@@ -126,7 +126,18 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been():
     assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()
     for name, values in read_trace("whole.parquet").trace.columns().items():
         np.testing.assert_array_equal(read_trace("t.parquet").trace.columns()[name], values)
-    for name in ("accuracy", "mistakes", "questions", "updates", "rounds", "estimate", "error_bound", "f_measure"):
+    same = (
+        "accuracy",
+        "mistakes",
+        "questions",
+        "updates",
+        "rounds",
+        "estimate",
+        "error_bound",
+        "f_measure",
+        "baselines",
+    )
+    for name in same:
         assert found[name] == whole[name], name
 
 
