@@ -144,7 +144,7 @@ def test_labels_of_all_kinds(tmp_path):
     path.write_text("a,y\n1,2.5\n2,7\n")
     assert aw.data.read(path, target="number").load()[1].tolist() == [2.5, 7]
     assert aw.data.read(path, positive=7).load()[1].tolist() == [-1, 1]
-    with pytest.raises(aw.InputError, match="are numbers, so positive must be one, got 'spam'"):
+    with pytest.raises(aw.InputError, match="are numbers, so positive= must be one, got 'spam'"):
         aw.data.read(path, positive="spam").load()
     path.write_text("a,target\n1,0\n2,1\n")
     assert aw.data.read(path).load()[1].tolist() == [-1, 1]
@@ -300,11 +300,11 @@ def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
 
     refused("there is no file", tmp_path / "a.svm")
     refused("cannot be told from its name; give format=, one of csv, ndjson", tmp_path / "a.dat")
-    refused("format must be", tmp_path / "a.dat", format="arff")
+    refused("format= must be", tmp_path / "a.dat", format="arff")
     (tmp_path / "a.svm").write_text("")
     refused("holds no instance", tmp_path / "a.svm")
-    refused("n_features must be a whole number", tmp_path / "a.svm", n_features=0)
-    refused("positive is only for target='binary'", tmp_path / "a.svm", positive=1, target="number")
+    refused("n_features= must be a whole number", tmp_path / "a.svm", n_features=0)
+    refused("positive= is only for target='binary'", tmp_path / "a.svm", positive=1, target="number")
     packed = gzip.compress(b"1 1:1\n" * 999)
     (tmp_path / "b.svm.gz").write_bytes(packed[:-20])
     refused("cannot decompress", tmp_path / "b.svm.gz")

@@ -1,17 +1,19 @@
-"""Files as blocks of whole lines, read once, decompressed as they are read."""
+"""Files as blocks of whole lines, read once and in order, decompressed and decoded as they are read."""
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
@@ -23,9 +25,43 @@ BLOCK = 1 << 22
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
+S = TypeVar("S")
 T = TypeVar("T")
 Report = Callable[[int], None]
 """Told how many bytes of the file, compressed as it is, have been read."""
+
+
+def is_piped(path: str | os.PathLike[str]) -> bool:
+    """Whether this can be read only once: the standard input ``-``, a named pipe, or a device such as /dev/fd/63."""
+    if os.fspath(path) == "-":
+        return True
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def check_readable(owner: str, path: str | os.PathLike[str]) -> None:
+    """Refuse a path where there is nothing to read."""
+    if not is_piped(path) and not Path(path).is_file():
+        what = f"{path} is a folder, not a file" if Path(path).is_dir() else f"there is no file {path}"
+        raise InputError(f"{owner}: {what}.")
+
+
+def check_encoding(owner: str, encoding: Any) -> None:
+    """Refuse an encoding that Python does not know."""
+    try:
+        known = isinstance(codecs.getincrementaldecoder(encoding)().decode(b"", True), str)
+    except (LookupError, TypeError, ValueError):
+        known = False
+    if not known:
+        raise InputError(f"{owner}: encoding= must be the name of an encoding, such as 'latin-1', got {encoding!r}.")
+
+
+def not_decoded(path: str | os.PathLike[str], what: str = "") -> InputError:
+    """The error for a file, or a part of it, that is not in UTF-8."""
+    return InputError(f"read: {what}{path} is not in UTF-8; say what it is in by encoding=, such as 'latin-1'.")
 
 
 def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, BinaryIO]:
@@ -57,24 +93,53 @@ def needs(owner: str, module: str, what: str) -> Any:
         raise InputError(f"{owner}: {what} needs {module}: pip install 'askwhen[data]'.") from error
 
 
+class _Recoded(io.RawIOBase):
+    """Text in another encoding, as UTF-8."""
+
+    def __init__(self, content: Any, encoding: str, piped: bool) -> None:
+        self._take = content.read1 if piped else content.read
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = memoryview(b"")
+        self._ended = False
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and not self._ended:
+            found = self._take(1 << 20)
+            self._ended = not found
+            self._ready = memoryview(self._decoder.decode(found, self._ended).encode())
+        filled = min(len(buffer), len(self._ready))
+        buffer[:filled], self._ready = self._ready[:filled], self._ready[filled:]
+        return filled
+
+
 def blocks_of(
-    owner: str, path: str | os.PathLike[str], report: Report | None = None, size: int = BLOCK
-) -> Iterator[memoryview]:
-    """The content in blocks of whole lines, each of which ends with a newline."""
+    owner: str,
+    path: str | os.PathLike[str],
+    report: Report | None = None,
+    size: int = BLOCK,
+    *,
+    encoding: str | None = None,
+) -> Generator[memoryview]:
+    """The content as UTF-8, without its byte order mark, in blocks of whole lines that end with a newline."""
     content, file = open_bytes(owner, path)
-    # A pipe is read as its lines come, not when a whole block has come.
-    fill = content.readinto1 if os.fspath(path) == "-" else content.readinto  # type: ignore[attr-defined]
-    rest = b""
+    piped, first, rest = is_piped(path), True, b""
     with contextlib.ExitStack() as held:
         if os.fspath(path) != "-":
-            held.enter_context(content)
             held.enter_context(file)
+            held.enter_context(content)
+        if encoding is not None:
+            fill: Any = _Recoded(content, encoding, piped).readinto
+        else:
+            # A pipe is read as its lines come, not when a whole block has come.
+            fill = content.readinto1 if piped else content.readinto  # type: ignore[attr-defined]
         while True:
             block = bytearray(len(rest) + size)
             block[: len(rest)] = rest
             try:
                 more = fill(memoryview(block)[len(rest) :])
-            except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+            except UnicodeError as error:
+                raise InputError(f"{owner}: {path} is not in {encoding}; give another encoding=.") from error
+            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise InputError(f"{owner}: cannot decompress {path}: {str(error).rstrip('.')}.") from error
             if report is not None and file.seekable():
                 report(file.tell())
@@ -84,15 +149,22 @@ def blocks_of(
             end = block.rfind(b"\n", len(rest), full) + 1
             rest = bytes(memoryview(block)[end:full])
             if end:
-                yield memoryview(block)[:end]
+                yield memoryview(block)[_marked(block) if first else 0 : end]
+                first = False
     if rest:
-        yield memoryview(bytearray(rest + b"\n"))  # of one type with the others, so that one step serves all
+        last = bytearray(rest + b"\n")  # of one type with the others, so that one step serves all
+        yield memoryview(last)[_marked(last) if first else 0 :]
 
 
-def in_order(parse: Callable[[memoryview], T], blocks: Iterator[memoryview], wait: bool = True) -> Iterator[T]:
+def _marked(block: bytearray) -> int:
+    """How many bytes a byte order mark takes."""
+    return len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
+
+
+def in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = True) -> Generator[T]:
     """What blocks parse to: on all cores, a few blocks ahead, in their order; each at once where none is to wait."""
     ahead = (os.cpu_count() or 1) + 1 if wait else 0
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with contextlib.closing(blocks), ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting: deque[Future[T]] = deque()
         try:
             for block in blocks:
@@ -104,3 +176,14 @@ def in_order(parse: Callable[[memoryview], T], blocks: Iterator[memoryview], wai
         finally:
             for found in waiting:
                 found.cancel()
+
+
+def one_sentence(error: BaseException) -> str:
+    """What another library says, in one sentence without its full stop."""
+    said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return said.split(". ")[0]
+
+
+def listed(names: list[str]) -> str:
+    """Names of columns, the first dozen of them."""
+    return ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

@@ -42,13 +42,13 @@ def is_word(c: Any) -> Any:
 
 
 @apart
-def hash_words(text: Any, ends: Any, features: int, indptr: Any, indices: Any) -> None:
+def hash_words(text: Any, ends: Any, start: Any, features: int, indptr: Any, indices: Any) -> None:
     """Write the features of the words of each text, which ends where ``ends`` says, in the order of the words."""
     entry = 0
     at = 0
     size = _U(features)
     for i in range(len(ends)):
-        h, inside = FIRST, False
+        h, inside = start, False
         while at < ends[i]:
             c = text[at]
             if is_word(c):
@@ -57,12 +57,24 @@ def hash_words(text: Any, ends: Any, features: int, indptr: Any, indices: Any) -
             elif inside:
                 indices[entry] = np.int32(fold(h) % size)
                 entry += 1
-                h, inside = FIRST, False
+                h, inside = start, False
             at += 1
         if inside:
             indices[entry] = np.int32(fold(h) % size)
             entry += 1
         indptr[i + 1] = entry
+
+
+@apart
+def hash_whole(text: Any, ends: Any, features: int, indices: Any) -> None:
+    """Write the feature of each text as one name."""
+    at = 0
+    for i in range(len(ends)):
+        h = FIRST
+        while at < ends[i]:
+            h = add_byte(h, text[at])
+            at += 1
+        indices[i] = np.int32(fold(h) % _U(features))
 
 
 def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.csr_matrix:
@@ -78,16 +90,35 @@ def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.cs
     check_features("hash_text", n_features)
     if isinstance(texts, str):
         raise InputError("hash_text: texts must be several strings, got one; give a list.")
-    encoded = []
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"hash_text: every text must be a string, got {type(text).__name__} in row {i}.")
-        encoded.append((text if text.isascii() else text.lower()).encode("utf-8", "surrogatepass"))
-    joined = np.frombuffer(b"".join(encoded), np.uint8)
-    ends = np.cumsum([len(part) for part in encoded], dtype=np.int64)
+    found = list(texts)
+    strange = next((i for i, text in enumerate(found) if not isinstance(text, str)), None)
+    if strange is not None:
+        raise InputError(
+            f"hash_text: every text must be a string, got {type(found[strange]).__name__} in row {strange}."
+        )
+    return hashed_words(found, int(n_features))
+
+
+def hashed_words(texts: list[str], features: int, column: str = "") -> sp.csr_matrix:
+    """Texts as rows of word counts; the words of a named column are other features than the same words elsewhere."""
+    joined, ends = _joined([text if text.isascii() else text.lower() for text in texts])
     indptr, indices = np.zeros(len(ends) + 1, np.int64), np.empty(len(joined), np.int32)
-    hash_words(joined, ends, int(n_features), indptr, indices)
-    return counted(np.ones(indptr[-1]), indices[: indptr[-1]], indptr, int(n_features))
+    hash_words(joined, ends, _U(_bits(f"{column}#") if column else FIRST), features, indptr, indices)
+    return counted(np.ones(indptr[-1]), indices[: indptr[-1]], indptr, features)
+
+
+def hashed_names(names: list[str], features: int) -> np.ndarray:
+    """The number of the feature with each of these names, as :func:`hash_name` gives it."""
+    joined, ends = _joined(names)
+    indices = np.empty(len(ends), np.int32)
+    hash_whole(joined, ends, features, indices)
+    return indices
+
+
+def _joined(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of all texts, and where each ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([len(part) for part in encoded], dtype=np.int64)
 
 
 def counted(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, features: int) -> sp.csr_matrix:
@@ -99,11 +130,17 @@ def counted(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, features:
 
 def hash_name(name: str, features: int) -> int:
     """The number of a feature with this name."""
+    h = _bits(name)
+    h ^= h >> 32
+    return (h ^ (h >> 16)) % features
+
+
+def _bits(name: str) -> int:
+    """The hash of all bytes of a name."""
     h = int(FIRST)
     for c in name.encode("utf-8", "surrogatepass"):
         h = ((h ^ c) * int(PRIME)) & (2**64 - 1)
-    h ^= h >> 32
-    return (h ^ (h >> 16)) % features
+    return h
 
 
 def check_features(owner: str, n_features: Any) -> None:

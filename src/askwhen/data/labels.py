@@ -9,28 +9,34 @@ import numpy as np
 from ..errors import InputError
 
 _WORDS = {"true": 1.0, "false": -1.0, "yes": 1.0, "no": -1.0, "+1": 1.0, "1": 1.0, "-1": -1.0, "0": -1.0}
+_CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
+"""Labels that may be in one stream without word of which is positive."""
 
 
 def check_positive(positive: Any, target: str) -> None:
     """Refuse a positive label where there is no such thing."""
     if positive is not None and target != "binary":
-        raise InputError(f"read: positive is only for target='binary', got target={target!r}.")
+        raise InputError(f"read: positive= is only for target='binary', got target={target!r}.")
 
 
-def signs(y: np.ndarray, positive: Any, path: Any, before: int) -> np.ndarray:
-    """-1 and +1: by the positive label, or of -1 and +1, 0 and 1, true and false."""
+def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] | None = None) -> np.ndarray:
+    """-1 and +1: by the positive label, or of -1 and +1, 0 and 1, true and false, yes and no.
+
+    ``seen`` holds the labels of the chunks before, and is given those of this one: a stream has one pair of labels.
+    """
     y = np.asarray(y)
     if positive is not None:
-        if y.dtype.kind == "b":
-            positive = _WORDS.get(str(positive).lower(), positive) if isinstance(positive, str) else positive
-            return np.where(y == (_as_number(positive, path) > 0), 1.0, -1.0)
-        if y.dtype.kind in "iuf":
-            return np.where(y.astype(float) == _as_number(positive, path), 1.0, -1.0)
-        return np.where(y.astype(str) == str(positive), 1.0, -1.0)
-    if y.dtype.kind in "biuf":
+        return _by_positive(y, positive, path)
+    if y.dtype.kind == "b":
+        found = np.where(y, 1.0, -1.0)
+        written = {label: y == (label == "true") for label in ("true", "false")}
+    elif y.dtype.kind in "iuf":
         found = np.where(y == 0, -1.0, y.astype(float))
+        written = {label: y == float(label) for label in ("-1", "0", "1")}
     else:
-        found = np.array([_WORDS.get(str(label).lower(), np.nan) for label in y])
+        texts = np.array([_written(label) for label in y.tolist()], object)
+        found = np.array([_WORDS.get(label, np.nan) for label in texts])
+        written = {label: texts == label for label in {*texts.tolist()}}
     bad = np.flatnonzero((found != 1.0) & (found != -1.0))
     if len(bad):
         strange = y[bad[0]].item() if hasattr(y[bad[0]], "item") else y[bad[0]]
@@ -38,6 +44,46 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int) -> np.ndarray:
             f"read: {path} has the label {strange!r} in instance {before + bad[0]}; labels must be -1 and +1, or 0 and "
             "1, or name the one that is positive=."
         )
+    _check_coding({label: int(np.argmax(at)) for label, at in written.items() if at.any()}, path, before, seen)
+    return found
+
+
+def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] | None) -> None:
+    """Refuse labels that are no pair, such as -1, 0 and 1; ``first`` says where each comes first in this chunk."""
+    seen = set() if seen is None else seen
+    known = set(seen)
+    seen.update(first)
+    if any(seen <= coding for coding in _CODINGS):
+        return
+    for label in sorted(first, key=lambda label: first[label]):
+        known.add(label)
+        if not any(known <= coding for coding in _CODINGS):
+            break
+    *others, last = sorted(seen)
+    raise InputError(
+        f"read: {path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
+        f"{before + first[label]} shows; name the one that is positive=, or give target='class' where they are classes."
+    )
+
+
+def _written(label: Any) -> str:
+    """A label as one of the known ones is written, if it is one."""
+    if isinstance(label, (int, float)) and not isinstance(label, bool) and float(label).is_integer():
+        return str(int(label))
+    found = str(label).lower()
+    return "1" if found == "+1" else found
+
+
+def _by_positive(y: np.ndarray, positive: Any, path: Any) -> np.ndarray:
+    if y.dtype.kind == "b":
+        positive = _WORDS.get(str(positive).lower(), positive) if isinstance(positive, str) else positive
+        return np.where(y == (_as_number(positive, path) > 0), 1.0, -1.0)
+    if y.dtype.kind in "iuf":
+        return np.where(y.astype(float) == _as_number(positive, path), 1.0, -1.0)
+    numbers = np.array([isinstance(label, (int, float)) for label in y.tolist()], bool)
+    found = np.where(y.astype(str) == str(positive), 1.0, -1.0)
+    for i in np.flatnonzero(numbers):
+        found[i] = _by_positive(np.array([y[i]]), positive, path)[0]
     return found
 
 
@@ -46,5 +92,5 @@ def _as_number(positive: Any, path: Any) -> float:
         return float(positive)
     except (TypeError, ValueError):
         raise InputError(
-            f"read: the labels of {path} are numbers, so positive must be one, got {positive!r}."
+            f"read: the labels of {path} are numbers, so positive= must be one, got {positive!r}."
         ) from None

@@ -13,11 +13,12 @@ import numpy as np
 
 from ..compiling import apart, step
 from ..errors import InputError
+from .lines import NEWLINE, LineError, newlines
 from .numbers import EXACT, HIGH, LOW, nearest
 
 _U = np.uint64
 _1 = _U(1)
-NEWLINE, SPACE, TAB, RETURN, HASH, COLON, COMMA = (np.uint8(ord(c)) for c in "\n \t\r#:,")
+SPACE, TAB, RETURN, HASH, COLON, COMMA = (np.uint8(ord(c)) for c in " \t\r#:,")
 PLUS, MINUS, DOT, ZERO, SMALL_E, LARGE_E, SMALL_Q, SMALL_I, SMALL_D = (np.uint8(ord(c)) for c in "+-.0eEqid")
 
 FINE, BAD_LABEL, BAD_INDEX, NO_COLON, BAD_VALUE, NOT_INCREASING, INDEX_ZERO, TOO_LARGE, FULL = range(9)
@@ -116,15 +117,6 @@ def word(text: Any, at: Any) -> Any:
     while not is_space(text[at]) and text[at] != NEWLINE and text[at] != HASH and text[at] != COLON:
         at += _1
     return 0.0, at, 2 if at > start else 0
-
-
-@apart
-def newlines(text: Any) -> Any:
-    """How many lines end in this text."""
-    found = 0
-    for c in text:
-        found += c == NEWLINE
-    return found
 
 
 @apart
@@ -266,10 +258,19 @@ def parse_block(block: Any, zero_based: bool = False, several: bool = False, lim
     return Lines(*small, indices[:entries], data[:entries], where + 1)
 
 
-class LineError(InputError):
-    """What is wrong with a line, which the reader of the file can name."""
+def count_labels(labels: np.ndarray, path: str) -> int:
+    """How many labels there are, if they are whole numbers from 0."""
+    bad = labels[~((labels >= 0) & (labels < 2**20) & (labels == np.floor(labels)))]
+    if len(bad):
+        raise InputError(f"read: {path} must have whole numbers from 0 to 2^20 as its labels, got {bad[0]:g}.")
+    return int(labels.max(initial=-1.0)) + 1
 
-    def __init__(self, line: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.line = line
-        self.sentence = sentence
+
+def matrix_of(lines: Lines, count: int, path: str) -> np.ndarray:
+    """Several labels of each line, as a matrix of -1 and +1."""
+    labels, tags = lines.labels, lines.tags
+    if count_labels(labels, path) > count:
+        raise InputError(f"read: {path} must have labels from 0 to {count - 1}, got {labels.max():g}.")
+    Y = np.full((len(tags) - 1, count), -1.0)
+    Y[np.repeat(np.arange(len(tags) - 1), np.diff(tags)), labels.astype(int)] = 1.0
+    return Y

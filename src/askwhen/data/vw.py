@@ -1,7 +1,7 @@
 """The text format of Vowpal Wabbit: ``label [importance] [tag]|namespace name:value name |namespace ...``.
 
 Every feature is hashed with its namespace; a namespace may carry a factor. Importance and tag are ignored. A line
-without a label has none to learn from, and is refused.
+without a label has none to learn from, and is refused unless labels are not wanted.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import numpy as np
 
 from ..compiling import apart
 from .hashing import FIRST, add_byte, counted, fold
+from .lines import NEWLINE, LineError, newlines
 from .numbers import EXACT, HIGH, LOW
-from .svmlight import COLON, FINE, FULL, HASH, NEWLINE, LineError, is_space, newlines, number
+from .svmlight import COLON, FINE, FULL, HASH, is_space, number
 
 _U = np.uint64
 _1 = _U(1)
@@ -28,7 +29,17 @@ _SENTENCES = {
 
 
 @apart
-def parse(text: Any, features: int, tables: Any, labels: Any, indptr: Any, indices: Any, data: Any, left: Any) -> Any:
+def parse(
+    text: Any,
+    features: int,
+    labelled: bool,
+    tables: Any,
+    labels: Any,
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    left: Any,
+) -> Any:
     """Parse whole lines: (lines, entries, left to Python, what is wrong, where)."""
     high, low, exact = tables
     bits = np.zeros(1, np.uint64)
@@ -41,11 +52,12 @@ def parse(text: Any, features: int, tables: Any, labels: Any, indptr: Any, indic
             at += _1
             continue
         start = at
-        value, after, read = number(text, at, high, low, exact, bits)
-        if read != 1 or not (is_space(text[after]) or text[after] == BAR):
-            return n, entry, later, NO_LABEL, np.int64(start)
-        labels[n] = value
-        at = after
+        if labelled:
+            value, after, read = number(text, at, high, low, exact, bits)
+            if read != 1 or not (is_space(text[after]) or text[after] == BAR):
+                return n, entry, later, NO_LABEL, np.int64(start)
+            labels[n] = value
+            at = after
         while text[at] != BAR and text[at] != NEWLINE:
             at += _1
         if text[at] == NEWLINE:
@@ -96,8 +108,8 @@ def parse(text: Any, features: int, tables: Any, labels: Any, indptr: Any, indic
     return n, entry, later, FINE, 0
 
 
-def parse_block(block: memoryview, features: int) -> tuple[np.ndarray, Any]:
-    """Whole lines: their labels, and their features as rows."""
+def parse_block(block: memoryview, features: int, labelled: bool = True) -> tuple[np.ndarray, Any]:
+    """Whole lines: their labels, and their features as rows; what is before the bar is passed over unless labelled."""
     text = np.frombuffer(block, np.uint8)
     lines = newlines(text)
     most = int(np.count_nonzero((text <= 32) | (text == 124))) + lines
@@ -105,7 +117,8 @@ def parse_block(block: memoryview, features: int) -> tuple[np.ndarray, Any]:
     room = 64
     while True:
         left, indices, data = np.zeros((room, 3), np.int64), np.empty(most, np.int32), np.empty(most)
-        n, entries, later, wrong, where = parse(text, features, (HIGH, LOW, EXACT), labels, indptr, indices, data, left)
+        arrays = (labels, indptr, indices, data, left)
+        n, entries, later, wrong, where = parse(text, features, labelled, (HIGH, LOW, EXACT), *arrays)
         if wrong != FULL:
             break
         room, most = 16 * room, 2 * most

@@ -1,0 +1,286 @@
+"""Columns as instances: numbers as they are, words and categories hashed, gaps refused or made features.
+
+An instance is, in this order: the places that words and categories are hashed to, if there are any; the columns of
+numbers, where a column of lists is as many as a list has numbers; and with ``missing="feature"`` an indicator for each
+of those columns, which is 1 where the number was missing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from .files import listed, not_decoded
+from .hashing import counted, hashed_names, hashed_words
+
+LABELS = ("label", "y", "class", "target")
+"""Names by which a label column is found where none is given."""
+
+NUMBER, LIST, UNDECODED = "number", "list of numbers", "bytes"
+_GAP = " is missing"
+
+
+class Columns(NamedTuple):
+    """What the user said of the columns of a table.
+
+    ``places`` is how many places words are hashed to. ``labelled`` says whether labels are wanted, and ``strict``
+    whether a column of words that nobody spoke of is refused instead of left out.
+    """
+
+    label: str | None = None
+    time: str | None = None
+    text: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    names: tuple[str, ...] | None = None
+    missing: str = "refuse"
+    places: int = 1
+    labelled: bool = True
+    strict: bool = True
+
+    def label_in(self, names: list[str]) -> str | None:
+        """The label column: the one that was named, or one with a usual name."""
+        others = (self.time, *self.text, *self.categories, *self.drop)
+        return self.label or next((name for name in LABELS if name in names and name not in others), None)
+
+    def features_in(self, names: list[str]) -> list[str]:
+        """The columns that may be numbers, in the order of the table; with ``names``, in that order."""
+        if self.names is not None:
+            return list(widths(self.names, names))
+        others = {self.time, *self.text, *self.categories, *self.drop}
+        if self.labelled or self.label is not None:
+            others.add(self.label_in(names))
+        else:
+            others.update(LABELS)
+        return [name for name in names if name not in others]
+
+    def used_in(self, names: list[str]) -> list[str]:
+        """The columns that need to be read at all."""
+        if not self.strict:
+            return [name for name in names if name not in self.drop]
+        used = {self.time, *self.text, *self.categories, *self.features_in(names)}
+        if self.labelled:
+            used.add(self.label_in(names))
+        return [name for name in names if name in used and name not in self.drop]
+
+    def check(self, names: list[str], path: Any) -> None:
+        """Refuse a table that lacks a column, or has one twice."""
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"read: {path} has more than one column {twice!r}.")
+        label = self.label if self.labelled else None
+        for name in (label, self.time, *self.text, *self.categories):
+            if name is not None and name in self.drop:
+                raise InputError(f"read: column {name!r} is needed, and named in drop= too.")
+            if name is not None and name not in names:
+                raise InputError(f"read: {path} has no column {name!r}; it has {listed(names)}.")
+        if self.labelled and self.label_in(names) is None:
+            raise InputError(f"read: {path} needs label=, the name of its label column; it has {listed(names)}.")
+        for name in widths(self.names or (), names):
+            if name not in names:
+                raise InputError(f"read: {path} has no column {name!r}, which names= has; it has {listed(names)}.")
+
+
+def widths(names: tuple[str, ...], known: list[str]) -> dict[str, int]:
+    """The columns that features with these names are made of, and how many numbers of a list each has, or 0."""
+    found: dict[str, int] = {}
+    for name in names:
+        stem = name.removesuffix(_GAP)
+        part = re.fullmatch(r"(.*)\[(\d+)\]", name, re.DOTALL)
+        if name in known or (stem == name and part is None):
+            found.setdefault(name, 0)
+        elif part is not None:
+            found[part[1]] = max(found.get(part[1], 0), int(part[2]) + 1)
+        else:
+            found.setdefault(stem, 0)
+    return found
+
+
+class Table(Protocol):
+    """Rows with a value for each name, wherever they come from. Missing numbers are NaN, missing words None."""
+
+    names: list[str]
+    rows: int
+
+    def kind(self, name: str) -> str:
+        """NUMBER, LIST, UNDECODED, or what else a column holds."""
+
+    def gap(self, name: str) -> int | None:
+        """The first row without a label or time."""
+
+    def values(self, name: str, before: int) -> np.ndarray:
+        """A label or a time of each row, as it is."""
+
+    def numbers(self, name: str, before: int) -> np.ndarray:
+        """A number of each row."""
+
+    def lists(self, name: str, before: int) -> tuple[np.ndarray, np.ndarray]:
+        """How many numbers each row has, and all of them in a row."""
+
+    def words(self, name: str) -> list[str | None]:
+        """A text or a category of each row."""
+
+
+class Instances:
+    """Makes instances of tables that are parts of one; the first row settles what the features are.
+
+    Attributes
+    ----------
+    names : tuple of str or None
+        The features that are no hashed ones, once the first table has come.
+    """
+
+    def __init__(self, columns: Columns, path: Any) -> None:
+        self.names: tuple[str, ...] | None = None
+        self._columns, self._path = columns, path
+        self._before = 0
+
+    def of(self, table: Table) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+        """Instances, labels and times of the next table; labels and times may be None."""
+        if self.names is None:
+            self._settle(table)
+        columns, dense = self._columns, self._dense(table)
+        words = [self._texts(table, name, k) for k, name in enumerate(columns.text)]
+        words += [self._category(table, name) for name in columns.categories]
+        y = self._values(table, self._label, "a label") if self._label is not None else None
+        times = self._values(table, columns.time, "a time") if columns.time is not None else None
+        self._before += table.rows
+        if not words:
+            return dense, y, times
+        hashed = sum(words[1:], words[0])
+        return sp.hstack([hashed, sp.csr_matrix(dense)], "csr") if dense.shape[1] else hashed, y, times
+
+    def pass_over(self, table: Table) -> None:
+        """Count the rows of a table that nobody wants."""
+        if self.names is None:
+            self._settle(table)
+        self._before += table.rows
+
+    def _settle(self, table: Table) -> None:
+        """Decide by the first table what the features are."""
+        columns, path = self._columns, self._path
+        columns.check(table.names, path)
+        self._label = columns.label_in(table.names) if columns.labelled else None
+        wanted, given = columns.features_in(table.names), widths(columns.names or (), table.names)
+        self._widths: dict[str, int] = {}
+        for name in wanted:
+            kind = table.kind(name)
+            if kind == LIST:
+                self._widths[name] = given.get(name) or self._first_width(table, name)
+            elif kind == NUMBER:
+                self._widths[name] = 0
+            elif kind == UNDECODED and columns.strict:
+                raise not_decoded(path, f"column {name!r} of ")
+            elif columns.strict:
+                raise InputError(
+                    f"read: column {name!r} of {path} holds {kind}, not numbers; name it in drop=, text= or "
+                    "categories=."
+                )
+        if not self._widths and not columns.text and not columns.categories:
+            if columns.labelled:
+                raise InputError(f"read: {path} has no feature besides its label.")
+            raise InputError(f"read: {path} has no column of numbers; name the column of its text= or categories=.")
+        values = [
+            part
+            for name, width in self._widths.items()
+            for part in ([f"{name}[{i}]" for i in range(width)] if width else [name])
+        ]
+        gaps = [name + _GAP for name in self._widths]
+        self._order: list[int] | None = None
+        if columns.names is not None:
+            places = {name: i for i, name in enumerate(values + gaps)}
+            strange = next((name for name in columns.names if name not in places), None)
+            if strange is not None:
+                raise InputError(f"read: {path} has no column {strange!r}, which names= has.")
+            self._order = [places[name] for name in columns.names]
+            self.names = columns.names
+        else:
+            self.names = tuple(values + gaps if columns.missing == "feature" else values)
+        self._total = len(values)
+
+    def _first_width(self, table: Table, name: str) -> int:
+        lengths, _ = table.lists(name, self._before)
+        if lengths[0] <= 0:
+            raise InputError(
+                f"read: column {name!r} of {self._path} is empty in instance 0, which must show how many numbers it "
+                "holds; name it in drop=."
+            )
+        return int(lengths[0])
+
+    def _dense(self, table: Table) -> np.ndarray:
+        """All columns of numbers, and their indicators."""
+        found, at = np.empty((table.rows, self._total)), 0
+        for name, width in self._widths.items():
+            if width:
+                found[:, at : at + width] = self._list(table, name, width)
+            else:
+                found[:, at] = table.numbers(name, self._before)
+            at += width or 1
+        indicators = self._order is not None or self._columns.missing == "feature"
+        if found.size and np.isnan(found.min()):
+            gaps = self._filled(found)
+        elif indicators:
+            gaps = np.zeros((table.rows, len(self._widths)))
+        if indicators:
+            found = np.hstack([found, gaps])
+        return found if self._order is None else np.ascontiguousarray(found[:, self._order])
+
+    def _filled(self, found: np.ndarray) -> np.ndarray:
+        """Put 0 where a number is missing, in place; the indicators of that, a column for each of the table."""
+        where = np.isnan(found)
+        starts = np.cumsum([0, *(width or 1 for width in self._widths.values())])[:-1]
+        gaps = np.logical_or.reduceat(where, starts, axis=1)
+        allowed = self._columns.missing == "feature"
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
+            name = list(self._widths)[j]
+            if not allowed or name + _GAP not in (self.names or ()):
+                self._refuse_gap(name, int(np.flatnonzero(gaps[:, j])[0]))
+        found[where] = 0.0
+        return gaps.astype(float)
+
+    def _refuse_gap(self, name: str, row: int) -> None:
+        cure = "give missing='feature', or name it in drop="
+        if self._columns.missing == "feature":
+            cure = f"names= has no {name + _GAP!r}"
+        raise InputError(
+            f"read: column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from 0; "
+            f"{cure}."
+        )
+
+    def _list(self, table: Table, name: str, width: int) -> np.ndarray:
+        lengths, flat = table.lists(name, self._before)
+        strange = np.flatnonzero((lengths != width) & (lengths > 0))
+        if len(strange):
+            raise InputError(
+                f"read: column {name!r} of {self._path} must hold {width} numbers in every row, got "
+                f"{lengths[strange[0]]} in instance {self._before + strange[0]}."
+            )
+        found = np.full((table.rows, width), np.nan)
+        found[lengths > 0] = flat.reshape(-1, width)
+        return found
+
+    def _values(self, table: Table, name: str, what: str) -> np.ndarray:
+        row = table.gap(name)
+        if row is not None:
+            raise InputError(
+                f"read: column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from "
+                f"0; every instance needs {what}."
+            )
+        return table.values(name, self._before)
+
+    def _texts(self, table: Table, name: str, k: int) -> sp.csr_matrix:
+        texts = table.words(name)
+        if self._columns.missing == "refuse" and self._columns.strict and None in texts:
+            self._refuse_gap(name, texts.index(None))
+        return hashed_words([text or "" for text in texts], self._columns.places, name if k else "")
+
+    def _category(self, table: Table, name: str) -> sp.csr_matrix:
+        values = [value or "" for value in table.words(name)]
+        if self._columns.missing == "refuse" and "" in values:
+            self._refuse_gap(name, values.index(""))
+        indices = hashed_names([f"{name}={value}" for value in values], self._columns.places)
+        return counted(np.ones(table.rows), indices, np.arange(table.rows + 1), self._columns.places)

@@ -1,0 +1,59 @@
+"""Files of lines, parsed block by block on all cores; an error names the file and the line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import closing
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..compiling import apart
+from ..errors import InputError
+from .files import Report, blocks_of, in_order, is_piped
+
+NEWLINE = np.uint8(ord("\n"))
+
+
+class LineError(InputError):
+    """What is wrong with a line, which the reader of the file can name."""
+
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line
+        self.sentence = sentence
+
+
+@apart
+def newlines(text: Any) -> Any:
+    """How many lines end in this text."""
+    found = 0
+    for c in text:
+        found += c == NEWLINE
+    return found
+
+
+def parsed(
+    path: str | os.PathLike[str],
+    parse: Callable[[memoryview], Any],
+    report: Report | None = None,
+    encoding: str | None = None,
+) -> Generator[tuple[int, Any]]:
+    """How many lines came before each block, and what it parses to; a :class:`LineError` becomes one of the file."""
+    before, blocks = 0, blocks_of("read", path, report, encoding=encoding)
+    with closing(in_order(partial(_caught, parse), blocks, wait=not is_piped(path))) as results:
+        for lines, found in results:
+            if isinstance(found, LineError):
+                raise InputError(f"read: {path}, line {before + found.line + 1}, {found.sentence}.")
+            yield before, found
+            before += lines
+
+
+def _caught(parse: Callable[[memoryview], Any], block: memoryview) -> tuple[int, Any]:
+    """How many lines a block has, and what it parses to or the error."""
+    try:
+        return newlines(np.frombuffer(block, np.uint8)), parse(block)
+    except LineError as error:
+        return 0, error

@@ -1,0 +1,167 @@
+"""Pipes, encodings, and processes that end while something is wrong with a file."""
+
+import gzip
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import askwhen as aw
+from askwhen.data import files
+from askwhen.data.hashing import hash_name
+
+pytest.importorskip("pyarrow")
+
+WORDS = "a,body,y\n" + "".join(f"{i},some words,{i % 2}\n" for i in range(300))
+ENDINGS = {
+    "an error": "read('words.csv').load()",
+    "an error that is kept": "try:\n    read('words.csv').load()\nexcept ValueError as error:\n    kept = error",
+    "a file in UTF-16": "read('utf16.csv').load()",
+    "a stream that is kept": "stream = iter(read('words.csv', text='body'))\nnext(stream)",
+}
+
+
+def open_files():
+    return [os.readlink(each.path) for each in os.scandir("/proc/self/fd") if os.path.exists(each.path)]
+
+
+@pytest.fixture
+def tables(tmp_path):
+    (tmp_path / "words.csv").write_text(WORDS)
+    (tmp_path / "utf16.csv").write_bytes(WORDS.encode("utf-16"))
+    return tmp_path
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are not listed here")
+def test_an_error_leaves_no_file_open_though_it_is_kept(tables):
+    (tables / "long.csv").write_text("a,body,y\n" + "1,some words,0\n" * 400_000)
+    with pytest.raises(aw.InputError, match="column 'body'") as kept:
+        aw.data.read("long.csv").load()
+    assert str(tables / "long.csv") not in open_files()
+    assert kept.value.__traceback__ is not None
+    stream = iter(aw.data.read("long.csv", text="body", n_features=8))
+    next(stream)
+    del stream  # abandoned halfway
+    assert str(tables / "long.csv") not in open_files()
+
+
+def test_processes_end_under_load_whatever_is_wrong_with_a_file(tables):
+    """What reads ahead while the interpreter ends would hang or abort."""
+    count = int(os.environ.get("ASKWHEN_ENDINGS", "2"))
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        for code in ENDINGS.values():
+            program = f"from askwhen.data import read\n{code}"
+            for first in range(0, count, 4):
+                started = [
+                    subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, cwd=tables)
+                    for _ in range(min(4, count - first))
+                ]
+                for each in started:
+                    said = each.communicate(timeout=120)[1].decode()
+                    assert each.returncode == (1 if "read('" in code.splitlines()[0] and "iter" not in code else 0)
+                    assert "InputError" in said if each.returncode else said == ""
+    finally:
+        for each in busy:
+            each.kill()
+            each.wait()
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("name", "text", "settings"),
+    [
+        ("t.csv", "a,y\n1,1\n2,0\n", {}),
+        ("t.ndjson", '{"x": [1], "y": 1}\n{"x": [2], "y": 0}\n', {}),
+        ("t.svm", "+1 1:1\n-1 1:2\n", {"n_features": 1}),
+    ],
+)
+def test_a_named_pipe_is_read_in_order(tmp_path, name, text, settings, suffix):
+    path = tmp_path / (name + suffix)
+    os.mkfifo(path)
+    writer = threading.Thread(
+        target=lambda: path.write_bytes(gzip.compress(text.encode()) if suffix else text.encode())
+    )
+    writer.start()
+    X, y = aw.data.read(path, **settings).load()
+    writer.join()
+    assert (X.toarray() if hasattr(X, "toarray") else X).tolist() == [[1], [2]]
+    assert y.tolist() == [1, -1]
+
+
+def test_a_descriptor_is_read_as_its_lines_come():
+    ours, theirs = os.pipe()
+    stream = aw.data.read(f"/dev/fd/{ours}", format="csv", progress=lambda _: None)
+    os.write(theirs, b"a,y\n1,1\n")
+    chunks = iter(stream)
+    assert next(chunks)[0].tolist() == [[1]]
+    os.write(theirs, b"2,0\n")
+    os.close(theirs)
+    assert next(chunks)[0].tolist() == [[2]]
+    os.close(ours)
+
+
+def test_what_cannot_be_read_in_order_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.svm")
+    with pytest.raises(aw.InputError, match="give n_features=, since .*pipe.svm can be read only once"):
+        list(aw.data.read(tmp_path / "pipe.svm"))
+    os.mkfifo(tmp_path / "pipe.parquet")
+    with pytest.raises(aw.InputError, match="a Parquet file must be a plain file"):
+        aw.data.read(tmp_path / "pipe.parquet").load()
+    with pytest.raises(aw.InputError, match="is a folder, not a file"):
+        aw.data.read(tmp_path, format="csv")
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "cp1252", "utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("size", [3, 1 << 22])
+def test_files_of_text_in_every_encoding(tmp_path, monkeypatch, encoding, size):
+    monkeypatch.setattr(files.blocks_of, "__defaults__", (None, size))
+    (tmp_path / "t.csv").write_bytes("größe,mail,label\n1.5,Grüße!,ja\n2,naïve,nein\n".encode(encoding))
+    (tmp_path / "t.ndjson").write_bytes('{"mail": "Grüße!", "label": "ja"}\n'.encode(encoding))
+    stream = aw.data.read("t.csv", text="mail", positive="ja", n_features=5000, encoding=encoding)
+    X, y = stream.load()
+    assert stream.names == ("größe",)
+    assert X[0, hash_name("grüße", 5000)] == 1
+    assert y.tolist() == [1, -1]
+    X, _ = aw.data.read("t.ndjson", text="mail", positive="ja", n_features=5000, encoding=encoding).load()
+    assert X[0, hash_name("grüße", 5000)] == 1
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    for name, text in (
+        ("a.svm", "1 1:1\n"),
+        ("a.csv", "a,y\n1,1\n"),
+        ("a.ndjson", '{"x": [1], "y": 1}'),
+        ("a.vw", "1|f a"),
+    ):
+        (tmp_path / name).write_text(text, "utf-8-sig")
+        assert aw.data.read(name).load()[1].tolist() == [1]
+
+
+@pytest.mark.parametrize("body", ["café,1\n", "x,1\n" * 400_000 + "café,1\n"])
+def test_what_is_not_in_utf_8_is_refused_with_the_cure(tmp_path, body):
+    (tmp_path / "t.csv").write_bytes(f"mail,label\n{body}".encode("latin-1"))
+    cure = r"not in UTF-8; say what it is in by encoding=, such as 'latin-1'\.$"
+    for settings in ({"text": "mail"}, {"categories": "mail"}, {"label": "mail", "positive": "x"}, {}):
+        with pytest.raises(aw.InputError, match=cure):
+            aw.data.read("t.csv", **settings).load()
+    (tmp_path / "t.ndjson").write_bytes('{"mail": "café", "label": 1}\n'.encode("latin-1"))
+    with pytest.raises(aw.InputError, match=cure):
+        aw.data.read("t.ndjson", text="mail").load()
+    for encoding in ("utf-16", "utf-16-le"):
+        (tmp_path / "u.csv").write_bytes("a,label\n1,1\n".encode(encoding))
+        with pytest.raises(aw.InputError, match=cure):
+            aw.data.read("u.csv").load()
+    with pytest.raises(aw.InputError, match=r"t.csv is not in ascii; give another encoding=\.$"):
+        aw.data.read("t.csv", text="mail", encoding="ascii").load()
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "base64", 3, "\0", "undefined"])
+def test_an_encoding_that_there_is_not_is_refused(tmp_path, encoding):
+    (tmp_path / "t.csv").write_text("a,y\n1,1\n")
+    with pytest.raises(aw.InputError, match="encoding= must be the name of an encoding"):
+        aw.data.read("t.csv", encoding=encoding)
+    with pytest.raises(aw.InputError, match="encoding= is only for files of text"):
+        aw.data.read("t.csv", format="parquet", encoding="latin-1")
