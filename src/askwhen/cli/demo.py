@@ -63,8 +63,13 @@ def demo(out: Out, report: str, picture: str | None) -> None:
             prepare=aw.Prepare(),
             watch=lambda done, total, last: move(done / total, last=last),
         )
+    facts = show.comparison_facts(found) | {"report": str(Path(report).resolve()), "picture": picture}
+    facts["total_seconds"] = time.perf_counter() - started
+    closing = f"Report: {facts['report']}  ({facts['total_seconds']:.1f} seconds in all)"
+    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), closing)
     from ..report import picture as drawn
     from ..report import write_comparison
+    from ..report.page import write
 
     about = {
         "Stream": f"{ROUNDS:,} Gaussian instances of {DIMENSION} features; a new target every {EVERY:,} rounds",
@@ -74,8 +79,4 @@ def demo(out: Out, report: str, picture: str | None) -> None:
     write_comparison(report, found, title="askwhen demo: one label in ten", facts=about, command=again())
     if picture is not None:
         title = f"Accuracy at one label in ten; the target is replaced every {EVERY:,} rounds"
-        Path(picture).write_text(drawn(found, SHARE, title=title), encoding="utf-8")
-    facts = show.comparison_facts(found) | {"report": str(Path(report).resolve()), "picture": picture}
-    facts["total_seconds"] = time.perf_counter() - started
-    closing = f"Report: {facts['report']}  ({facts['total_seconds']:.1f} seconds in all)"
-    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), closing)
+        write("picture", picture, drawn(found, SHARE, title=title))

@@ -103,9 +103,10 @@ def _check_folder(folder: str | None, target: Path, names: list[str]) -> None:
 
 
 def _written(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return str(path)
+    from ..report.page import write
+
+    write("reproduce", folder / name, text)
+    return str(folder / name)
 
 
 def _markdown(name: str, source: str, found: Any, files: list[str]) -> str:

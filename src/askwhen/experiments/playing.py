@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from .. import compiling
 from ..data import sets
 from ..evaluate.workers import Watch, Workers
+from ..whole_file import whole_file
 
 
 def cache_folder() -> Path | None:
@@ -77,10 +77,8 @@ class Playing:
             raise KeyboardInterrupt
         text = json.dumps(cell())
         if self._folder is not None:
-            path = self._path(name)
-            partial_path = path.with_suffix(f".{os.getpid()}")
-            partial_path.write_text(f"{_hash(text)}\n{text}", encoding="utf-8")
-            partial_path.replace(path)
+            with whole_file(self._path(name)) as file:
+                file.write(f"{_hash(text)}\n{text}".encode())
         return json.loads(text)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from ..errors import InputError
+from ..whole_file import whole_file
 from .style import PAGE
 from .svg import Plot, Size, escape, swatch
 
@@ -116,18 +114,9 @@ def write(owner: str, path: str | os.PathLike[str], text: str) -> None:
     """Write a file that appears, or replaces another, only when it is complete."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"{owner}: path must be the name of a file, got {path!r}.")
-    temporary = None
     try:
-        target = Path(os.path.realpath(os.fsdecode(path)))  # through a link, so that the link stays one
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-        temporary.write_bytes(text.encode("utf-8"))
-        with contextlib.suppress(OSError):
-            temporary.chmod(target.stat().st_mode)
-        temporary.replace(target)
+        with whole_file(path) as file:
+            file.write(text.encode("utf-8"))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"report: cannot write {os.fsdecode(path)}: {reason}.") from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError, ValueError):
-                temporary.unlink(missing_ok=True)
