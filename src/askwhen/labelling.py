@@ -24,6 +24,7 @@ from .errors import AskwhenError, InputError
 from .one_vs_rest import OneVsRest
 from .sampler import Sampler
 from .trace import Ask
+from .whole_file import take_lock
 
 _HEADER = ["row", "label", "probability", "time", "record"]
 _UNDOABLE = 10  # without making the sampler again from its answers
@@ -77,13 +78,8 @@ class Answers:
             self._append(_HEADER)
 
     def _lock(self) -> None:
-        with contextlib.suppress(ImportError):
-            import fcntl
-
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise InputError(f"label: {self.path} is open elsewhere; two cannot write to it at once.") from None
+        if not take_lock(self._file):
+            raise InputError(f"label: {self.path} is open elsewhere; two cannot write to it at once.")
 
     def _parse(self, content: bytes) -> None:
         lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
@@ -154,6 +150,8 @@ class Labelling:
     model : str or path
         Where the sampler is saved. One that is there goes on, if it has learnt from these answers and no others, with
         the settings of the fresh one; otherwise it is made again from the answers.
+    about : dict, optional
+        What else the sampler's note says when it is saved, for whoever predicts with it: how its file is read.
 
     Attributes
     ----------
@@ -168,7 +166,9 @@ class Labelling:
         answers: Answers,
         classes: list[str],
         model: str | os.PathLike[str],
+        about: dict[str, Any] | None = None,
     ) -> None:
+        self._about = {} if about is None else about
         self._rows = rows
         self._fresh = fresh
         self._answers = answers
@@ -201,7 +201,7 @@ class Labelling:
         waiting = {ask.round for ask in sampler.pending}
         rows = [answer.row for answer in self._answers.given]
         told = sum(row < sampler.round and row not in waiting for row in rows)
-        return sampler if note == self._answers.digest(told, self._settings) else None
+        return sampler if self._answers.digest(told, self._settings) in (note, _answers_of(note)) else None
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -214,7 +214,8 @@ class Labelling:
         """Save the sampler, with word of the answers that it has learnt from."""
         if not self._whole:
             return
-        self.sampler.save(self._model, note=self._answers.digest(len(self._answers.given), self._settings))
+        digest = self._answers.digest(len(self._answers.given), self._settings)
+        self.sampler.save(self._model, note=json.dumps({"answers": digest, "words": self._classes, **self._about}))
 
     def _start(self, sampler: Any) -> None:
         self.sampler = sampler
@@ -321,6 +322,14 @@ class Labelling:
         """How many answers each label has, and how many were skipped."""
         labels = [answer.label for answer in self._answers.given]
         return {each: labels.count(each) for each in self._classes} | {"skipped": labels.count("")}
+
+
+def _answers_of(note: Any) -> Any:
+    """Which answers a saved sampler has learnt from, by its note."""
+    try:
+        return json.loads(note)["answers"]
+    except (TypeError, ValueError, KeyError):
+        return None
 
 
 def digest_of(record: dict[str, Any]) -> str:

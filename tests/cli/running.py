@@ -87,3 +87,10 @@ def write_csv(path, label="spam"):
     rows = [",".join([*(repr(float(value)) for value in x), word]) for x, word in zip(X, words, strict=True)]
     path.write_text("\n".join([header, *rows]) + "\n")
     return path
+
+
+def write_table(path, names, rows):
+    """A CSV file of numbers in full."""
+    lines = [",".join(repr(float(value)) for value in row) for row in rows]
+    path.write_text("\n".join([",".join(names), *lines]) + "\n")
+    return path

@@ -233,8 +233,11 @@ def test_what_is_wrong_is_said_in_one_sentence(args, sentence):
     ("args", "sentence"),
     [
         ([], "Missing argument 'FILE'"),
-        (["s.csv", "--labels", "lots"], "'lots' is no share of labels; write 10% or 0.1."),
-        (["s.csv", "--labels", "0"], "'0' is no share of labels; write 10% or 0.1."),
+        (
+            ["s.csv", "--labels", "lots"],
+            "'lots' says no number of labels; write a share, 10% or 0.1, or a number, 500.",
+        ),
+        (["s.csv", "--labels", "0"], "'0' says no number of labels; write a share, 10% or 0.1, or a number, 500."),
         (["s.csv", "--set", "a"], "'a' is no setting; write a letter and its value, as in a=0.05."),
         (["s.csv", "--set", "a=x"], "'x' is neither a number nor true or false."),
         (["s.csv", "--resume", "m", "--seed", "1"], "--seed goes with a new sampler; a resumed one keeps what it has."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import math
 import os
@@ -16,6 +17,8 @@ from typing import Any, NoReturn
 import click
 from click.core import ParameterSource
 
+_BROKEN_PIPE = "broken pipe"
+
 
 class Out:
     """Where a command writes: results to the standard output, everything else to the standard error."""
@@ -24,6 +27,11 @@ class Out:
         self.json = json
         self.quiet = quiet
         self.debug = debug
+        self.unheard = ""
+        # What an encoding lacks is no disaster, nor is a name that is no text.
+        for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors=errors)
 
     def say(self, text: str) -> None:
         """A message for the person who looks on."""
@@ -31,20 +39,43 @@ class Out:
             click.echo(text, err=True)
 
     def result(self, facts: Any, *shown: Any) -> None:
-        """What came of it: facts as JSON, or what is shown to a person."""
-        if self.json:
-            click.echo(json.dumps(_plain(facts), indent=2, allow_nan=False))
+        """What came of it: facts as JSON, or what is shown to a person.
+
+        Where nobody can hear it the command goes on, since there may be files to write, and fails at its end.
+        """
+        self.print(json.dumps(_plain(facts), indent=2, allow_nan=False) if self.json else self._shown(shown))
+
+    def print(self, text: str) -> None:
+        """Write a text to the standard output."""
+        if sys.stdout is None:
+            self.unheard = "the standard output is closed."
+        if self.unheard:
             return
+        try:
+            click.echo(text)
+        except BrokenPipeError:
+            self._close_output(_BROKEN_PIPE)
+        except OSError as error:
+            self._close_output(f"the results cannot be printed: {error.strerror}.")
+
+    def _close_output(self, why: str) -> None:
+        """Let nothing that is still buffered raise again at exit."""
+        self.unheard = why
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def _shown(self, shown: Iterable[Any]) -> str:
+        """What a person sees."""
+        import shutil
+
         from rich.console import Console
 
-        console = Console(highlight=False, width=160)
-        if sys.stdout.isatty():
-            console = Console(highlight=False)
-            console.width = max(console.width, 60)
-        with console.capture() as captured:
-            for each in shown:
-                console.print(each)
-        click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+        terminal = sys.stdout is not None and sys.stdout.isatty()
+        width = max(shutil.get_terminal_size().columns, 60) if terminal else 160
+        text = io.StringIO()
+        console = Console(file=text, force_terminal=terminal, highlight=False, width=width)
+        for each in shown:
+            console.print(each)
+        return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
     def stderr(self) -> Any:
         """A console for progress."""
@@ -74,12 +105,12 @@ def command(function: Callable[..., Any]) -> click.Command:
         out = Out(json, quiet, debug)
         try:
             function(out, *args, **kwargs)
+            if out.unheard == _BROKEN_PIPE:  # whoever read has had enough, and says so himself
+                sys.exit(1)
+            if out.unheard:
+                _fail(out, out.unheard)
         except (click.ClickException, click.exceptions.Exit):
             raise
-        except BrokenPipeError:
-            # Whoever read has had enough; what is still buffered must not raise again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(1)
         except KeyboardInterrupt:
             _fail(out, "interrupted.")
         except Exception as error:
@@ -95,18 +126,35 @@ def command(function: Callable[..., Any]) -> click.Command:
     return click.command()(guarded)
 
 
+_OPTIONS = {"n_features": "--features", "zero_based": "--zero-based"} | {
+    name: f"--{name}"
+    for name in ("label", "text", "drop", "categories", "missing", "delimiter", "encoding", "positive", "format", "url")
+}
+"""The arguments of the library that are options here."""
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(['\"]?)(\w*)\2")
+
+
 def _sentence(error: Exception) -> str:
     from ..errors import AskwhenError
 
     if isinstance(error, AskwhenError):
         # The library names its functions and their arguments; here they are commands and options.
-        said = re.sub(r"^(\w+: )", "", str(error))
-        return re.sub(
-            r"\b(label|text|drop|positive|format|features|url)=", r"--\1", said.replace("n_features=", "features=")
-        )
+        return _ARGUMENT.sub(_as_option, re.sub(r"^(\w+: )", "", str(error)))
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     return f"an error that should not happen, {type(error).__name__}: {error}; --debug shows where."
+
+
+def _as_option(argument: re.Match[str]) -> str:
+    option, value = _OPTIONS[argument[1]], argument[3]
+    return option if value in ("", "True") else f"{option} {value}"
+
+
+def fail(out: Out, error: Exception) -> None:
+    """Say what went wrong, in one sentence."""
+    if out.debug:
+        traceback.print_exception(error)
+    click.echo(f"askwhen: {_sentence(error)}", err=True)
 
 
 def _fail(out: Out, sentence: str) -> NoReturn:

@@ -11,7 +11,7 @@ import askwhen as aw
 
 from . import show
 from .command import Out, again, command
-from .options import ALGORITHM, RAW, SEED, SETTINGS, AlgorithmName, Listed, Share, reading
+from .options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading, share_of
 from .source import Source, progress_bar, say_if_compiling
 from .writing import check_outputs
 
@@ -28,10 +28,10 @@ from .writing import check_outputs
 )
 @click.option(
     "--labels",
-    type=Listed(Share(below=True), "share,share,..."),
+    type=Listed(Labels(below=True), "labels,labels,..."),
     default="5%,10%,20%",
     show_default=True,
-    help="Shares of labels with commas between.",
+    help="Shares, or numbers, of labels with commas between.",
 )
 @click.option("--repeats", type=click.IntRange(1), default=20, show_default=True, help="How often each is run.")
 @click.option("--shuffle", is_flag=True, help="Take the stream in another order in every repeat.")
@@ -39,7 +39,7 @@ from .writing import check_outputs
 @SETTINGS
 @SEED
 @RAW
-@reading
+@reading(STREAMS)
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report, one HTML file.")
 def compare(
     out: Out,
@@ -75,7 +75,7 @@ def compare(
             X,
             y,
             algorithms,
-            labels,
+            [share_of(each, len(y)) for each in labels],
             repeats=repeats,
             letters=letters,
             prepare=None if raw else aw.Prepare(),
@@ -85,14 +85,14 @@ def compare(
             watch=lambda done, total, last: move(done / total, last=last),
         )
     facts = show.comparison_facts(found) | {"file": file, "instances": len(y), "report": report}
-    if report is not None:
+    closing = [f"report: {report}"] if report else []
+    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), *closing)
+    if report is not None:  # after the results, which are safe now
         from ..report import write_comparison
 
         about = {"Stream": f"{source.name}, {len(y):,} instances", "repeats": str(repeats), "askwhen": aw.__version__}
         title = f"askwhen compare: {Path(file).name}"
         write_comparison(report, found, title=title, facts=about, command=again())
-    closing = [f"report: {report}"] if report else []
-    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), *closing)
 
 
 def _letters(settings: tuple[tuple[str, Any], ...], names: list[str]) -> dict[str, dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import string
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +15,15 @@ import askwhen as aw
 from . import show
 from .command import Out, again, command
 from .keys import Keys, has_terminal
-from .options import RAW, SEED, Listed, Share
-from .source import say_if_compiling
+from .options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading, share_of
+from .source import Source, say_if_compiling
 from .writing import check_outputs
 
-_UNDO, _SKIP, _QUIT = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", "")
+_UNDO, _SKIP, _QUIT, _SEARCH = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", ""), ("/",)
 
 
 @command
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
-@click.option("--text", metavar="COLUMN", help="The column of text to show, whose words are the features.")
 @click.option(
     "--classes",
     type=Listed(click.STRING, "label,label,..."),
@@ -30,10 +31,14 @@ _UNDO, _SKIP, _QUIT = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", "")
     show_default=True,
     help="The labels to choose from; two or more.",
 )
-@click.option("--labels", type=Share(), default="10%", show_default=True, help="How many rows to ask about.")
-@click.option("--drop", metavar="COLUMN", multiple=True, help="A column neither to show nor to learn from.")
-@click.option("--format", type=click.Choice(["csv", "tsv", "parquet", "ndjson"]), help="By default what the name says.")
-@click.option("--features", type=click.IntRange(1), metavar="N", help="How many places words are hashed to.")
+@click.option(
+    "--labels",
+    type=Labels(),
+    default="10%",
+    show_default=True,
+    help="How many rows to ask about: a share, or a number, as in 500.",
+)
+@reading({"format": FORMAT, **TABLES})
 @click.option("--answers", metavar="FILE", help="Where answers go; by default FILE's name with .labels.csv.")
 @click.option("--model", metavar="FILE", help="Where the sampler goes; by default FILE's name with .askwhen.")
 @click.option("--guess", is_flag=True, help="Show what the sampler would have said.")
@@ -42,12 +47,9 @@ _UNDO, _SKIP, _QUIT = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", "")
 def label(
     out: Out,
     file: str,
-    text: str | None,
     classes: list[str],
     labels: float,
-    drop: tuple[str, ...],
-    format: str | None,
-    features: int | None,
+    reading: dict[str, Any],
     answers: str | None,
     model: str | None,
     guess: bool,
@@ -75,7 +77,7 @@ def label(
     from ..data.records import read_records
 
     several = len(classes) > 2
-    prepare, rule = None if raw else aw.Prepare(), aw.BudgetRule(labels)
+    prepare, rule = None if raw else aw.Prepare(), _rule(labels, lambda: Source(file, reading).count())
     kept = labelling.Answers(answers)
     say_if_compiling(out)
     fresh = (
@@ -83,19 +85,21 @@ def label(
         if several
         else aw.Sampler(aw.AutoLasec(), rule, prepare=prepare, seed=seed)
     )
+    about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
     loop = labelling.Labelling(
         lambda skip, passed: read_records(
-            file, text=text, drop=tuple(drop), format=format, n_features=features, skip=skip, passed=passed
+            file, skip=skip, passed=passed, named=lambda names: about.update(names=names), **reading
         ),
         fresh,
         kept,
         list(classes),
         model,
+        about=about,
     )
     if kept.given:
         out.say(f"Going on after {len(kept.given)} answers in {answers}.")
     try:
-        ended = _Screen(out, Path(file).name, text, keys, guess).loop(loop)
+        ended = _Screen(out, Path(file).name, reading["text"], keys, classes, guess).loop(loop)
     finally:
         loop.save()
         loop.close()
@@ -107,19 +111,32 @@ def label(
         out.say(f"To go on:\n  {again()}")
 
 
+def _rule(labels: float, rows: Callable[[], int | None]) -> aw.BudgetRule:
+    """A budget for a share of the rows, or for a number of labels."""
+    if labels <= 1.0:
+        return aw.BudgetRule(float(labels))
+    return aw.BudgetRule(share_of(labels, rows() or 1), most=int(labels))
+
+
 def keys_of(classes: list[str]) -> dict[str, str]:
-    """A key for every label: its first letter where that is free, else its number."""
-    if (
-        not 2 <= len(classes) <= 9
-        or len(set(classes)) < len(classes)
-        or not all(name.isprintable() for name in classes)
-    ):
-        raise click.UsageError("--classes takes 2 to 9 different labels with commas between, as in ham,spam.")
+    """A key for every label: its first letter where no other begins so, else its number, else any letter that is free.
+
+    Labels for which no key is left are found by typing a part of their name.
+    """
+    if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
+        raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
     firsts = [name[0].lower() for name in classes]
+    taken = (*_UNDO, *_QUIT)
+    own = {first for first in firsts if firsts.count(first) == 1 and first.isalpha() and first not in taken}
+    spare = [key for key in string.ascii_lowercase if key not in own and key not in taken]
     keys: dict[str, str] = {}
     for number, (name, first) in enumerate(zip(classes, firsts, strict=True), 1):
-        free = firsts.count(first) == 1 and first.isalpha() and first not in (*_UNDO, *_QUIT)
-        keys[first if free else str(number)] = name
+        if first in own:
+            keys[first] = name
+        elif number <= 9:
+            keys[str(number)] = name
+        elif spare:
+            keys[spare.pop(0)] = name
     return keys
 
 
@@ -139,11 +156,14 @@ def _facts(loop: Any, ended: bool) -> dict[str, Any]:
 class _Screen:
     """What the person at the keyboard sees."""
 
-    def __init__(self, out: Out, name: str, text: str | None, keys: dict[str, str], guess: bool) -> None:
+    def __init__(
+        self, out: Out, name: str, text: tuple[str, ...], keys: dict[str, str], classes: list[str], guess: bool
+    ) -> None:
         self._console = out.stderr()
         self._name = name
         self._text = text
         self._keys = keys
+        self._classes = classes
         self._guess = guess
         self._note = ""
         self._keyboard = Keys()
@@ -170,8 +190,12 @@ class _Screen:
             if key in _UNDO:
                 self._note = "The last answer was taken back." if loop.undo() else "There is nothing to undo."
                 continue
-            loop.answer("" if key in _SKIP else self._keys[key])
-            self._note = "Skipped." if key in _SKIP else f"Row {question.row:,}: {self._keys[key]}."
+            chosen = "" if key in _SKIP else self._search() if key in _SEARCH else self._keys[key]
+            if chosen is None:
+                self._note = ""
+                continue
+            loop.answer(chosen)
+            self._note = f"Row {question.row:,}: {chosen}." if chosen else "Skipped."
             self._save(loop)
 
     def _save(self, loop: Any) -> None:
@@ -187,8 +211,25 @@ class _Screen:
         """A key that means something."""
         while True:
             key = self._keyboard.next()
-            if key in self._keys or key in (*_UNDO, *_SKIP, *_QUIT):
+            if key in self._keys or key in (*_UNDO, *_SKIP, *_QUIT, *_SEARCH):
                 return key
+
+    def _search(self) -> str | None:
+        """The label whose name holds what is typed, once there is an Enter; None if it is given up."""
+        from rich.text import Text
+
+        typed = ""
+        while True:
+            fitting = [name for name in self._classes if typed in name.lower()]
+            fitting.sort(key=lambda name: not name.lower().startswith(typed))
+            shown = ", ".join(fitting[:12]) + (f" and {len(fitting) - 12} more" if len(fitting) > 12 else "")
+            self._console.print(Text(f"  /{typed}   {shown or 'no label'}   [enter] takes the first", style="dim"))
+            key = self._keyboard.next()
+            if key in ("\r", "\n") and fitting:
+                return fitting[0]
+            if key in ("\x1b", "\x03", "\x04", ""):
+                return None
+            typed = typed[:-1] if key in ("\x7f", "\x08") else typed + key if key.isprintable() else typed
 
     def _show(self, question: Any, loop: Any) -> None:
         from rich.padding import Padding
@@ -203,7 +244,7 @@ class _Screen:
         console.print(Text(f"{asked}, {honest}", style="dim"))
         console.print()
         record = dict(question.record)
-        body = plain(record.pop(self._text, "")) if self._text else ""
+        body = "\n\n".join(plain(record.pop(name, "")) for name in self._text)
         others = "\n".join(f"{key}: {plain(_number(value))}" for key, value in record.items())
         room = max(console.height - 9, 4)
         for content, style in ((others, "dim"), (body, "")):
@@ -216,13 +257,14 @@ class _Screen:
         for key, name in self._keys.items():
             line.append(f"[{key}]", style="bold")
             line.append(f" {name}   ")
+        line.append("[/] search   " if len(self._classes) > 9 else "", style="dim")
         line.append("[space] skip   [u] undo   [q] quit", style="dim")
         console.print(line)
         if self._note:
             console.print(Text(f"  {self._note}", style="dim"))
 
     def _word(self, prediction: int) -> str:
-        return list(self._keys.values())[1 if prediction > 0 else 0]
+        return self._classes[1 if prediction > 0 else 0]
 
 
 def plain(value: Any) -> str:

@@ -13,6 +13,7 @@ from .data import data
 from .demo import demo
 from .explain import explain
 from .label import label
+from .predict import predict
 from .reproduce import reproduce
 from .run import run
 from .tune import tune
@@ -36,5 +37,5 @@ def main() -> None:
     """
 
 
-for each in (demo, run, compare, tune, label, explain, algorithms, data, reproduce, completion):
+for each in (demo, run, compare, tune, label, predict, explain, algorithms, data, reproduce, completion):
     main.add_command(each)

@@ -34,16 +34,16 @@ class AlgorithmName(click.ParamType[str]):
         return str(value)
 
 
-class Share(click.ParamType[float]):
-    """A share of labels: 10% or 0.1."""
+class Labels(click.ParamType[float]):
+    """How many labels: a share, as in 10% or 0.1, or a number of them, as in 500."""
 
-    name = "share"
+    name = "labels"
 
     def __init__(self, below: bool = False) -> None:
         self._below = below
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """A number above 0 and up to 1."""
+        """A share above 0 and up to 1, or a whole number above 1."""
         if isinstance(value, Written):
             return value
         text = str(value).strip()
@@ -51,8 +51,9 @@ class Share(click.ParamType[float]):
             found = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
         except ValueError:
             found = 0.0
-        if not 0.0 < found <= 1.0:
-            self.fail(f"{text!r} is no share of labels; write 10% or 0.1.", param, ctx)
+        is_count = found > 1.0 and found.is_integer() and not text.endswith("%")
+        if not (0.0 < found <= 1.0 or is_count):
+            self.fail(f"{text!r} says no number of labels; write a share, 10% or 0.1, or a number, 500.", param, ctx)
         if self._below and found == 1.0:
             self.fail(
                 "shares here are below 100%; name an algorithm that asks for every label beside them.", param, ctx
@@ -60,6 +61,59 @@ class Share(click.ParamType[float]):
         made = Written(found)
         made.given = text
         return made
+
+
+def share_of(labels: float, rounds: int) -> float:
+    """The share of so many rounds that a share, or a number of labels, is."""
+    return float(labels) if labels <= 1.0 else min(labels / max(rounds, 1), 1.0)
+
+
+class Seconds(click.ParamType[float | None]):
+    """A time: 60s, 5m, 1h, a number of seconds, or never."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | None:
+        """Seconds, or None for never."""
+        text = str(value).strip().lower()
+        if value is None or text in ("never", "0"):
+            return None
+        unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
+        try:
+            found = float(text[:-1]) * unit if unit else float(text)
+        except ValueError:
+            found = 0.0
+        if not 0.0 < found < float("inf"):
+            self.fail(f"{value!r} is no time; write 60s, 5m, 1h or never.", param, ctx)
+        made = Written(found)
+        made.given = text
+        return made
+
+
+class Columns(click.ParamType[tuple[str, ...]]):
+    """Names of columns with commas between; a name that holds a comma goes between double quotes."""
+
+    name = "column,column,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+        """Names, as they are in the table."""
+        import csv
+
+        if isinstance(value, tuple):
+            return value
+        found = tuple(ColumnName(each.strip()) for each in next(csv.reader([str(value)]), []) if each.strip())
+        if not found:
+            self.fail("give at least one column.", param, ctx)
+        return found
+
+
+class ColumnName(str):
+    """The name of a column."""
+
+    @property
+    def given(self) -> str:
+        """As it is written on a command line."""
+        return '"{}"'.format(self.replace('"', '""')) if set(self) & {",", '"'} else str(self)
 
 
 class Listed(click.ParamType[list[Any]]):
@@ -138,30 +192,68 @@ RAW = click.option("--raw", is_flag=True, help="Take instances as they are, with
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the coins.")
 
 
-def reading(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how a file is read; the command is given them as ``reading``."""
-    options = {
-        "format": click.option(
-            "--format",
-            type=click.Choice(["svmlight", "vw", "csv", "tsv", "parquet", "ndjson"]),
-            help="What the file holds; by default what its name says.",
-        ),
-        "label": click.option("--label", metavar="COLUMN", help="The column of labels."),
-        "text": click.option("--text", metavar="COLUMN", help="A column of text, whose words are hashed."),
-        "time": click.option("--time", metavar="COLUMN", help="The column of times."),
-        "drop": click.option("--drop", metavar="COLUMN", multiple=True, help="A column to leave out."),
-        "positive": click.option("--positive", metavar="LABEL", help="The label that counts as +1; others are -1."),
-        "n_features": click.option(
-            "--features", "n_features", type=click.IntRange(1), metavar="N", help="How many features there are."
-        ),
-        "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file count from 0."),
-    }
+def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
+    """The names of an option that may be given again and again."""
+    return tuple(name for each in value for name in each)
 
-    @functools.wraps(function)
-    def gathered(*args: Any, **kwargs: Any) -> Any:
-        chosen = {name: kwargs.pop(name) for name in options}
-        return function(*args, reading=chosen, **kwargs)
 
-    for option in reversed(options.values()):
-        gathered = option(gathered)
-    return gathered
+_COLUMNS = functools.partial(click.option, type=Columns(), multiple=True, callback=_all)
+FORMAT = click.option(
+    "--format",
+    type=click.Choice(["svmlight", "vw", "csv", "tsv", "parquet", "ndjson"]),
+    help="What the file holds; by default what its name says.",
+)
+TEXT = _COLUMNS("--text", help="Columns of text, whose words are hashed.")
+DROP = _COLUMNS("--drop", help="Columns to leave out.")
+CATEGORIES = _COLUMNS("--categories", help="Columns of words of which each value is a feature.")
+DELIMITER = click.option("--delimiter", metavar="CHARACTER", help="What stands between columns, as in ';' or '\\t'.")
+ENCODING = click.option("--encoding", metavar="NAME", help="How text is written, as in latin-1; by default UTF-8.")
+MISSING = click.option(
+    "--missing",
+    type=click.Choice(["refuse", "feature"]),
+    default="refuse",
+    show_default=True,
+    help="Whether an empty number is refused, or is 0 with a feature of its own that says so.",
+)
+FEATURES = click.option(
+    "--features", "n_features", type=click.IntRange(1), metavar="N", help="How many features there are."
+)
+
+TABLES = {
+    "text": TEXT,
+    "categories": CATEGORIES,
+    "drop": DROP,
+    "missing": MISSING,
+    "delimiter": DELIMITER,
+    "encoding": ENCODING,
+    "n_features": FEATURES,
+}
+"""How rows of a table become instances, labelled or not."""
+
+STREAMS = {
+    "format": FORMAT,
+    "label": click.option("--label", metavar="COLUMN", help="The column of labels."),
+    "time": click.option("--time", metavar="COLUMN", help="The column of times."),
+    "positive": click.option("--positive", metavar="LABEL", help="The label that counts as +1; others are -1."),
+    **TABLES,
+    "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file count from 0."),
+}
+"""How a file of labelled instances is read."""
+
+
+def reading(options: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options that say how a file is read; the command is given them together as ``reading``."""
+
+    def gathering(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def gathered(*args: Any, **kwargs: Any) -> Any:
+            chosen = {name: kwargs.pop(name) for name in options}
+            if chosen.get("delimiter") == "\\t":
+                chosen["delimiter"] = "\t"
+            return function(*args, reading=chosen, **kwargs)
+
+        for option in reversed(options.values()):
+            gathered = option(gathered)
+        return gathered
+
+    return gathering

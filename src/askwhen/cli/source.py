@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import threading
 import time
@@ -30,31 +31,63 @@ class Source:
     Parameters
     ----------
     file : str
-        A file, ``-`` for the standard input, or the name of a data set.
+        A file, a pipe, ``-`` for the standard input, or the name of a data set.
     reading : dict
         Arguments of ``data.read``.
+    target : {"binary", "number", "none"}
+        What labels are, as in ``data.read``.
+    shuffle : bool
+        Whether to hold all instances, and take them in another order.
+    seed : int
+        Decides that order.
     """
 
-    def __init__(self, file: str, reading: dict[str, Any], target: str = "binary") -> None:
+    def __init__(
+        self, file: str, reading: dict[str, Any], target: str = "binary", shuffle: bool = False, seed: int | None = 0
+    ) -> None:
         if Path(file).is_dir():
             raise InputError(f"read: {file} is a folder, not a file.")
-        if file != "-" and not is_set(file) and not Path(file).is_file():
+        if file != "-" and not is_set(file) and not Path(file).exists():
             raise InputError(f"read: there is no file {file}, and no data set of that name.")
         self._file = file
-        self._reading = reading | {"target": target}
+        self._shuffle = shuffle
+        self._stream: Any = None
+        self.reading = reading | {"target": target}
+        self.seed = seed if shuffle else None
         self.name = "standard input" if file == "-" else Path(file).name
+
+    def read_alike(self, note: Any) -> None:
+        """Take the features, by their names, and the order of the file that a sampler has learnt from."""
+        if note.names is not None:
+            self.reading["names"] = note.names
+        if self._shuffle:
+            self.seed = note.seed
+
+    @property
+    def names(self) -> Any:
+        """The names of the features, where columns have names, once instances were read."""
+        return None if self._stream is None else self._stream.names
+
+    @property
+    def words(self) -> Any:
+        """What -1 and +1 are in the file, once instances were read; None where that is not known."""
+        return None if self._stream is None else self._stream.words
+
+    def _read(self, **more: Any) -> Any:
+        from ..data import read
+
+        self._stream = read(self._file, **self.reading, **more)
+        return self._stream
 
     def chunks(self, skip: int, report: Callable[[int], None]) -> Iterator[tuple[Any, ...]]:
         """Instances and labels, and times where there are any, after some that are passed over."""
-        from ..data import read
-
         skip = 0 if self._file == "-" else skip
         empty = True
-        if is_set(self._file):
+        if is_set(self._file) or self._shuffle:
             X, y = self.load()
             found: Any = iter([(X[skip:], y[skip:])] if skip < len(y) else [])
         else:
-            found = read(self._file, skip=skip, progress=report, **self._reading)
+            found = self._read(skip=skip, progress=report)
         for chunk in found:
             empty = False
             yield chunk
@@ -63,19 +96,34 @@ class Source:
 
     def load(self, rows: int | None = None) -> tuple[Any, Any]:
         """All instances and labels, or so many of the first, at once."""
+        if is_set(self._file):
+            X, y = _of_set(self._file, self.reading["positive"])
+            X, y = X[:rows], y[:rows]
+        else:
+            X, y = self._read().load(rows)[:2]
+        if self._shuffle:
+            import numpy as np
+
+            order = np.random.default_rng(self.seed).permutation(len(y))
+            X, y = X[order], y[order]
+        return X, y
+
+    def count(self) -> int | None:
+        """How many instances there are, which reads them once; None where they can be read only once."""
+        if is_set(self._file):
+            return len(self.load()[1])
+        if not Path(self._file).is_file():
+            return None
         from ..data import read
 
-        if is_set(self._file):
-            X, y = _of_set(self._file, self._reading["positive"])
-            return X[:rows], y[:rows]
-        X, y = read(self._file, **self._reading).load(rows)[:2]
-        return X, y
+        unlabelled = self.reading | {"target": "none", "positive": None}
+        return sum(int(chunk[0].shape[0]) for chunk in read(self._file, **unlabelled))
 
     def size(self) -> int | None:
         """How much there is to read, in bytes; None where nobody knows."""
-        if self._file == "-":
-            return None
-        return 1 if is_set(self._file) else Path(self._file).stat().st_size
+        if is_set(self._file):
+            return 1
+        return Path(self._file).stat().st_size if Path(self._file).is_file() else None
 
 
 def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
@@ -89,6 +137,17 @@ def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
         some = ", ".join(found.names[:5])
         raise InputError(f"read: {name} has {len(found.names)} topics; name one as positive=, such as {some}.")
     return found.X, signs(found.y, positive, name, 0)
+
+
+@contextlib.contextmanager
+def of_file(name: str, played: int) -> Iterator[None]:
+    """Let errors speak of the file and its instances: the library speaks of rows of a chunk X."""
+    try:
+        yield
+    except InputError as error:
+        said = re.sub(r", in chunk \d+", "", str(error))
+        said = re.sub(r"\brow (\d+) of X\b", lambda found: f"instance {played + int(found[1]):,} of {name}", said)
+        raise InputError(re.sub(r"\bX\b", f"{name}, after instance {played:,},", said)) from error
 
 
 class Stopping:

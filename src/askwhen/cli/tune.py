@@ -11,7 +11,7 @@ import askwhen as aw
 
 from . import show
 from .command import Out, again, command
-from .options import ALGORITHM, RAW, SEED, SETTINGS, AlgorithmName, Listed, Share, reading
+from .options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading, share_of
 from .source import Source, progress_bar, say_if_compiling
 
 
@@ -26,14 +26,14 @@ from .source import Source, progress_bar, say_if_compiling
     help="What to try; see `askwhen algorithms`.",
 )
 @click.option(
-    "--labels", type=Share(below=True), default="10%", show_default=True, metavar="SHARE", help="The share of labels."
+    "--labels", type=Labels(below=True), default="10%", show_default=True, metavar="SHARE", help="The share of labels."
 )
 @click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="How many instances to look at.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each is run.")
 @SETTINGS
 @SEED
 @RAW
-@reading
+@reading(STREAMS)
 def tune(
     out: Out,
     file: str,
@@ -63,7 +63,7 @@ def tune(
         tried = aw.evaluate.tune(
             X,
             y,
-            labels,
+            share_of(labels, len(y)),
             algorithms,
             letters=dict(settings),
             prepare=None if raw else aw.Prepare(),

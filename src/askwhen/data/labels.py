@@ -13,6 +13,20 @@ _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
 """Labels that may be in one stream without word of which is positive."""
 
 
+_MANY = 3
+"""So many different labels are more than a pair."""
+
+
+def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
+    """What -1 and +1 stand for in a stream with these labels; None where they stand for themselves."""
+    if positive is not None:
+        others = seen - {str(positive)}
+        return (next(iter(others)) if len(others) == 1 else f"not {positive}", str(positive))
+    pair = next((coding for coding in _CODINGS if seen <= coding), _CODINGS[0])
+    negative, word = sorted(pair, key=lambda label: _WORDS[label])
+    return None if (negative, word) == ("-1", "1") else (negative, word)
+
+
 def check_positive(positive: Any, target: str) -> None:
     """Refuse a positive label where there is no such thing."""
     if positive is not None and target != "binary":
@@ -26,6 +40,8 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
     """
     y = np.asarray(y)
     if positive is not None:
+        if seen is not None and len(seen) < _MANY:
+            seen.update(np.unique(y.astype(str)).tolist())
         return _by_positive(y, positive, path)
     if y.dtype.kind == "b":
         found = np.where(y, 1.0, -1.0)

@@ -34,6 +34,7 @@ def read_records(
     n_features: int | None = None,
     skip: int = 0,
     passed: Callable[[int, dict[str, Any]], None] | None = None,
+    named: Callable[[tuple[str, ...]], None] | None = None,
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """One instance and its record after the other: features as :func:`~askwhen.data.read` makes them, without labels.
 
@@ -54,6 +55,8 @@ def read_records(
         How many to pass over.
     passed : callable, optional
         Is told of the row and the record of each that is passed over.
+    named : callable, optional
+        Is told what the features are called that are no hashed ones, once they are known: ``Stream.names``.
     """
     name, kind = os.fspath(path), format_of(path, format)
     if kind not in ("csv", "tsv", "parquet", "ndjson"):
@@ -79,10 +82,13 @@ def read_records(
                 for i in range(left):
                     passed(at + i, shown[i])
             at += len(shown)
+            X: Any = None
             if left == len(shown):
                 instances.pass_over(table)
-                continue
-            X, _, _ = instances.of(table)
+            else:
+                X, _, _ = instances.of(table)
+            if named is not None and instances.names is not None:
+                named(instances.names)
             for i in range(left, len(shown)):
                 yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
 

@@ -19,7 +19,7 @@ from .files import Report, check_encoding, check_readable, is_piped
 from .formats import READERS, Request, chunks_of, format_of, scan_svmlight
 from .hashing import DEFAULT_FEATURES
 from .instances import Columns
-from .labels import check_positive, signs
+from .labels import check_positive, signs, words_of
 
 
 @dataclasses.dataclass(eq=False)
@@ -34,6 +34,8 @@ class Stream:
         What the columns of a table are called that are features, in their order, once the first chunk has been read:
         the last ``len(names)`` columns of X. Words and categories are hashed and have no name. None for svmlight, VW
         and pairs ``{"x": ..., "y": ...}``.
+    words : (str, str) or None
+        What -1 and +1 are called in the file, as far as it was read; None where they are -1 and +1 there too.
     """
 
     path: str
@@ -51,6 +53,7 @@ class Stream:
     delimiter: str | None = None
     encoding: str | None = None
     names: tuple[str, ...] | None = dataclasses.field(default=None, init=False)
+    words: tuple[str, str] | None = dataclasses.field(default=None, init=False)
 
     def __iter__(self) -> Generator[tuple[Any, ...]]:
         if self.format == "svmlight" and (self.n_features is None or (self._tagged and self.n_labels is None)):
@@ -75,6 +78,7 @@ class Stream:
                 if self.target == "binary" and not self._tagged:
                     y = signs(y, self.positive, self.path, before, seen)
                     found_positive = found_positive or bool((y > 0).any())
+                    self.words = words_of(seen, self.positive)
                 elif self.target == "number" and not self._tagged:
                     y = _numbers(y, self.path)
                 passed = min(max(self.skip - before, 0), X.shape[0])

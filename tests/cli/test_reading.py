@@ -1,0 +1,86 @@
+"""Files as people have them: the options of ``askwhen run`` that say how one is read, and how many labels there are."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from tests.cli.running import N, facts, inside, refused, stream, write_csv, write_table
+from tests.cli.test_predict import mails
+
+HERE = pathlib.Path()
+pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
+
+
+def test_a_number_of_labels_is_never_exceeded():
+    write_csv(HERE / "s.csv")
+    found = facts("run", "s.csv", "--label", "spam", "--labels", "200")
+    assert 180 <= found["questions"] <= 200
+    done = inside(
+        "run", "-", "--format", "csv", "--label", "spam", "--labels", "100", stdin=(HERE / "s.csv").read_text()
+    )
+    assert "asking for one label in ten, until 100 are asked" in done.stderr
+    assert "100 (3.3 %)" in done.stdout
+    compared = facts("compare", "s.csv", "--label", "spam", "--labels", "300", "-a", "default", "--repeats", 2)
+    assert [cell["labels"] for cell in compared["cells"]] == [pytest.approx(0.1)]
+
+
+def test_ordinary_lines_of_json_are_read():
+    rows = mails(HERE / "mails.csv").read_text().splitlines()[1:]
+    lines = []
+    for row in rows:
+        name, subject, body, size = row.split(",")
+        lines.append({"id": name, "subject": subject, "body": body, "size": int(size), "label": "winner" in body})
+    (HERE / "mails.ndjson").write_text("\n".join(map(json.dumps, lines)))
+    found = facts(
+        "run", "mails.ndjson", "--label", "label", "--text", "body,subject", "--drop", "id", "--features", 256
+    )
+    assert found["rounds"] == 60
+    said = refused("run", "mails.ndjson", "--label", "label", "--text", "body")
+    assert "column 'id' of mails.ndjson holds" in said
+    assert "name it in --drop, --text or --categories." in said
+
+
+def test_tables_that_are_written_otherwise_are_read():
+    X, y = stream()
+    rows = [f"{a:.3f};{'' if i % 7 == 0 else b};k\xf6ln;{int(label > 0)}" for i, ((a, b), label) in
+            enumerate(zip(X[:, :2].tolist(), y.tolist(), strict=True))]  # fmt: skip
+    (HERE / "s.csv").write_bytes("\n".join(["a;b;city;label", *rows]).encode("latin-1"))
+    args = ("s.csv", "--delimiter", ";", "--encoding", "latin-1", "--categories", "city", "--features", 16)
+    assert facts("run", *args, "--missing", "feature")["rounds"] == N
+    assert "column 'b' of s.csv is empty or NaN in instance 0" in refused("run", *args)
+    assert "give --missing feature" in refused("run", *args)
+    assert "--encoding" in refused("run", "s.csv", "--delimiter", ";", "--drop", "b", "--text", "city")
+
+
+def test_a_sorted_file_is_shuffled_on_request_and_goes_on_in_the_same_order():
+    X, y = stream()
+    order = np.argsort(y, kind="stable")
+    write_table(HERE / "s.csv", "abcdefy", np.column_stack([X, y])[order])
+    assert "sorted or in blocks" in facts("run", "s.csv")["order_warning"]
+    whole = facts("run", "s.csv", "--shuffle", "--seed", 3, "--model", "whole.askwhen")
+    assert whole["order_warning"] is None
+    shuffled = np.random.default_rng(3).permutation(N)
+    sampler = aw.Sampler(seed=3)
+    sampler.run(X[order][shuffled], y[order][shuffled])
+    assert whole["questions"] == sampler.questions
+
+
+def test_three_labels_are_no_pair():
+    (HERE / "s.csv").write_text("a,label\n" + "1,1\n2,0\n3,-1\n" * 5)
+    assert "has the labels -1, 0 and 1, which are no pair" in refused("run", "s.csv")
+
+
+def test_options_are_written_again_as_they_were_given():
+    (HERE / "s.csv").write_text('a,"b,c",d,label\n' + "1,2,3,1\n2,3,4,0\n" * 30)
+    assert facts("run", "s.csv", "--drop", '"b,c",d')["rounds"] == 60
+    assert facts("run", "s.csv", "--drop", '"b,c"', "--drop", "d")["rounds"] == 60
+
+
+def test_baselines_stand_beside_the_result_and_all_labels_on_request():
+    write_csv(HERE / "s.csv")
+    found = facts("run", "s.csv", "--label", "spam", "--everything")
+    assert list(found["baselines"]) == ["majority so far", "last label told", "all labels"]
+    assert found["summary"].startswith(f"With {found['questions']} of 3,000 labels the default was right in ")
