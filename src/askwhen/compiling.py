@@ -26,6 +26,8 @@ import numba
 import numpy as np
 from numba.extending import intrinsic, overload
 
+from .step_cache import keep_compiled
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ROOMS = ("*.py", "learners/*.py", "rules/*.py", "drift/*.py", "data/*.py")
@@ -94,12 +96,15 @@ def _compile(function: F, forceinline: bool) -> F:
     folder = cache_folder()
     settings: Any = numba.config
     before = settings.CACHE_DIR
-    options = {"cache": folder is not None, "nogil": True, "error_model": "numpy", "forceinline": forceinline}
-    try:
-        settings.CACHE_DIR = str(folder) if folder else before
-        return cast(F, cast(Any, numba.njit)(**options)(function))
-    finally:
-        settings.CACHE_DIR = before
+    options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
+    compiled = cast(Any, numba.njit)(**options)(function)
+    if folder is not None:
+        try:
+            settings.CACHE_DIR = str(folder)
+            keep_compiled(compiled, function)
+        finally:
+            settings.CACHE_DIR = before
+    return cast(F, compiled)
 
 
 def _borrow(_: Any, value: Any) -> Any:

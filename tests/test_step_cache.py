@@ -1,0 +1,74 @@
+"""The folder of compiled steps, damaged, unwritable or full: everything goes on, and a warning says so once."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+DAMAGES = {
+    "truncated": lambda content: content[: len(content) // 2],
+    "garbled": lambda content: b"\x80\x04 nothing that anybody wrote",
+    "flipped": lambda content: content[:-200] + bytes([content[-200] ^ 1]) + content[-199:],
+    "empty": lambda content: b"",
+}
+
+STEPS = "from askwhen.compiling import cache_folder, step\n" + "".join(
+    f"@step\ndef {name}_{kind}(x):\n    return 2 * x\n" for name in DAMAGES for kind in ("nbi", "nbc")
+)
+
+CALLS = "print(" + ", ".join(f"{name}_{kind}(2.0)" for name in DAMAGES for kind in ("nbi", "nbc")) + ")\n"
+
+VANISHING = "import pathlib, shutil\nshutil.rmtree(cache_folder())\npathlib.Path(cache_folder()).touch()\n"
+
+RIGHT = " ".join(["4.0"] * 8) + "\n"
+
+
+def run(folder, script):
+    """What a process with its compiled steps in this folder prints, and what it warns of."""
+    (folder / "steps.py").write_text(script)
+    os.utime(folder / "steps.py", (0, 0))  # so that the file is not thought to have changed
+    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "PYTHONWARNINGS": "default"}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    command = [sys.executable, "-c", "import steps"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def test_damaged_files_are_discarded_with_one_warning(tmp_path):
+    assert run(tmp_path, STEPS + CALLS) == (RIGHT, "")
+    for name, damage in DAMAGES.items():
+        for kind in ("nbi", "nbc"):
+            (path,) = (tmp_path / "cache").rglob(f"*{name}_{kind}*.{kind}")
+            path.write_bytes(damage(path.read_bytes()))
+    said, warned = run(tmp_path, STEPS + CALLS)
+    assert said == RIGHT
+    assert warned.count("CacheWarning: ") == 1
+    assert "is damaged" in warned
+    assert run(tmp_path, STEPS + CALLS) == (RIGHT, "")
+
+
+def test_a_folder_that_is_gone_in_the_middle_of_a_run_is_no_trouble(tmp_path):
+    said, warned = run(tmp_path, STEPS + VANISHING + CALLS)
+    assert said == RIGHT
+    assert warned.count("CacheWarning: ") == 1
+    assert "cannot be kept" in warned
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_is_no_trouble(tmp_path):
+    disk = tmp_path / "cache"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        (disk / "ballast").write_bytes(b"x" * 57_000)
+        said, warned = run(tmp_path, STEPS + CALLS)
+        assert said == RIGHT
+        assert warned.count("CacheWarning: ") == 1
+        assert "No space left" in warned
+        assert not list(disk.rglob("*.tmp.*"))
+    finally:
+        subprocess.run(["umount", disk], check=True)
