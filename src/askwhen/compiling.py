@@ -24,6 +24,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload
 
 from .step_cache import keep_compiled
@@ -105,6 +106,11 @@ def _compile(function: F, forceinline: bool) -> F:
         finally:
             settings.CACHE_DIR = before
     return cast(F, compiled)
+
+
+if hasattr(os, "register_at_fork"):  # a child forked while a thread compiles could never compile
+    _compiles = {"after_in_parent": global_compiler_lock.release, "after_in_child": global_compiler_lock.release}
+    os.register_at_fork(before=global_compiler_lock.acquire, **_compiles)
 
 
 def _borrow(_: Any, value: Any) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import os
-import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -32,6 +31,7 @@ from .rules import Always, Audit, BudgetRule
 from .states import copy_state
 from .tally import Tally
 from .trace import Ask, Trace
+from .turns import new_lock
 from .validation import (
     Row,
     Rows,
@@ -103,7 +103,7 @@ class OneVsRest:
 
     def _unpickled(self) -> None:
         self._places = {label: k for k, label in enumerate(self.classes)}
-        self._lock = threading.Lock()
+        self._lock = new_lock(self)
         self._score: Any = None
         self._learn: Any = None
 

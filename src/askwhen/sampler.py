@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import threading
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from .states import copy_state
 from .tally import Tally
 from .tasks import run_tasks
 from .trace import Ask, Trace
+from .turns import new_lock
 from .validation import (
     check_flag,
     check_instance,
@@ -97,7 +97,7 @@ class Sampler:
     def _own(self, engine: Engine) -> None:
         self._engine = engine
         self._tasks: list[Sampler] = []
-        self._lock = threading.Lock()
+        self._lock = new_lock(self)
 
     def __repr__(self) -> str:
         parts = ", ".join(short(part) for part in self._engine.parts if part is not None)
@@ -368,7 +368,7 @@ class Sampler:
             return copy.deepcopy({name: value for name, value in self.__dict__.items() if name != "_lock"})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
+        self.__dict__.update(state, _lock=new_lock(self))
 
     def __copy__(self) -> Sampler:
         """A copy shares nothing: half of a sampler is of no use."""

@@ -20,6 +20,7 @@ from ...parts import check_parts
 from ...round import Given
 from ...rules import BudgetRule
 from ...trace import Ask
+from ...turns import new_lock
 from ...validation import check_seed
 
 
@@ -70,7 +71,7 @@ class RiverSampler:
         self._judge = Engine(parts, seed)
         self._begin()
         self._row = np.zeros(1)
-        self._lock = threading.RLock()
+        self._lock = new_lock(self, threading.RLock)
         self._by_truth = True
         self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
 
@@ -86,7 +87,7 @@ class RiverSampler:
             return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        self.__dict__.update(state, _lock=new_lock(self, threading.RLock))
 
     @property
     def round(self) -> int:
