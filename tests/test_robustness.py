@@ -15,6 +15,8 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen import engine as engine_module
 from askwhen import snapshot
+from askwhen.expansion import Expansion
+from askwhen.forms import takes_dual_form
 from askwhen.states import copy_state
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS
@@ -160,11 +162,35 @@ def test_a_late_label_is_the_first_thing_that_a_copy_learns():
     assert copied.updates == 1
 
 
-def test_matrices_that_do_not_fit_are_refused_in_a_sentence():
-    sampler = aw.Sampler(aw.Lasec(1.0, 300.0), aw.MarginRule(0.1), seed=0)
-    with pytest.raises(aw.InputError, match="do not fit in memory; use the dual form"):
+@pytest.mark.parametrize("learner", [aw.Lasec(1.0, 300.0, form="primal"), aw.AutoLasec(form="primal")])
+@pytest.mark.parametrize("make", [aw.Sampler, lambda *parts, seed: aw.OneVsRest(["a", "b"], *parts, seed=seed)])
+def test_matrices_that_do_not_fit_are_refused_before_they_are_made(learner, make):
+    sampler = make(learner, aw.MarginRule(0.1), seed=0)
+    with pytest.raises(aw.InputError, match=r"matrices take .* GiB, .* there is memory for .*form='dual'"):
         sampler.ask(np.zeros(3 * 10**6))
     assert sampler.ask(np.zeros(2)).round == 0
+
+
+@pytest.mark.parametrize(("learner", "most"), [(aw.Lasec(1.0, 300.0), 11_585), (aw.AutoLasec(), 4_729)])
+def test_dense_instances_whose_matrices_are_too_large_are_learnt_in_dual_form(learner, most):
+    assert takes_dual_form(learner, most + 1, sparse=False)
+    assert not takes_dual_form(learner, most, sparse=False)
+    X, y = STREAMS["noisy"](0, n=12, d=20_000)
+    sampler = aw.Sampler(learner, aw.Always(), seed=0)
+    sampler.run(X / 200.0, y)
+    assert sampler.form == "dual"
+    assert sampler.updates > 0
+
+
+def test_many_classes_take_the_dual_form_where_all_their_matrices_are_too_large():
+    X, y = STREAMS["noisy"](0, n=12, d=2_000)
+    sampler = aw.OneVsRest([-1.0, 1.0, *range(2, 40)], aw.Lasec(1.0, 300.0), aw.Always(), seed=0)
+    sampler.run(X / 50.0, y)
+    assert isinstance(sampler._learners[0].learner.w, Expansion)
+    assert sampler.learner == aw.Lasec(1.0, 300.0)
+    sampler.save("model")
+    again = aw.OneVsRest.load("model")
+    np.testing.assert_array_equal(sampler.margins(X), again.margins(X))
 
 
 def test_a_switch_restarts_the_learner_before_anything_else_uses_it():

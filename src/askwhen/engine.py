@@ -136,22 +136,28 @@ class Engine:
         """Whether instances are sparse, or None before the first."""
         return None if self.learner is None else self.shape.sparse
 
-    def begin(self, owner: str, name: str, d: int, sparse: bool) -> None:
-        """Make the state for the dimension and the form of the first instance; later ones must agree."""
+    def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
+        """Make the state for the dimension and the form of the first instance; later ones must agree.
+
+        A state of the learner may be given, where decisions are made on margins from elsewhere.
+        """
         if self.learner is not None:
             if d != self.shape.d:
                 raise InputError(f"{owner}: {name} must have {self.shape.d} features as before, got {d}.")
             return
-        first, learner, drift = self._start(owner, name, d, sparse)
+        first, learner, drift = self._start(owner, name, d, sparse, learner)
         self._become(prepare=first, learner=learner, drift=drift, shape=Shape(d, sparse))
 
-    def _start(self, owner: str, name: str, d: int, sparse: bool) -> tuple[PrepareState | None, State, State]:
+    def _start(
+        self, owner: str, name: str, d: int, sparse: bool, given: State = None
+    ) -> tuple[PrepareState | None, State, State]:
         """The states before the first round."""
         learner, _, drift, prepare, _ = self.parts
         try:
             first = None if prepare is None else prepare.start(d, sparse)
             seen = d + bool(first is not None and first.bias)
-            return first, learner.start(seen, sparse), NoDrift(0) if drift is None else drift.start(seen, sparse)
+            watching = NoDrift(0) if drift is None else drift.start(seen, sparse)
+            return first, learner.start(seen, sparse) if given is None else given, watching
         except MemoryError:
             raise InputError(
                 f"{owner}: {name} has {d} features, and the matrices of {short(learner)} for so many do not fit in "

@@ -21,6 +21,7 @@ from .contracts import Learner, Parts, Rule, grow
 from .doors import moment, moments, open_question
 from .engine import Engine, example_rows, seen_rows
 from .errors import InputError, SnapshotError
+from .forms import check_memory, fitting, matrix_bytes
 from .kernels import Kernel
 from .learners import AutoLasec
 from .linalg import SOUND, DenseRows, SparseRow, row, size
@@ -158,11 +159,14 @@ class OneVsRest:
 
     def _begin(self, owner: str, name: str, d: int, sparse: bool) -> None:
         judge, first = self._judge, self._judge.learner is None
-        judge.begin(owner, name, d, sparse)
+        judge.begin(owner, name, d, sparse, Given(np.zeros(3)))
         if first:
-            judge.learner = Given(np.zeros(3))
+            seen, copies = judge.dimension, len(self._learners)
+            learner = fitting(judge.parts.learner, seen, sparse, copies)
+            check_memory(learner, seen, copies * matrix_bytes(learner, seen, sparse))
             for engine in self._learners:
-                engine.begin(owner, name, judge.dimension, sparse)
+                engine.parts = Parts(learner, Always())
+                engine.begin(owner, name, seen, sparse)
 
     def _begin_afresh(self) -> None:
         """Before the first round has been played, let the next instance decide the dimension."""

@@ -65,10 +65,12 @@ class FullState(NamedTuple):
 def start(d: int, b: float, c: float, queried: bool) -> RootState | FullState:
     """The state before the first round: w = 0, Q = I/b."""
     b, c = float(b), float(c)  # a numpy number of another size would change the type of the state
-    w, g, bound = np.zeros(d), np.zeros(d), np.array([1.0 / b])
+    w, g, bound, Q = np.zeros(d), np.zeros(d), np.array([1.0 / b]), np.zeros((d, d))
     if math.isinf(c):
-        return RootState(w, np.eye(d) / math.sqrt(b), np.zeros(d), g, bound, b, queried)
-    return FullState(w, np.eye(d) / b, g, bound, b, c, queried)
+        np.fill_diagonal(Q, 1.0 / math.sqrt(b))
+        return RootState(w, Q, np.zeros(d), g, bound, b, queried)
+    np.fill_diagonal(Q, 1.0 / b)
+    return FullState(w, Q, g, bound, b, c, queried)
 
 
 @score.of(RootState)

@@ -22,6 +22,7 @@ import numpy as np
 from .compiling import apart
 from .engine import Engine
 from .expansion import BASE, BORROWED, HELD, Expansion, expansion_of
+from .forms import check_memory, matrix_bytes
 from .kernels import evaluate
 from .linalg import SOUND, SparseRows, dot, look, row, spread, unspread
 from .states import copy_state, map_arrays
@@ -63,6 +64,9 @@ def run_tasks(
     before = [_checkpoint(engine) for engine in engines]
     n, d = shape_of(rows)
     try:
+        learner = engines[0].parts.learner
+        if engines[0].learner is None:
+            check_memory(learner, d, len(engines) * matrix_bytes(learner, d, isinstance(rows, SparseRows)))
         for engine in engines:
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
         first = expansion_of(engines[0].learner)

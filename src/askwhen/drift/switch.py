@@ -35,6 +35,7 @@ from .. import second_order
 from ..compiling import Family, apart, step
 from ..contracts import grow, is_sound, quadratic, ready, restart, score
 from ..errors import InputError
+from ..forms import check_memory
 from ..linalg import SOUND
 from ..second_order import RootState, absorb
 from ..support import Store, at, empty_store, fits, is_whole, put, regrow, rooms
@@ -308,8 +309,9 @@ class SwitchDetector:
         if d > LARGEST_DIMENSION:
             raise InputError(
                 f"SwitchDetector: instances must have at most {LARGEST_DIMENSION} features, since the demo keeps a "
-                f"matrix of their square, got {d}."
+                f"matrix of their square, got {d}; hash them into fewer, or leave the detector out."
             )
+        check_memory(self, d, 2 * 8 * d * d)
         return SwitchState(
             _new_demo(d),
             _new_demo(d if self.extra_queries else 1),

@@ -48,7 +48,7 @@ from ..contracts import (
 from ..dual import DualState, absorb_at, form_of_row, take_out
 from ..errors import InputError
 from ..expansion import HELD, Expansion, check_kernel, fill_row, is_linear, keep, kept, new_expansion, place_to_fill
-from ..forms import takes_dual_form
+from ..forms import check_memory, matrix_bytes, takes_dual_form
 from ..kernels import Linear
 from ..linalg import SOUND, TOO_LARGE, clear, dot, has_room, inner, look, symmetric_form
 from ..second_order import FullState, RootState
@@ -368,7 +368,8 @@ class AutoLasec:
         Which kept instance makes room for a new one.
     form : {"auto", "primal", "dual"}, default "auto"
         Without a kernel: keep a d x d matrix for each drift level, or the learnt instances. By itself it takes the
-        dual form for sparse instances of more than 2,048 features.
+        dual form for sparse instances of more than 2,048 features, and for dense ones of more than 4,729, whose
+        matrices would take more than 1 GiB.
 
     References
     ----------
@@ -393,6 +394,7 @@ class AutoLasec:
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = True
     grid: ClassVar[tuple[float, ...]] = GRID
+    matrices: ClassVar[int] = len(GRID)
 
     def __post_init__(self) -> None:
         if self.b is not None:
@@ -405,13 +407,15 @@ class AutoLasec:
 
     def start(self, d: int, sparse: bool) -> AutoState | AutoDualState:
         """The state before the first round."""
-        in_dual_form = self.budget is not None or takes_dual_form(d, sparse, self.kernel, self.form)
+        in_dual_form = takes_dual_form(self, d, sparse)
         b, E = float(self.b or (0.1 if in_dual_form else 1.0)), len(GRID)
         mix, seen, queried = np.full(E, 1.0 / E), np.zeros((3, E)), self.update == "queried"
         if not in_dual_form:
-            Q = np.empty((E, d, d))
-            Q[0] = np.eye(d) / math.sqrt(b)
-            Q[1:] = np.eye(d) / b
+            check_memory(self, d, matrix_bytes(self, d, sparse))
+            Q = np.zeros((E, d, d))
+            np.fill_diagonal(Q[0], 1.0 / math.sqrt(b))
+            for e in range(1, E):
+                np.fill_diagonal(Q[e], 1.0 / b)
             bound = np.full(E, 1.0 / b)
             return AutoState(np.zeros((E, d)), Q, np.zeros(d), np.zeros((E, d)), bound, mix, seen, b, GRID, queried)
         kernel = Linear() if self.kernel is None else self.kernel

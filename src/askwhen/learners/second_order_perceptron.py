@@ -32,7 +32,8 @@ class SecondOrderPerceptron:
         Which kept instance makes room for a new one.
     form : {"auto", "primal", "dual"}, default "auto"
         Without a kernel: keep a d x d matrix, or the learnt instances. By itself it takes the dual form for sparse
-        instances of more than 2,048 features; ``sampler.form`` says which.
+        instances of more than 2,048 features, and for dense ones of more than 11,585, whose matrix would take more than
+        1 GiB; ``sampler.form`` says which.
 
     References
     ----------
@@ -48,6 +49,7 @@ class SecondOrderPerceptron:
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = True
+    matrices: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_number(self, "b", self.b, "a number from 1e-100 to 1e100", 1e-100, 1e100, open_low=False)
@@ -56,5 +58,4 @@ class SecondOrderPerceptron:
 
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round."""
-        keeping = (self.kernel, self.budget, self.evict, self.form)
-        return second_order_state(d, sparse, self.b, math.inf, self.update == "queried", *keeping)
+        return second_order_state(self, d, sparse, math.inf)
