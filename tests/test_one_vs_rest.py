@@ -97,10 +97,10 @@ def test_it_goes_on_from_a_file_bit_for_bit(tmp_path):
         found = again.run(X[200:], y[200:])
         np.testing.assert_array_equal(found.margin, expected.margin[200:])
         np.testing.assert_array_equal(found.queried, expected.queried[200:])
-    with pytest.raises(aw.SnapshotError, match="no sampler"):
+    with pytest.raises(aw.SnapshotError, match="use OneVsRest.load"):
         aw.Sampler.load(tmp_path / "half")
     aw.Sampler(seed=1).save(tmp_path / "sampler")
-    with pytest.raises(aw.SnapshotError, match="no OneVsRest"):
+    with pytest.raises(aw.SnapshotError, match="use Sampler.load"):
         aw.OneVsRest.load(tmp_path / "sampler")
 
 

@@ -357,7 +357,7 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path):
             with pytest.raises(aw.InputError, match="score: y must"):
                 model.score(test, labels)
     sampler.save(tmp_path / "sampler")
-    with pytest.raises(aw.SnapshotError, match="no batch classifier"):
+    with pytest.raises(aw.SnapshotError, match="use Sampler.load"):
         aw.BatchClassifier.load(tmp_path / "sampler")
     model.save(tmp_path / "model")
     with pytest.raises(aw.SnapshotError, match="no sampler"):

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen import engine as engine_module
-from askwhen import snapshot
+from askwhen import forms, snapshot
 from askwhen.expansion import Expansion
 from askwhen.forms import takes_dual_form
 from askwhen.states import copy_state
@@ -191,6 +191,19 @@ def test_many_classes_take_the_dual_form_where_all_their_matrices_are_too_large(
     sampler.save("model")
     again = aw.OneVsRest.load("model")
     np.testing.assert_array_equal(sampler.margins(X), again.margins(X))
+
+
+def test_a_snapshot_in_primal_form_is_loaded_as_one_whatever_the_form_would_be_now(monkeypatch):
+    X, y = STREAMS["noisy"](0, n=30)
+    sampler = aw.Sampler(aw.Lasec(1.0, 300.0), aw.Always(), seed=0)
+    sampler.run(X, y)
+    sampler.save("model")
+    monkeypatch.setattr(forms, "LARGEST_MATRICES", 100)
+    again = aw.Sampler.load("model")
+    assert aw.Sampler(aw.Lasec(1.0, 300.0), aw.Always()).run(X, y).rounds == 30
+    assert again.form == "primal"
+    again.save("again")
+    assert aw.Sampler.load("again").margins(X).tobytes() == sampler.margins(X).tobytes()
 
 
 def test_a_switch_restarts_the_learner_before_anything_else_uses_it():

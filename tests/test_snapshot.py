@@ -1,14 +1,17 @@
 """Files that hold a sampler: whole, truncated, altered, foreign, and crashes in the middle of writing one."""
 
+import hashlib
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen import snapshot
@@ -66,13 +69,74 @@ def test_foreign_files_are_refused(content, tmp_path):
         aw.Sampler.load(tmp_path / "foreign")
 
 
-def test_a_newer_format_is_refused_by_its_number(saved, tmp_path, monkeypatch):
-    header, arrays = snapshot.read(saved)
-    monkeypatch.setattr(snapshot, "FORMAT", 2)
-    snapshot.write(saved, header, arrays)
-    monkeypatch.undo()
-    with pytest.raises(aw.SnapshotError, match="has format 2, and this version of askwhen reads format 1"):
+@pytest.mark.parametrize("number", [0, 3, 2**31])
+def test_a_newer_format_is_refused_by_its_number(number, saved):
+    body = bytearray(saved.read_bytes()[:-32])
+    struct.pack_into("<I", body, 8, number)
+    saved.write_bytes(bytes(body) + hashlib.sha256(body).digest())
+    with pytest.raises(
+        aw.SnapshotError, match=f"has format {number}, and this version of askwhen reads formats 1 to 2"
+    ):
         aw.Sampler.load(saved)
+
+
+def test_zeros_are_not_stored_and_come_back_with_every_bit():
+    rng = np.random.default_rng(0)
+    text = np.zeros((30, 2**14))
+    text[rng.integers(30, size=99), rng.integers(2**14, size=99)] = rng.standard_normal(99)
+    text[3, 5:8] = -0.0, np.nan, 5e-324
+    arrays = {"text": text, "none": np.zeros(2**16), "counts": np.zeros(2**12, np.int64), "dense": np.ones(9)}
+    arrays["counts"][7] = -(2**62)
+    content = snapshot.pack({}, arrays)
+    assert len(content) < 3000
+    for name, found in snapshot.unpack(content)[1].items():
+        assert found.tobytes() == arrays[name].tobytes()
+        assert (found.shape, found.dtype) == (arrays[name].shape, arrays[name].dtype)
+
+
+def test_a_file_without_many_zeros_has_the_first_format(saved):
+    assert snapshot.pack({}, {"x": np.ones(9)})[8:12] == b"\1\0\0\0"
+    assert snapshot.pack({}, {"x": np.zeros(99)})[8:12] == b"\2\0\0\0"
+
+
+def test_a_model_of_many_classes_takes_no_room_for_features_never_seen(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 2**18), density=1e-4, format="csr", rng=rng)
+    sampler = aw.OneVsRest(list(range(8)), aw.Perceptron(), aw.Always(), prepare=aw.Prepare(), seed=0)
+    sampler.run(X, rng.integers(8, size=60))
+    sampler.save(tmp_path / "model")
+    assert (tmp_path / "model").stat().st_size < 300_000
+    again = aw.OneVsRest.load(tmp_path / "model")
+    assert sampler.margins(X).tobytes() == again.margins(X).tobytes()
+    assert sampler.ask(X[:1]) == again.ask(X[:1])
+
+
+def test_a_file_of_another_class_is_refused_by_the_name_of_the_right_one(saved, tmp_path):
+    X, y = STREAMS["noisy"](0, n=20)
+    several = aw.OneVsRest(["a", "b"], aw.Perceptron(), seed=0)
+    several.save(tmp_path / "several")
+    aw.online_to_batch(aw.Sampler(aw.Perceptron(), aw.Always(), seed=0), X, y).save(tmp_path / "batch")
+    right = {"Sampler": saved, "OneVsRest": tmp_path / "several", "BatchClassifier": tmp_path / "batch"}
+    for name, path in right.items():
+        for other in right:
+            if other == name:
+                assert type(getattr(aw, other).load(path)).__name__ == name
+                continue
+            with pytest.raises(aw.SnapshotError, match=f"holds a {name}; use {name}.load, not {other}.load"):
+                getattr(aw, other).load(path)
+
+
+def test_a_task_that_was_played_alone_can_be_saved_with_the_others(tmp_path):
+    """What it kept of its own lies in a larger store than the shared one."""
+    X, y = STREAMS["noisy"](0, n=60)
+    sampler = aw.Sampler(aw.Perceptron(kernel=aw.Linear()), aw.Always(), seed=0)
+    sampler.run(X, np.column_stack([y, -y]))
+    for x, label in zip(X, y, strict=True):
+        sampler.tasks[0].tell(sampler.tasks[0].ask(x), -label)
+    sampler.run(X[:1], np.column_stack([y[:1], -y[:1]]))
+    sampler.save(tmp_path / "model")
+    again = aw.Sampler.load(tmp_path / "model")
+    np.testing.assert_array_equal(sampler.tasks[0].margins(X), again.tasks[0].margins(X))
 
 
 def test_well_packed_nonsense_is_refused(saved, tmp_path):

@@ -22,7 +22,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from . import snapshot
+from . import persistence, snapshot
 from .combined import MAKERS, MODELS
 from .data.pieces import pieces_of
 from .errors import InputError, SnapshotError
@@ -198,12 +198,15 @@ class BatchClassifier:
         """What ``save`` wrote; a learner with a ``Kernel`` of the user's own needs the same one again here."""
         header, arrays = snapshot.read(path)
         try:
+            persistence.check_kind(header, "BatchClassifier")
             about = header["batch"]
+            check_choice("load", "how", about["how"], tuple(MAKERS))
+            counts = [persistence.count(number) for number in about["counts"]]
             model = MODELS[about["kind"]].restore(header["model"], arrays, kernel)
-            return cls(model, about["how"], _Counts(about["counts"], about["hypotheses"]))
+            return cls(model, about["how"], _Counts(counts, persistence.count(about["hypotheses"])))
         except SnapshotError:
             raise
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except persistence.UNREADABLE as error:
             raise SnapshotError("load: the file holds no batch classifier that this version can read.") from error
 
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from . import persistence
 from .compiling import entry_point
-from .contracts import Parts
+from .contracts import LARGEST_COUNT, Parts
 from .engine import Engine, example_rows, seen_rows
 from .errors import SnapshotError
 from .expansion import HELD, Expansion
@@ -23,7 +23,7 @@ from .following import Changes, Follower, Mean, Run, followed, stacked, taken
 from .hypotheses import kernel_rows
 from .kernels import Kernel, Linear
 from .learners import AutoLasec, Perceptron
-from .linalg import DenseRows, SparseRows
+from .linalg import DenseRows, SparseRows, all_finite, all_within
 from .rules import Always
 from .sampler import Sampler
 from .states import copy_state
@@ -183,15 +183,23 @@ class _Vote:
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
+        engine = persistence.restore(header, arrays, kernel)[0]
         own = {name.removeprefix("vote."): array for name, array in arrays.items() if name.startswith("vote.")}
-        rows = own.get("rows")
+        rows, whole, lived = own.get("rows"), own["whole"], own["lived"]
+        w = engine.learner.w
+        shape = (len(lived), int(w.counts[HELD]) if isinstance(w, Expansion) else engine.dimension)
         if rows is None:
-            shape = (len(own["lived"]), header["columns"])
+            _check_arrays(own["indices"].dtype.kind == "i", own["indptr"].dtype.kind == "i")
             rows = sp.csr_matrix((own["data"], own["indices"], own["indptr"]), shape)
             rows.check_format(full_check=True)
-        if rows.shape != (len(own["lived"]), header["columns"]) or own["whole"].shape != own["lived"].shape:
-            raise SnapshotError("load: the snapshot's arrays contradict each other.")
-        return cls(_sampler_of(persistence.restore(header, arrays, kernel)[0]), rows, own["whole"], own["lived"])
+        values: Any = rows.data if sp.issparse(rows) else rows
+        _check_arrays(
+            rows.shape == shape and header["columns"] == shape[1],
+            values.dtype == np.float64 and all_finite(values),
+            whole.shape == lived.shape and whole.dtype == np.bool_ and whole[:1].all(),
+            _are_lives(lived),
+        )
+        return cls(_sampler_of(engine), rows, whole, lived)
 
 
 def _vote(run: Run) -> _Vote | _Replay:
@@ -250,18 +258,37 @@ class _Replay:
         engine = persistence.restore(header, arrays, kernel)[0]
         own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
         facts = {name: arrays[f"vote.{name}"] for name in _FACTS}
-        n = len(facts["y"])
-        events: Rows = DenseRows(own.get("X"))
+        y, updated, switched, lived = (facts[name] for name in _FACTS)
+        n, values = len(y), own["data" if engine.shape.sparse else "X"]
+        _check_arrays(
+            values.dtype == np.float64 and all_finite(values),
+            y.dtype == np.float64 and bool((np.abs(y) == 1.0).all()),
+            updated.dtype == switched.dtype == np.bool_,
+            _are_lives(lived),
+            [fact.shape for fact in facts.values()] == [(n,), (n,), (n,), (n + 1,)],
+        )
+        events: Rows = DenseRows(values)
         if engine.shape.sparse:
-            parts = SparseRows(own["data"], own["indices"], own["indptr"], engine.dimension)
-            events = all_canonical("load", parts)
-        lengths = [len(facts[name]) for name in _FACTS]
-        if shape_of(events) != (n, engine.dimension) or lengths != [n, n, n, n + 1]:
-            raise SnapshotError("load: the snapshot's arrays contradict each other.")
+            _check_arrays(own["indices"].dtype == np.uint32, own["indptr"].dtype.kind == "i", own["indptr"].ndim == 1)
+            _check_arrays(values.ndim == 1, values.shape == own["indices"].shape)
+            events = all_canonical("load", SparseRows(values, own["indices"], own["indptr"], engine.dimension))
+        _check_arrays(shape_of(events) == (n, engine.dimension))
         return cls(_sampler_of(engine), events, facts)
 
 
 _FACTS = ("y", "updated", "switched", "lived")
+
+
+def _are_lives(lived: np.ndarray) -> bool:
+    """Whether these are how many rounds each hypothesis lived."""
+    floats = lived.dtype == np.float64 and lived.ndim == 1
+    return floats and all_within(lived, 0.0, LARGEST_COUNT) and bool(lived.sum() > 0.0)
+
+
+def _check_arrays(*sound: Any) -> None:
+    """Refuse arrays of a file unless all that they must be is true of them."""
+    if not all(sound):
+        raise SnapshotError("load: the snapshot's arrays contradict each other.")
 
 
 def _replay(run: Run) -> _Replay:

@@ -21,10 +21,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .compiling import Family
-from .linalg import as_vector, has_room, set_row
+from .linalg import all_finite, as_vector, has_room, set_row
 
 State = Any
 """A NamedTuple of arrays and numbers."""
+
+LARGEST_COUNT = 1 << 53
+"""No count of rounds, updates or periods is larger: beyond it, floating point cannot tell one from the next."""
 
 
 def _zero(state: Any, _: Any) -> Any:
@@ -36,7 +39,9 @@ def _mistaken(state: Any, mistaken: bool) -> Any:
 
 
 def _w_is_sound(state: Any) -> Any:
-    return not hasattr(state, "w") or isinstance(state.w, np.ndarray) or is_sound(state.w)
+    if not hasattr(state, "w"):
+        return True
+    return all_finite(state.w) if isinstance(state.w, np.ndarray) else is_sound(state.w)
 
 
 def _set_row(state: Any, i: int) -> None:
@@ -95,7 +100,11 @@ grow = Family("grow", default=_grow_w)
 """grow(state, room, randomness) -> the same state, ready for one more instance of ``room`` entries (Python only)."""
 
 is_sound = Family("is_sound", default=_w_is_sound)
-"""is_sound(state) -> whether a state that came from a file can be followed safely (Python only)."""
+"""is_sound(state) -> whether a state that came from a file can be followed safely (Python only).
+
+The types and shapes of its arrays are as ``start`` made them, but what starts empty may have any length. Every number
+that becomes a place, a count, a divisor or a probability must be one.
+"""
 
 scale = Family("scale", default=_one)
 """scale(state) -> the positive number by which w must be multiplied to give the weights that m comes from."""

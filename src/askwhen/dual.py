@@ -50,7 +50,7 @@ from .expansion import (
     new_expansion,
     place_to_fill,
 )
-from .linalg import SOUND, TOO_LARGE, add_scaled, clear, has_room, inner, look
+from .linalg import SOUND, TOO_LARGE, add_scaled, all_finite, clear, has_room, inner, look
 from .second_order import SLACK
 from .support import at
 
@@ -232,8 +232,11 @@ def _ready(state: Any, x: Any) -> Any:
 
 @is_sound.of(DualState)
 def _is_sound(state: Any) -> Any:
-    held = state.w.counts[HELD]
-    return is_sound(state.w) and len(state.v) >= len(state.w.slots) and len(state.G) >= held * (held + 1) // 2
+    if not is_sound(state.w):
+        return False
+    held = int(state.w.counts[HELD])
+    whole = len(state.v) == len(state.w.slots) and len(state.G) >= held * (held + 1) // 2
+    return whole and all_finite(state.G, state.numbers[:1]) and bool(state.numbers[0] > 0.0)
 
 
 @grow.of(DualState)

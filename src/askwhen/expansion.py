@@ -25,15 +25,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from .compiling import Family, apart, step
-from .contracts import grow, is_sound
+from .contracts import LARGEST_COUNT, grow, is_sound
 from .errors import InputError
-from .kernels import Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, evaluate
+from .kernels import LINEAR, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, evaluate
 from .linalg import (
     LARGEST,
     SOUND,
     TOO_LARGE,
     SparseRow,
     add_scaled,
+    all_finite,
+    all_within,
     as_vector,
     clear,
     dot,
@@ -46,7 +48,7 @@ from .linalg import (
     spread,
     unspread,
 )
-from .support import DenseStore, Store, at, empty_store, fits, is_whole, put, regrow, rooms
+from .support import DenseStore, Store, at, empty_store, fits, is_whole, put, regrow, rooms, squares_of
 from .validation import check_choice, check_count
 
 HELD, OLDEST, DRAWN, DROPS, BASE, ROW = range(6)
@@ -59,6 +61,7 @@ tasks share the store; it already holds the rounds being played from slot BASE -
 ``block`` may hold their kernel values. BORROWED: the store was shared, and must be copied before anything is added."""
 
 _DRAWS = 256
+_LARGEST_DRAW = 1.0 - 2.0**-53
 _FIRST_CAPACITY = 16
 
 
@@ -214,14 +217,33 @@ def _has_room(w: Any, x: Any) -> Any:
 
 @is_sound.of(Expansion)
 def _is_sound(w: Expansion) -> Any:
-    held, capacity = w.counts[HELD], len(w.slots)
-    lengths = {len(w.coef), len(w.row)}
-    if not (0 <= held <= capacity and lengths == {capacity} and rooms(w.store) <= len(w.norms)):
+    """No rounds are being played: nothing is shared that could be added to, and there is no block."""
+    held, capacity, d = int(w.counts[HELD]), len(w.slots), len(w.scratch)
+    if not (0 <= held <= capacity == len(w.coef) == len(w.row) and rooms(w.store) <= len(w.norms)):
         return False
-    inside = (w.slots >= 0).all() and (w.slots < rooms(w.store)).all() and 0 <= w.counts[OLDEST] < max(capacity, 1)
-    if not isinstance(w.store, DenseStore) and len(w.store.indices) and w.store.indices.max() >= len(w.scratch):
-        return False
-    return bool(inside) and bool((w.draws >= 0).all() and (w.draws < 1).all()) and is_whole(w.store)
+    kept = w.slots[:held]
+    own = w.slots if w.counts[BASE] == OWN else kept  # what is borrowed gets new places before anything is added
+    counted = (
+        0 <= w.counts[OLDEST] < max(held, 1)
+        and 0 <= w.counts[DRAWN] <= len(w.draws)
+        and w.counts[BASE] in (OWN, BORROWED)
+        and all_within(w.counts[[DROPS, ROW]], 0, LARGEST_COUNT)
+        and (w.budget == 0 or held <= w.budget)
+    )
+    placed = all_within(w.slots, 0, LARGEST_COUNT) and all_within(kept, 0, rooms(w.store) - 1)
+    return (
+        counted
+        and placed
+        and len(np.unique(own)) == len(own)
+        and len(w.block) == 0
+        and len(w.primal) == (d if _keeps_vector(w.kernel) else 0)
+        and all_within(w.draws, 0.0, _LARGEST_DRAW)
+        and all_within(w.norms, 0.0, LARGEST)
+        and all_finite(w.coef, w.primal)
+        and not w.scratch.any()
+        and is_whole(w.store, d)
+        and np.allclose(squares_of(w.store, kept), w.norms[kept], rtol=1e-6, atol=1e-290)
+    )
 
 
 @grow.of(Expansion)
@@ -269,6 +291,15 @@ def new_expansion(d: int, sparse: bool, kernel: Any, budget: int | None, evict: 
         budget=0 if budget is None else int(budget),
         oldest=evict == "oldest",
     )
+
+
+def _keeps_vector(kernel: Any) -> bool:
+    return isinstance(kernel, KernelState) and kernel.kind == LINEAR
+
+
+def weights_are_sound(w: Any) -> bool:
+    """Whether the weights of a learner that came from a file can be followed, a vector or a sum."""
+    return all_finite(w) if isinstance(w, np.ndarray) else bool(is_sound(w))
 
 
 def new_weights(d: int, sparse: bool, kernel: Any, budget: int | None, evict: str) -> Any:

@@ -82,6 +82,16 @@ clear = Family("clear")
 """clear(w): w = 0, in place."""
 
 
+def all_finite(*arrays: np.ndarray) -> bool:
+    """Whether no number in these arrays is NaN or infinite."""
+    return all(bool(np.isfinite(array).all()) for array in arrays)
+
+
+def all_within(array: Any, low: float, high: float) -> bool:
+    """Whether all of these numbers are from low to high; NaN is not."""
+    return bool(np.greater_equal(array, low).all() and np.less_equal(array, high).all())
+
+
 def _true(w: Any, x: Any) -> Any:
     return True
 

@@ -9,6 +9,7 @@ class. A label that comes is +1 for its class and -1 for the others.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from . import persistence, snapshot
 from .compiling import entry_point
 from .contracts import Learner, Parts, Rule, grow
 from .doors import moment, moments, open_question
-from .engine import Engine, example_rows, seen_rows
+from .engine import Engine, Shape, example_rows, seen_rows
 from .errors import InputError, SnapshotError
 from .forms import check_memory, fitting, matrix_bytes
 from .kernels import Kernel
@@ -342,10 +343,7 @@ class OneVsRest:
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
         """Write everything to a file, and a note, as ``Sampler.save`` does."""
         with self._lock:
-            judge = copy.copy(self._judge)
-            if judge.learner is not None:  # what a snapshot knows how to make; load puts the stand-in back
-                judge.learner = judge.parts.learner.start(judge.dimension, judge.shape.sparse)
-            header, arrays = persistence.dump(judge, self._learners)
+            header, arrays = persistence.dump(self._judge, self._learners)
             waiting = [[*item.ask, item.signs.tolist(), item.numbers.tolist()] for item in self._open.values()]
             about = {"classes": self.classes, "open": waiting}
             snapshot.write(path, {"one_vs_rest": about, "model": header}, arrays, note)
@@ -355,20 +353,22 @@ class OneVsRest:
         """One that goes on from a file exactly where ``save`` left it."""
         header, arrays = snapshot.read(path)
         try:
+            persistence.check_kind(header, "OneVsRest")
             about = header["one_vs_rest"]
-            judge, *learners = persistence.restore(header["model"], arrays, kernel)
-            if len(learners) != len(about["classes"]):
-                raise SnapshotError("load: the snapshot's arrays contradict each other.")
-            if judge.learner is not None:
-                judge.learner = Given(np.zeros(3))
+            judge, *learners = persistence.restore(header["model"], arrays, kernel, judges=True)
+            classes = _checked_classes(about["classes"])
+            _check_learners(classes, judge, learners)
             made = cls.__new__(cls)
-            made._own(about["classes"], judge, learners)
-            for *ask, signs, numbers in about["open"]:
-                made._open[ask[0]] = _Open(Ask(*ask), np.array(signs, bool), np.array(numbers, float))
+            made._own(classes, judge, learners)
+            made._open = {waiting.ask.round: waiting for waiting in map(_open_of, about["open"])}
+            known = all(waiting.ask.prediction in made._places for waiting in made._open.values())
+            whole = all(len(waiting.signs) == len(classes) for waiting in made._open.values())
+            if list(made._open) != list(judge.pending) or not (known and whole):
+                raise SnapshotError("load: the snapshot's open questions contradict each other.")
             return made
         except SnapshotError:
             raise
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except persistence.UNREADABLE as error:
             raise SnapshotError("load: the file holds no OneVsRest that this version can read.") from error
 
     def __getstate__(self) -> dict[str, Any]:
@@ -387,6 +387,31 @@ class _Open(NamedTuple):
     ask: Ask
     signs: np.ndarray
     numbers: np.ndarray
+
+
+def _open_of(line: list[Any]) -> _Open:
+    """A question that waits, from a header that may say anything."""
+    *ask, signs, numbers = line
+    found = [persistence.flag(sign) for sign in signs]
+    if len(numbers) != 3 or not all(type(number) is float and 0.0 <= number < np.inf for number in numbers):
+        raise SnapshotError("load: the snapshot's open questions contradict each other.")
+    return _Open(persistence.read_ask(ask), np.array(found, bool), np.array(numbers))
+
+
+def _check_learners(classes: list[Any], judge: Engine, learners: list[Engine]) -> None:
+    """Refuse learners from a file that are not one for each class, or do not see what the judge prepares."""
+    shape = judge.shape if judge.learner is None else Shape(judge.dimension, judge.shape.sparse)
+    alone = all(engine.parts[1:] == (Always(), None, None, None) and engine.shape == shape for engine in learners)
+    apart = judge.parts.drift is None and not judge.regression and not any(engine.pending for engine in learners)
+    like = all(_in_any_form(engine.parts.learner) == _in_any_form(judge.parts.learner) for engine in learners)
+    if len(learners) != len(classes) or not (alone and apart and like):
+        raise SnapshotError("load: the snapshot's arrays contradict each other.")
+
+
+def _in_any_form(learner: Any) -> Any:
+    """The learner without the form that it has taken."""
+    free = getattr(learner, "form", None) and learner.kernel is None and learner.budget is None
+    return dataclasses.replace(learner, form="auto") if free else learner
 
 
 def _checked_classes(classes: Any) -> list[Any]:

@@ -26,7 +26,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import Family, borrow, step
-from .linalg import NO_DIRECTION, SOUND, DenseRows, SparseRow, SparseRows, look, position, row, size, value
+from .contracts import LARGEST_COUNT, is_sound
+from .linalg import (
+    NO_DIRECTION,
+    SOUND,
+    DenseRows,
+    SparseRow,
+    SparseRows,
+    all_finite,
+    all_within,
+    look,
+    position,
+    row,
+    size,
+    value,
+)
 from .validation import check_choice, check_flag, check_number
 
 NONE, UNIT, STANDARD = 0, 1, 2
@@ -50,6 +64,17 @@ class PrepareState(NamedTuple):
     kind: int
     bias: bool
     clip: float
+
+
+@is_sound.of(PrepareState)
+def _is_sound(state: PrepareState) -> Any:
+    never_negative = all_within(state.var, 0.0, np.inf) and all_within(state.reach, 0.0, np.inf)
+    return all_finite(state.mean, state.var, state.reach) and never_negative and _counted(state)
+
+
+def _counted(state: PrepareState) -> bool:
+    """Whether the counts are some; a feature is active only once."""
+    return all_within(state.counts[K], 0.0, LARGEST_COUNT) and all_within(state.counts[ACTIVE], 0.0, len(state.mean))
 
 
 transform = Family("transform", on=(1,))

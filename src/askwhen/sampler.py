@@ -356,7 +356,9 @@ class Sampler:
 
         A file holds no code: a learner with a ``Kernel`` of the user's own needs it again here.
         """
-        engines = persistence.restore(*snapshot.read(path), kernel)
+        header, arrays = snapshot.read(path)
+        persistence.check_kind(header, "Sampler")
+        engines = persistence.restore(header, arrays, kernel)
         sampler, *tasks = (cls.__new__(cls) for _ in engines)
         for each, engine in zip((sampler, *tasks), engines, strict=True):
             each._own(engine)

@@ -28,11 +28,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import apart
-from .contracts import UPDATED, epoch, learn, learns, quadratic, quadratic_bound, restart, score
-from .linalg import SOUND, TOO_LARGE, combine_rows, dot, inner, look
+from .contracts import UPDATED, epoch, is_sound, learn, learns, quadratic, quadratic_bound, restart, score
+from .linalg import SOUND, TOO_LARGE, all_finite, all_within, combine_rows, dot, inner, look
 
 LIMIT = 1e12
 """The largest |x|^2 bound: beyond it, margins would lose more digits than the promised 1e-9."""
+
+_LARGEST_BOUND = 1e120
+"""Of the eigenvalues: 1/b is at most 1e100, and so is what every update adds."""
 
 SLACK = 1.0 + 1e-9
 """Inflates the bound on q, so that no rounding in q can ever contradict it (up to dimensions of 10^6)."""
@@ -71,6 +74,26 @@ def start(d: int, b: float, c: float, queried: bool) -> RootState | FullState:
         return RootState(w, Q, np.zeros(d), g, bound, b, queried)
     np.fill_diagonal(Q, 1.0 / b)
     return FullState(w, Q, g, bound, b, c, queried)
+
+
+@is_sound.of(RootState)
+def _is_sound_root(state: RootState) -> Any:
+    return all_finite(state.w) and is_root(state.S, state.bound[0])
+
+
+@is_sound.of(FullState)
+def _is_sound_full(state: FullState) -> Any:
+    return all_finite(state.w) and is_bounded(state.Q, state.bound[0])
+
+
+def is_bounded(Q: np.ndarray, bound: float) -> bool:
+    """Whether no entry of a matrix from a file exceeds what bounds its eigenvalues, up to rounding."""
+    return 0.0 <= bound <= _LARGEST_BOUND and all_within(Q, -2.0 * bound, 2.0 * bound)
+
+
+def is_root(S: np.ndarray, bound: float) -> bool:
+    """The same of a root: each of its entries is at most the root of an eigenvalue of S S'."""
+    return 0.0 <= bound <= _LARGEST_BOUND and all_within(S, -2.0 * math.sqrt(bound), 2.0 * math.sqrt(bound))
 
 
 @score.of(RootState)

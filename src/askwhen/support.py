@@ -6,12 +6,13 @@ Python between rounds, gives a larger copy. Capacity doubles, so growing costs O
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .compiling import Family
-from .linalg import SparseRow
+from .linalg import LARGEST, SparseRow, all_within
 
 
 class DenseStore(NamedTuple):
@@ -91,13 +92,29 @@ def rooms(store: Store) -> int:
     return len(store.rows) if isinstance(store, DenseStore) else len(store.bounds)
 
 
-def is_whole(store: Store) -> bool:
-    """Whether a store that came from a file stays within its arrays."""
+def is_whole(store: Store, d: int) -> bool:
+    """Whether a store of instances of dimension d that came from a file stays within its arrays."""
+    longest = math.sqrt(LARGEST)
     if isinstance(store, DenseStore):
-        return True
-    pool = min(len(store.data), len(store.indices))
+        return all_within(store.rows, -longest, longest)
     first, last = store.bounds.T
-    return bool((first >= 0).all() and (first <= last).all() and (last <= pool).all() and 0 <= store.end[0] <= pool)
+    return (
+        len(store.data) == len(store.indices)
+        and all_within(store.end, 0, len(store.data))
+        and all_within(first, 0, len(store.data))
+        and bool((first <= last).all())
+        and all_within(last, 0, len(store.data))
+        and all_within(store.indices, 0, d - 1)
+        and all_within(store.data, -longest, longest)
+    )
+
+
+def squares_of(store: Store, slots: Any) -> np.ndarray:
+    """The squared norms of the rows in these slots."""
+    if isinstance(store, DenseStore):
+        rows = store.rows[slots]
+        return np.asarray((rows * rows).sum(axis=1))
+    return np.array([np.square(store.data[first:last]).sum() for first, last in store.bounds[slots].tolist()])
 
 
 def regrow(store: Store, slots: Any, capacity: int, room: int) -> Store:

@@ -27,6 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compiling import apart, borrow, step
+from .contracts import LARGEST_COUNT, is_sound
+from .linalg import LARGEST, all_within
 
 STAKES = 16
 UNOBSERVED = STAKES + 1
@@ -70,6 +72,21 @@ def new_tally(length: int = RECENT + RECENT // 10) -> Tally:
     status, side = np.zeros(length, np.int8), np.zeros(length, np.int8)
     up, down = np.ones((2, STAKES)), np.ones((2, STAKES))
     return Tally(np.zeros((2, STAKES + 2)), high, low, up, down, np.zeros((2, 4)), np.zeros(length), status, side)
+
+
+@is_sound.of(Tally)
+def _is_sound(tally: Tally) -> Any:
+    return (
+        all_within(tally.side, 0, 1)
+        and all_within(tally.status, UNASKED, WRONG)
+        and all_within(tally.chance, 0.0, 1.0)
+        and all_within(tally.rounds, 0.0, LARGEST_COUNT)
+        and all_within(tally.sums, 0.0, LARGEST_COUNT / SMALLEST_COIN)
+        and all_within(tally.high, 0.0, LARGEST)
+        and all_within(tally.low, 0.0, LARGEST)
+        and all_within(tally.up, 1.0 / LARGEST, 1.0)
+        and all_within(tally.down, 1.0, LARGEST)
+    )
 
 
 def totals(tally: Tally) -> tuple[np.ndarray, np.ndarray]:

@@ -33,10 +33,10 @@ import numpy as np
 
 from .. import second_order
 from ..compiling import Family, apart, step
-from ..contracts import grow, is_sound, quadratic, ready, restart, score
+from ..contracts import LARGEST_COUNT, grow, is_sound, quadratic, ready, restart, score
 from ..errors import InputError
 from ..forms import check_memory
-from ..linalg import SOUND
+from ..linalg import SOUND, all_finite, all_within
 from ..second_order import RootState, absorb
 from ..support import Store, at, empty_store, fits, is_whole, put, regrow, rooms
 from ..validation import check_count, check_number, check_positive
@@ -261,8 +261,18 @@ def _grow(drift: Any, room: int, randomness: Any) -> Any:
 @is_sound.of(SwitchState)
 def _is_sound(drift: SwitchState) -> Any:
     counts, capacity = drift.counts, len(drift.labels)
-    inside = capacity == rooms(drift.store) and 0 <= counts[HELD] <= capacity and 0 <= counts[HEAD] < max(capacity, 1)
-    return bool(inside) and is_whole(drift.store) and bool((counts >= 0).all())
+    return (
+        capacity == rooms(drift.store)
+        and 0 <= counts[HELD] <= capacity
+        and 0 <= counts[HEAD] < max(capacity, 1)
+        and all_within(counts[[BUILT, DUE]], 0, 1)
+        and all_within(counts[[T, PERIOD, TURNED]], 0, LARGEST_COUNT)
+        and bool((counts >= 0).all())
+        and all_finite(drift.labels)
+        and is_whole(drift.store, len(drift.demo.w))
+        and is_sound(drift.demo)
+        and is_sound(drift.building)
+    )
 
 
 @dataclass(frozen=True)

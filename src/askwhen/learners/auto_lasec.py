@@ -50,8 +50,8 @@ from ..errors import InputError
 from ..expansion import HELD, Expansion, check_kernel, fill_row, is_linear, keep, kept, new_expansion, place_to_fill
 from ..forms import check_memory, matrix_bytes, takes_dual_form
 from ..kernels import Linear
-from ..linalg import SOUND, TOO_LARGE, clear, dot, has_room, inner, look, symmetric_form
-from ..second_order import FullState, RootState
+from ..linalg import SOUND, TOO_LARGE, all_finite, all_within, clear, dot, has_room, inner, look, symmetric_form
+from ..second_order import FullState, RootState, is_bounded, is_root
 from ..validation import check_choice, check_number
 
 GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
@@ -316,11 +316,26 @@ def _grow(state: AutoDualState, room: int, randomness: np.random.Generator) -> A
     return state._replace(w=w, coef=longer(state.coef, k), G=longer(state.G, size), v=np.zeros(count * k))
 
 
+@is_sound.of(AutoState)
+def _is_sound(state: AutoState) -> Any:
+    drifting_too = all(is_bounded(state.Q[e], state.bound[e]) for e in range(1, len(state.mix)))
+    return all_finite(state.w) and is_root(state.Q[0], state.bound[0]) and drifting_too and _is_mixture(state.mix)
+
+
 @is_sound.of(AutoDualState)
-def _is_sound(state: AutoDualState) -> Any:
+def _is_sound_dual(state: AutoDualState) -> Any:
+    if not is_sound(state.w):
+        return False
     held, k, count = int(state.w.counts[HELD]), len(state.w.slots), len(state.mix)
-    whole = len(state.coef) == count * k and len(state.v) >= count * k and len(state.G) % count == 0
-    return is_sound(state.w) and whole and len(state.G) // count >= held * (held + 1) // 2
+    whole = len(state.coef) == count * k and len(state.v) == count * k and len(state.G) % count == 0
+    alpha = state.numbers[:, 0]
+    learnt = all_finite(state.coef, state.primal, state.G, alpha) and bool((alpha > 0.0).all())
+    return whole and learnt and _is_mixture(state.mix) and len(state.G) // count >= held * (held + 1) // 2
+
+
+def _is_mixture(mix: np.ndarray) -> bool:
+    """Whether these are weights with sum 1, of which none has vanished."""
+    return all_within(mix, SHARE / (2 * len(mix)), 1.0) and all_within(mix.sum(), 1.0 - 1e-9, 1.0 + 1e-9)
 
 
 @weights.of(AutoState)

@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import UNCHANGED, UPDATED, learn, restart, score
-from ..expansion import check_kernel, new_weights
-from ..linalg import NO_DIRECTION, add_scaled, clear, is_zero, look
+from ..contracts import LARGEST_COUNT, UNCHANGED, UPDATED, is_sound, learn, restart, score
+from ..expansion import check_kernel, new_weights, weights_are_sound
+from ..linalg import NO_DIRECTION, add_scaled, all_within, clear, is_zero, look
 
 
 class ModifiedPerceptronState(NamedTuple):
@@ -53,6 +53,11 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 def _restart(state: Any) -> None:
     clear(state.w)
     state.k[0] = 0
+
+
+@is_sound.of(ModifiedPerceptronState)
+def _is_sound(state: ModifiedPerceptronState) -> Any:
+    return all_within(state.k, 0, LARGEST_COUNT) and weights_are_sound(state.w)
 
 
 @dataclass(frozen=True)

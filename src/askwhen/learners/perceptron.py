@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import UPDATED, epoch, learn, restart, scale, score
-from ..expansion import check_kernel, new_weights
-from ..linalg import add_scaled, clear, look, shrink
+from ..contracts import LARGEST_COUNT, UPDATED, epoch, is_sound, learn, restart, scale, score
+from ..expansion import check_kernel, new_weights, weights_are_sound
+from ..linalg import add_scaled, all_within, clear, look, shrink
 from ..validation import check_number
 
 _SMALLEST_SCALE = 1e-50
@@ -71,6 +71,12 @@ def _scale(state: Any) -> Any:
 @epoch.of(PerceptronState)
 def _epoch(state: Any) -> Any:
     return 1.0 if state.lam > 0.0 and state.k[0] > 1 and state.scale[0] == 1.0 else 0.0  # 1 where w was shrunk
+
+
+@is_sound.of(PerceptronState)
+def _is_sound(state: PerceptronState) -> Any:
+    counted = all_within(state.k, 0, LARGEST_COUNT) and all_within(state.scale, _SMALLEST_SCALE, 1.0)
+    return counted and weights_are_sound(state.w)
 
 
 def start(w: Any, lam: float) -> PerceptronState:

@@ -22,9 +22,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..compiling import step
-from ..contracts import UPDATED, epoch, learn, restart, scale, score
+from ..contracts import UPDATED, epoch, is_sound, learn, restart, scale, score
 from ..expansion import check_no_kernel
-from ..linalg import add_scaled, look, position, size, total
+from ..linalg import add_scaled, all_finite, look, position, size, total
 from ..validation import check_number
 
 _LARGEST_PART = 1e100
@@ -88,6 +88,12 @@ def _scale(state: Any) -> Any:
 @epoch.of(PNormPerceptronState)
 def _epoch(state: Any) -> Any:
     return state.numbers[0]
+
+
+@is_sound.of(PNormPerceptronState)
+def _is_sound(state: PNormPerceptronState) -> Any:
+    """The unit is a divisor."""
+    return all_finite(state.theta, state.w, state.part, state.numbers) and bool((state.numbers > 0.0).all())
 
 
 @dataclass(frozen=True)

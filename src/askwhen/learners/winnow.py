@@ -21,9 +21,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import REFUSED, UPDATED, epoch, learn, restart, scale, score
+from ..contracts import REFUSED, UPDATED, epoch, is_sound, learn, restart, scale, score
 from ..expansion import check_no_kernel
-from ..linalg import look, position, size, total, value
+from ..linalg import all_within, look, position, size, total, value
 from ..validation import check_positive
 
 _LARGEST_THETA = 1e300
@@ -80,6 +80,18 @@ def _scale(state: Any) -> Any:
 @epoch.of(WinnowState)
 def _epoch(state: Any) -> Any:
     return state.numbers[0]
+
+
+@is_sound.of(WinnowState)
+def _is_sound(state: WinnowState) -> Any:
+    """The sum of the weights is a divisor."""
+    shift, together = state.numbers
+    return (
+        all_within(state.theta, -_LARGEST_THETA, _LARGEST_THETA)
+        and all_within(shift, -_LARGEST_THETA, _LARGEST_THETA)
+        and all_within(state.w, 0.0, _LARGEST_SUM)
+        and all_within(together, 1.0 / _LARGEST_SUM, _LARGEST_SUM)
+    )
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from .state import (
     BUDGET,
     DEBT,
     EXPECTED,
+    LARGEST_LOG,
     LOG_SCALE,
     PERIOD,
     RATE,
@@ -57,7 +58,6 @@ _GAIN = 0.2
 _FIRST_SCALE = 0.3
 _FIRST_RATE = 0.1
 _PACE_MEMORY = 500.0
-_LARGEST_LOG = 650.0
 _LEAD, _LEAD_ROUNDS = 200.0, 300.0
 _POWER = 1.5
 _FLOOR = 0.2
@@ -162,7 +162,7 @@ def spend(rule: Any, z: float, asked: bool) -> None:
     """Note what this round cost and steer, in place."""
     spending = rule.spending
     step_up = _GAIN * (spending[RATE] - bell(z, math.exp(spending[LOG_SCALE])))
-    spending[LOG_SCALE] = min(max(spending[LOG_SCALE] + step_up, -_LARGEST_LOG), _LARGEST_LOG)
+    spending[LOG_SCALE] = min(max(spending[LOG_SCALE] + step_up, -LARGEST_LOG), LARGEST_LOG)
     if asked:
         spending[DEBT] += 1.0
         spending[SPENT] += 1.0

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..validation import check_number
+from ..contracts import LARGEST_COUNT, is_sound
+from ..linalg import LARGEST, all_finite, all_within
+from ..validation import LARGEST_TIME, check_number
 
 ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET = range(7)
 
@@ -16,6 +18,10 @@ PASS, ASK, UNDECIDED = 0, 1, 2
 
 LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
 """Places in a budget's spending; see :mod:`askwhen.rules.budget`."""
+
+
+LARGEST_LOG = 650.0
+"""The largest size of the logarithm of a budget's scale."""
 
 
 class RuleState(NamedTuple):
@@ -52,6 +58,21 @@ def new_state(
     spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0, 0.0])
     numbers = (float(value), float(floor), float(per), float(most))
     return RuleState(kind, *numbers, by_uncertainty, 0.0, True, np.zeros(3), spending)
+
+
+@is_sound.of(RuleState)
+def _is_sound(rule: RuleState) -> Any:
+    """The rate is a share, up to rounding: as a floor it becomes a probability, and that a place in the tally."""
+    spending, time = rule.spending, rule.spending[TIME]
+    return (
+        all_within(rule.memory[:2], 0.0, LARGEST_COUNT)
+        and all_within(rule.memory[2], 0.0, LARGEST)
+        and all_within(spending[LOG_SCALE], -LARGEST_LOG, LARGEST_LOG)
+        and all_within(spending[RATE], 0.0, 1.0 + 1e-9)
+        and (math.isnan(time) or abs(time) <= LARGEST_TIME)
+        and all_within(spending[[SPENT, ROUNDS, EXPECTED]], 0.0, LARGEST_COUNT)
+        and all_finite(spending[[DEBT, PERIOD]])
+    )
 
 
 def check_floor(owner: Any, floor: Any) -> None:

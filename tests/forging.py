@@ -1,0 +1,188 @@
+"""Forged snapshots: every header field and many places of every array changed, packed again with a right checksum.
+
+Run as a program (``python -m tests.forging folder count``) so that a crash is an exit code: loads forgeries of every
+file in the folder, plays each that loads, and prints what raised anything else than an error of ours.
+"""
+
+import contextlib
+import copy
+import hashlib
+import json
+import math
+import os
+import random
+import struct
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import askwhen as aw
+from askwhen import snapshot
+
+NUMBERS = [-1, 0, 2, 3.5, 2**31, 2**62, 2**64, 2**130, -(2**62), math.nan, math.inf, 1e300]
+VALUES = [*NUMBERS, "x", "", None, True, False, [], {}, [1], [[[]]]]
+PLACES = 20
+
+
+def paths(value, here=()):
+    """Every place in a header: inner ones and leaves."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*here, key)
+        yield from paths(each, (*here, key))
+
+
+def changed(header, path, change):
+    """The header with the container of a place changed there."""
+    header = copy.deepcopy(header)
+    holder = header
+    for key in path[:-1]:
+        holder = holder[key]
+    change(holder, path[-1])
+    return header
+
+
+def header_forgeries(header, arrays):
+    for path in paths(header):
+        for value in VALUES:
+            yield f"{path} = {value!r}", changed(header, path, lambda h, k, v=value: h.__setitem__(k, v)), arrays
+        yield f"{path} missing", changed(header, path, lambda h, k: h.__delitem__(k)), arrays
+        twice = changed(header, path, lambda h, k: h.append(h[k]) if isinstance(h, list) else h.update(extra=h[k]))
+        yield f"{path} twice", twice, arrays
+
+
+def array_forgeries(header, arrays, rng):
+    names = list(arrays)
+    for name, array in arrays.items():
+        for place in rng.choice(max(array.size, 1), min(PLACES, array.size), replace=False):
+            for value in NUMBERS:
+                forged = array.copy()
+                with contextlib.suppress(OverflowError, ValueError):  # no such number in this type
+                    forged.reshape(-1)[place] = value
+                    yield f"{name}[{place}] = {value}", header, arrays | {name: forged}
+        for kind in ("<f4", "<f8", "<i8", "<i4", "|u1", "|b1", "<f2"):
+            yield f"{name} as {kind}", header, arrays | {name: np.nan_to_num(array).astype(kind)}
+        shapes = [array.reshape(-1), array[None], array.T, array[:0], np.concatenate([array, array])]
+        shapes += [array[:-1], np.zeros((0, *array.shape)), np.array(1.0, array.dtype), array.repeat(3)]
+        for forged in shapes:
+            yield f"{name} of shape {forged.shape}", header, arrays | {name: forged}
+        yield f"{name} missing", header, {other: arrays[other] for other in names if other != name}
+        other = names[rng.integers(len(names))]
+        yield f"{name} is {other}", header, arrays | {name: arrays[other]}
+        same = header.get("model", header).get("same", {}) | {name: other}
+        model = header | ({"model": header["model"] | {"same": same}} if "model" in header else {"same": same})
+        yield f"{name} shared with {other}", model, {each: arrays[each] for each in names if each != name}
+
+
+def packed_forgeries(content):
+    """The layout of the file itself: what each array is said to be."""
+    _, version, length = struct.unpack_from("<8sIQ", content)
+    text, rest = json.loads(content[20 : 20 + length]), content[20 + length : -32]
+    for path in paths(text["arrays"]):
+        for value in [*VALUES, [2**62, 2**62], [-1], [-1, -1], "<f8", "O", "<M8[s]", "<f16"]:
+            forged = changed(text, ("arrays", *path), lambda h, k, v=value: h.__setitem__(k, v))
+            yield f"arrays{path} = {value!r}", repacked(version, forged, rest)
+        grown = changed(text, ("arrays", *path), lambda h, k: h.append(h[k]) if isinstance(h, list) else None)
+        yield f"arrays{path} twice", repacked(version, grown, rest)
+    for other in (0, 1, 2, 3, 2**31):
+        yield f"format {other}", repacked(other, text, rest)
+
+
+def repacked(version, text, rest):
+    line = json.dumps(text).encode()
+    content = struct.pack("<8sIQ", b"ASKWHEN\0", version, len(line)) + line + rest
+    return content + hashlib.sha256(content).digest()
+
+
+def forgeries(content, rng):
+    """Every forgery of a file: what was done, and the file."""
+    header, arrays = snapshot.unpack(content)
+    for said, forged, theirs in [*header_forgeries(header, arrays), *array_forgeries(header, arrays, rng)]:
+        yield said, lambda forged=forged, theirs=theirs: snapshot.pack(forged, theirs)
+    for said, forged in packed_forgeries(content):
+        yield said, lambda forged=forged: forged
+
+
+def kind_of(header):
+    return aw.OneVsRest if "one_vs_rest" in header else aw.BatchClassifier if "batch" in header else aw.Sampler
+
+
+def play(model, path):
+    """Everything that can be done with what was loaded."""
+    if isinstance(model, aw.BatchClassifier):
+        with contextlib.suppress(aw.AskwhenError):
+            model.decision_function(rows_for(model._model.sampler._engine, 3))
+        model.save(path)
+        return
+    for sampler in getattr(model, "_tasks", None) or [model]:
+        play_one(sampler)
+    X = rows_for(getattr(model, "_judge", None) or (model.tasks or [model])[0]._engine, 30)
+    labels = (np.arange(30) % 2) * 2.0 - 1.0
+    times = np.arange(30.0) + 1e6
+    with contextlib.suppress(aw.AskwhenError):
+        if isinstance(model, aw.OneVsRest):
+            model.run(X, [model.classes[i % 2] for i in range(30)], times=times)
+        else:
+            model.run(X, np.column_stack([labels] * len(model.tasks)) if model.tasks else labels, times=times)
+    with contextlib.suppress(aw.AskwhenError):
+        model.margins(X)
+    with contextlib.suppress(aw.AskwhenError):
+        aw.evaluate.accuracy(model)
+    model.save(path)
+
+
+def play_one(sampler):
+    engine = getattr(sampler, "_judge", None) or sampler._engine
+    label = sampler.classes[0] if isinstance(sampler, aw.OneVsRest) else 1.0
+    for i, ask in enumerate(sampler.pending[:4]):
+        with contextlib.suppress(aw.AskwhenError):
+            sampler.tell(ask, label) if i % 2 else sampler.forget(ask)
+    for i in range(6):
+        with contextlib.suppress(aw.AskwhenError):
+            x = rows_for(engine, 1)
+            ask = sampler.ask(x if sp.issparse(x) else x[0], time=9e5 + i)
+            if ask.query:
+                sampler.tell(ask, label)
+
+
+def rows_for(engine, n):
+    d = engine.shape.d if engine.shape.d > 0 else 3
+    X = np.random.default_rng(0).standard_normal((n, d)) if d < 10**5 else np.zeros((n, 3))
+    return sp.csr_matrix(X) if engine.shape.sparse else X
+
+
+def main(folder, count):
+    warnings.simplefilter("ignore")
+    tried = loaded = 0
+    log = os.open(Path(folder) / "log", os.O_CREAT | os.O_WRONLY)
+    for file in sorted(Path(folder).glob("*.askwhen")):
+        content = file.read_bytes()
+        kind = kind_of(snapshot.unpack(content)[0])
+        play(kind.load(file), Path(folder) / "saved")
+        kind.load(Path(folder) / "saved")
+        made = list(forgeries(content, np.random.default_rng(0)))
+        for said, make in random.Random(0).sample(made, min(int(count), len(made))):
+            tried += 1
+            os.pwrite(log, f"{file.name}: {said}".ljust(400).encode()[:400], 0)
+            forged = Path(folder) / "forged"
+            forged.write_bytes(make())
+            try:
+                model = kind.load(forged)
+            except aw.SnapshotError:
+                continue
+            except Exception as error:
+                print(f"{file.name}: {said}: load raised {error!r}")
+                continue
+            loaded += 1
+            try:
+                play(model, Path(folder) / "saved")
+            except Exception as error:
+                print(f"{file.name}: {said}: playing raised {error!r}")
+    print(f"{tried} forgeries, of which {loaded} loaded", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

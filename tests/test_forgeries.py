@@ -1,0 +1,99 @@
+"""A forged snapshot is refused or played; it never crashes the process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import askwhen as aw
+from askwhen import snapshot
+from tests.streams import STREAMS
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = Path(__file__).parent / "golden"
+COUNT = 40
+"""How many forgeries of each file are tried; there are some thousands."""
+
+
+def stream(sparse):
+    X, y = STREAMS["sparse"](0, n=60)
+    return (sp.csr_matrix(X) if sparse else X), y
+
+
+def played(sampler, sparse=False, times=False):
+    """A sampler that has learnt, with open questions."""
+    X, y = stream(sparse)
+    clock = {"times": np.arange(40.0)} if times else {}
+    if isinstance(sampler, aw.OneVsRest):
+        y = np.where(y > 0, sampler.classes[0], sampler.classes[1])
+    sampler.run(X[:40], y[:40], **clock)
+    for i in range(40, 60):
+        sampler.ask(X[i : i + 1] if sparse else X[i], **({"time": float(i)} if times else {}))
+    return sampler
+
+
+def tasks(sparse, learner=None):
+    X, y = stream(sparse)
+    sampler = aw.Sampler(learner, aw.FixedRate(0.5), seed=1)
+    sampler.run(X, np.column_stack([y, -y]))
+    sampler.tasks[0].ask(X[:1] if sparse else X[0])
+    return sampler
+
+
+def voted(how, learner=None):
+    X, y = stream(True)
+    return aw.online_to_batch(aw.Sampler(learner, aw.FixedRate(0.5), seed=1), X, y, how)
+
+
+BUDGETED = aw.Lasec(0.5, 20.0, "queried", kernel=aw.Gaussian(0.5), budget=8)
+
+MAKERS = {
+    "default": lambda: played(aw.Sampler(seed=1)),
+    "default, CSR": lambda: played(aw.Sampler(seed=1), sparse=True),
+    "perceptron": lambda: played(aw.Sampler(aw.Perceptron(), aw.AdaptiveMarginRule(1.0), seed=1), sparse=True),
+    "budget": lambda: played(aw.Sampler(aw.BudgetPerceptron(5), aw.Always(), seed=1), sparse=True),
+    "kernel, budget": lambda: played(aw.Sampler(BUDGETED, aw.FixedRate(0.5), seed=1)),
+    "dual, CSR": lambda: played(aw.Sampler(aw.AutoLasec(form="dual"), aw.FixedRate(0.5), seed=1), sparse=True),
+    "switch": lambda: played(
+        aw.Sampler(aw.LeastSquares(), aw.MarginRule(1.0), aw.SwitchDetector(12, 3, 0.5, extra_queries=False), seed=1)
+    ),
+    "tasks": lambda: tasks(True, aw.Perceptron(kernel=aw.Linear())),
+    "one against the rest": lambda: played(aw.OneVsRest(["a", "b"], aw.Perceptron(), seed=1)),
+    "by time": lambda: played(aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=10.0, count=5), seed=1), times=True),
+    "vote": lambda: voted("vote", aw.Perceptron(kernel=aw.Linear())),
+    "replay": lambda: voted("vote", aw.AutoLasec(form="dual")),
+}
+
+
+def write(folder, golden):
+    for number, make in enumerate(MAKERS.values()):
+        make().save(folder / f"{number:02}.askwhen")
+    for file in sorted(GOLDEN.glob("*.askwhen"))[::golden]:
+        (folder / file.name).write_bytes(file.read_bytes())
+
+
+def forge(folder, count):
+    """Try forgeries of all files in the folder in a process of their own: what it said, and the last one tried."""
+    command = [sys.executable, "-m", "tests.forging", str(folder), str(count)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return done, (folder / "log").read_text().strip()
+
+
+def test_a_forged_snapshot_is_refused_or_played(tmp_path):
+    write(tmp_path, golden=9)
+    done, last = forge(tmp_path, COUNT)
+    assert done.returncode == 0, f"exit code {done.returncode} at {last}\n{done.stderr}"
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(("name", "value"), [("tally.side", 2), ("tally.side", -1), ("tally.chance", 1e300)])
+def test_what_becomes_a_place_in_compiled_code_is_one(name, value, tmp_path):
+    played(aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)).save(tmp_path / "model")
+    header, arrays = snapshot.read(tmp_path / "model")
+    arrays[name][:] = value
+    snapshot.write(tmp_path / "model", header, arrays)
+    with pytest.raises(aw.SnapshotError, match="contradict"):
+        aw.Sampler.load(tmp_path / "model")
