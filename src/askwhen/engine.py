@@ -77,7 +77,7 @@ class Engine:
     ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
     ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
     an array, and ``plain_csr`` that of a CSR matrix, that can be asked about as it is, with no conversion and no time,
-    once rounds are compiled.
+    once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any.
     """
 
     learner, rule, drift, tally = _InFrame(), _InFrame(), _InFrame(), _InFrame()
@@ -97,6 +97,7 @@ class Engine:
         self.prepare: PrepareState | None = None
         self.tally = new_tally()
         self.shape = UNKNOWN
+        self.names: tuple[str, ...] | None = None
         self.round = 0
         self.questions = 0
         self.updates = 0

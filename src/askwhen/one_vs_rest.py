@@ -40,6 +40,7 @@ from .validation import (
     all_canonical,
     check_instance,
     check_instances,
+    check_names,
     check_seed,
     part_of,
     shape_of,
@@ -124,6 +125,11 @@ class OneVsRest:
         return self._judge.parts.rule
 
     @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the features, from the first instances that had any; later ones must have the same."""
+        return self._judge.names
+
+    @property
     def round(self) -> int:
         """How many rounds have been played; also the number of the next one."""
         return self._judge.round
@@ -150,13 +156,16 @@ class OneVsRest:
         """
         with self._lock:
             now = moment(self._judge, "ask", time)
-            x, d = check_instance("ask", x, self._judge.form)
+            row, d = check_instance("ask", x, self._judge.form)
+            names = check_names("ask", x, self.feature_names)
             try:
-                self._begin("ask", "x", d, isinstance(x, SparseRow))
-                return self._ask(x, now, "ask", "x")
+                self._begin("ask", "x", d, isinstance(row, SparseRow))
+                ask = self._ask(row, now, "ask", "x")
             except BaseException:  # refused, or interrupted
                 self._begin_afresh()
                 raise
+            self._judge.names = names
+            return ask
 
     def _begin(self, owner: str, name: str, d: int, sparse: bool) -> None:
         judge, first = self._judge, self._judge.learner is None
@@ -269,6 +278,7 @@ class OneVsRest:
         with self._lock:
             judge = self._judge
             rows = all_canonical("run", check_instances("run", X, judge.form))
+            names = check_names("run", X, self.feature_names)
             n, d = shape_of(rows)
             labels = np.asarray(y)
             if labels.shape != (n,):
@@ -279,11 +289,13 @@ class OneVsRest:
             coins = copy.deepcopy(judge.coins)
             try:
                 self._begin("run", "X", d, not isinstance(rows, DenseRows))
-                return self._run(rows, places, when, coins.random(n))
+                played = self._run(rows, places, when, coins.random(n))
             except BaseException:
                 self._judge, self._learners, self._open = before
                 self._begin_afresh()
                 raise
+            judge.names = names
+            return played
 
     def _run(self, rows: Rows, places: np.ndarray, times: np.ndarray, coins: np.ndarray) -> Trace:
         start, n = self.round, len(places)
@@ -321,6 +333,7 @@ class OneVsRest:
         with self._lock:
             judge = self._judge
             rows = check_instances("margins", X, judge.form)
+            check_names("margins", X, judge.names)
             if judge.learner is None:
                 return np.zeros((shape_of(rows)[0], len(self.classes)))
             if shape_of(rows)[1] != judge.shape.d:

@@ -79,6 +79,8 @@ def _dump(engine: Engine) -> Content:
         "randomness": engine.randomness.bit_generator.state,
         "pending": [[*ask, *unmarked(marks)] for ask, _, marks in engine.pending.values()],
     }
+    if engine.names is not None:
+        header["names"] = list(engine.names)
     arrays: dict[str, np.ndarray] = {}
     for name, state in _states(engine, engine.round):
         arrays |= arrays_of(state, name)
@@ -175,6 +177,7 @@ def _restore(
         if not is_sound(sound):
             raise SnapshotError(_CONTRADICTION)
         setattr(engine, name, sound)
+    engine.names = _names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.coins.bit_generator.state = header["coins"]
     engine.randomness.bit_generator.state = header["randomness"]
@@ -199,6 +202,19 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
         primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))
         return _begun(primal, header, arrays, judges)
     return engine
+
+
+def _names(names: Any, d: int) -> tuple[str, ...] | None:
+    """The names of d features, or of any number where d is not known yet."""
+    if names is None:
+        return None
+    if (
+        type(names) is not list
+        or not all(type(name) is str for name in names)
+        or len(names) != (d if d > 0 else len(names))
+    ):
+        raise SnapshotError("load: the snapshot's names are not those of its features.")
+    return tuple(names)
 
 
 def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> None:

@@ -33,6 +33,7 @@ from .validation import (
     check_instances,
     check_label,
     check_labels,
+    check_names,
     check_seed,
     dimensions_of,
     shape_of,
@@ -137,6 +138,11 @@ class Sampler:
         return np.zeros(0) if learner is None else np.array(experts(learner))
 
     @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the features, from the first instances that had any; later ones must have the same."""
+        return self._engine.names
+
+    @property
     def round(self) -> int:
         """How many rounds have been played; also the number of the next one."""
         return self._engine.round
@@ -190,8 +196,9 @@ class Sampler:
 
         Parameters
         ----------
-        x : array or sparse row
-            One instance: a 1-d array of numbers, or one row of a scipy CSR matrix.
+        x : array, sparse row or Series
+            One instance: a 1-d array of numbers, one row of a scipy CSR matrix, or a pandas Series, whose index are the
+            names of the features.
         time : number or datetime, optional
             When the instance came, never before the last one; needed for a budget per period of time.
 
@@ -212,15 +219,18 @@ class Sampler:
             ):
                 return engine.ask(x)
             if time is None and type(x) in _CSR and x.shape == engine.plain_csr:
-                row = engine.plain_row(x)
-                if row is not None:
-                    return engine.ask(row)
+                plain = engine.plain_row(x)
+                if plain is not None:
+                    return engine.ask(plain)
             if self._tasks:
                 raise self._has_tasks("ask")
             now = moment(engine, "ask", time)
-            x, d = check_instance("ask", x, engine.form)
-            engine.begin("ask", "x", d, isinstance(x, SparseRow))
-            return engine.ask(x, now)
+            row, d = check_instance("ask", x, engine.form)
+            names = check_names("ask", x, engine.names)
+            engine.begin("ask", "x", d, isinstance(row, SparseRow))
+            ask = engine.ask(row, now)
+            engine.names = names
+            return ask
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
@@ -260,8 +270,9 @@ class Sampler:
 
         Parameters
         ----------
-        X : array or CSR matrix
-            The instances, one in each row.
+        X : array, CSR matrix or data frame
+            The instances, one in each row. The column names of a table (pandas, polars, Arrow) are remembered, and a
+            later table with others, or in another order, is refused; arrays have no names and are always taken.
         y : array
             Their labels: -1 and +1, or finite numbers for a regressor. A matrix with k columns makes this k tasks over
             one stream, which share the instances, the kernel values and the cores: see ``tasks``.
@@ -285,15 +296,18 @@ class Sampler:
             if self._tasks or dimensions_of("run", y) == 2:
                 return self._run_tasks(X, y, times, margins, trace)
             rows = check_instances("run", X, engine.form)
+            names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
             labels, when = check_labels("run", y, n, engine.regression), moments(engine, "run", times, n)
             before = engine.checkpoint()
             try:
                 engine.begin("run", "X", d, isinstance(rows, SparseRows))
-                return engine.run(rows, labels, margins or engine.regression, trace, when)
+                played = engine.run(rows, labels, margins or engine.regression, trace, when)
             except BaseException:
                 engine.restore(before)
                 raise
+            engine.names = names
+            return played
 
     def _run_tasks(self, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
@@ -307,11 +321,14 @@ class Sampler:
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
         tasks = self._tasks or [Sampler(*engine.parts, seed=seed) for seed in seeds]
         labels, when = np.column_stack(columns), moments(tasks[0]._engine, "run", times, shape_of(rows)[0])
+        names = [check_names("run", X, each.names) for each in (engine, *(task._engine for task in tasks))]
         with contextlib.ExitStack() as held:
             for task in tasks:
                 held.enter_context(task._lock)
             found = run_tasks([task._engine for task in tasks], rows, labels, margins or engine.regression, trace, when)
         self._tasks = tasks
+        for each, known in zip((engine, *(task._engine for task in tasks)), names, strict=True):
+            each.names = known
         return found
 
     def _has_tasks(self, owner: str) -> InputError:
@@ -327,7 +344,9 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
-            return self._engine.margins(check_instances("margins", X, self._engine.form))
+            rows = check_instances("margins", X, self._engine.form)
+            check_names("margins", X, self._engine.names)
+            return self._engine.margins(rows)
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round."""

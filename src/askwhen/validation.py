@@ -151,6 +151,32 @@ def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row,
     return dense, len(dense)
 
 
+def names_of(X: Any) -> tuple[str, ...] | None:
+    """The names of the features, where all of them are texts: the columns of a table, the index of a pandas Series."""
+    found = getattr(X, "column_names", None)  # Arrow, whose columns are not the names
+    if found is None:
+        found = getattr(X, "columns", None)
+    if found is None and hasattr(X, "iloc"):
+        found = X.index
+    names = () if found is None else tuple(found)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def check_names(owner: str, X: Any, known: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The names to remember: those known, or those of X where none were; others, or in another order, are refused."""
+    found = names_of(X)
+    if found is None or found == known:
+        return known
+    if known is None:
+        return found
+    place = next((i for i, (a, b) in enumerate(zip(known, found, strict=False)) if a != b), min(len(known), len(found)))
+    expected, got = (repr(names[place]) if place < len(names) else "no more" for names in (known, found))
+    raise InputError(
+        f"{owner}: the features must be those of before in the same order, but feature {place} was {expected} and now "
+        f"is {got}; reorder or rename the columns, or give a plain array."
+    )
+
+
 def is_canonical(row: Row, d: int) -> bool:
     """Whether the indices of a row increase and stay below d; a dense row has none."""
     if not isinstance(row, SparseRow):
