@@ -45,13 +45,25 @@ def changed(header, path, change):
     return header
 
 
+def put(value):
+    return lambda holder, key: holder.__setitem__(key, value)
+
+
+def double(holder, key):
+    if isinstance(holder, list):
+        holder.append(holder[key])
+    else:
+        holder["extra"] = holder[key]
+
+
 def header_forgeries(header, arrays):
+    changes = {repr(value): put(value) for value in VALUES} | {
+        "missing": lambda h, k: h.__delitem__(k),
+        "twice": double,
+    }
     for path in paths(header):
-        for value in VALUES:
-            yield f"{path} = {value!r}", changed(header, path, lambda h, k, v=value: h.__setitem__(k, v)), arrays
-        yield f"{path} missing", changed(header, path, lambda h, k: h.__delitem__(k)), arrays
-        twice = changed(header, path, lambda h, k: h.append(h[k]) if isinstance(h, list) else h.update(extra=h[k]))
-        yield f"{path} twice", twice, arrays
+        for said, change in changes.items():
+            yield f"{path} = {said}", lambda path=path, change=change: (changed(header, path, change), arrays)
 
 
 def array_forgeries(header, arrays, rng):
@@ -59,36 +71,66 @@ def array_forgeries(header, arrays, rng):
     for name, array in arrays.items():
         for place in rng.choice(max(array.size, 1), min(PLACES, array.size), replace=False):
             for value in NUMBERS:
-                forged = array.copy()
                 with contextlib.suppress(OverflowError, ValueError):  # no such number in this type
-                    forged.reshape(-1)[place] = value
-                    yield f"{name}[{place}] = {value}", header, arrays | {name: forged}
+                    array.dtype.type(value)
+                    yield f"{name}[{place}] = {value}", put_in(header, arrays, name, place, value)
         for kind in ("<f4", "<f8", "<i8", "<i4", "|u1", "|b1", "<f2"):
-            yield f"{name} as {kind}", header, arrays | {name: np.nan_to_num(array).astype(kind)}
-        shapes = [array.reshape(-1), array[None], array.T, array[:0], np.concatenate([array, array])]
-        shapes += [array[:-1], np.zeros((0, *array.shape)), np.array(1.0, array.dtype), array.repeat(3)]
-        for forged in shapes:
-            yield f"{name} of shape {forged.shape}", header, arrays | {name: forged}
-        yield f"{name} missing", header, {other: arrays[other] for other in names if other != name}
+            yield f"{name} as {kind}", instead(header, arrays, name, lambda a, kind=kind: np.nan_to_num(a).astype(kind))
+        for said, shaped in SHAPES.items():
+            yield f"{name} {said}", instead(header, arrays, name, shaped)
+        others = {each: arrays[each] for each in names if each != name}
+        yield f"{name} missing", lambda others=others: (header, others)
         other = names[rng.integers(len(names))]
-        yield f"{name} is {other}", header, arrays | {name: arrays[other]}
-        same = header.get("model", header).get("same", {}) | {name: other}
-        model = header | ({"model": header["model"] | {"same": same}} if "model" in header else {"same": same})
-        yield f"{name} shared with {other}", model, {each: arrays[each] for each in names if each != name}
+        yield f"{name} is {other}", instead(header, arrays, name, lambda _, other=other: arrays[other])
+        path = ("model", "same") if "model" in header else ("same",)
+        shares = put(header.get("model", header).get("same", {}) | {name: other})
+        yield (
+            f"{name} shared with {other}",
+            lambda path=path, shares=shares, others=others: (changed(header, path, shares), others),
+        )
+
+
+SHAPES = {
+    "flat": lambda array: array.reshape(-1),
+    "deeper": lambda array: array[None],
+    "turned": lambda array: array.T,
+    "empty": lambda array: array[:0],
+    "twice": lambda array: np.concatenate([array, array]),
+    "shorter": lambda array: array[:-1],
+    "empty and deeper": lambda array: np.zeros((0, *array.shape)),
+    "a number": lambda array: np.array(1, array.dtype),
+    "longer": lambda array: array.repeat(3),
+}
+
+
+def instead(header, arrays, name, change):
+    return lambda: (header, arrays | {name: change(arrays[name])})
+
+
+def put_in(header, arrays, name, place, value):
+    def change(array):
+        forged = array.copy()
+        forged.reshape(-1)[place] = value
+        return forged
+
+    return instead(header, arrays, name, change)
 
 
 def packed_forgeries(content):
     """The layout of the file itself: what each array is said to be."""
     _, version, length = struct.unpack_from("<8sIQ", content)
     text, rest = json.loads(content[20 : 20 + length]), content[20 + length : -32]
+    kinds = [*VALUES, [2**62, 2**62], [-1], [-1, -1], "<f8", "O", "<M8[s]", "<f16"]
+    changes = {repr(value): put(value) for value in kinds} | {"twice": double}
     for path in paths(text["arrays"]):
-        for value in [*VALUES, [2**62, 2**62], [-1], [-1, -1], "<f8", "O", "<M8[s]", "<f16"]:
-            forged = changed(text, ("arrays", *path), lambda h, k, v=value: h.__setitem__(k, v))
-            yield f"arrays{path} = {value!r}", repacked(version, forged, rest)
-        grown = changed(text, ("arrays", *path), lambda h, k: h.append(h[k]) if isinstance(h, list) else None)
-        yield f"arrays{path} twice", repacked(version, grown, rest)
+        for said, change in changes.items():
+            where = ("arrays", *path)
+            yield (
+                f"arrays{path} = {said}",
+                lambda where=where, change=change: repacked(version, changed(text, where, change), rest),
+            )
     for other in (0, 1, 2, 3, 2**31):
-        yield f"format {other}", repacked(other, text, rest)
+        yield f"format {other}", lambda other=other: repacked(other, text, rest)
 
 
 def repacked(version, text, rest):
@@ -98,12 +140,11 @@ def repacked(version, text, rest):
 
 
 def forgeries(content, rng):
-    """Every forgery of a file: what was done, and the file."""
+    """Every forgery of a file: what is done to it, and a function that makes it."""
     header, arrays = snapshot.unpack(content)
-    for said, forged, theirs in [*header_forgeries(header, arrays), *array_forgeries(header, arrays, rng)]:
-        yield said, lambda forged=forged, theirs=theirs: snapshot.pack(forged, theirs)
-    for said, forged in packed_forgeries(content):
-        yield said, lambda forged=forged: forged
+    for said, make in [*header_forgeries(header, arrays), *array_forgeries(header, arrays, rng)]:
+        yield said, lambda make=make: snapshot.pack(*make())
+    yield from packed_forgeries(content)
 
 
 def kind_of(header):

@@ -360,5 +360,5 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path):
     with pytest.raises(aw.SnapshotError, match="use Sampler.load"):
         aw.BatchClassifier.load(tmp_path / "sampler")
     model.save(tmp_path / "model")
-    with pytest.raises(aw.SnapshotError, match="no sampler"):
+    with pytest.raises(aw.SnapshotError, match="use BatchClassifier.load"):
         aw.Sampler.load(tmp_path / "model")
