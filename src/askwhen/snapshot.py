@@ -20,12 +20,10 @@ either the old file or the new one, whole.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import os
-import secrets
 import struct
 from pathlib import Path
 from typing import Any
@@ -34,6 +32,7 @@ import numpy as np
 
 from .errors import SnapshotError
 from .memory import memory, readable
+from .whole_file import whole_file
 
 MAGIC = b"ASKWHEN\0"
 FORMAT = 2
@@ -49,26 +48,17 @@ def write(
     """Write a snapshot so that a crash leaves the old file whole; a note stands beside what is saved."""
     header = header if note is None else header | {"note": note}
     try:
-        path = Path(os.path.realpath(path))  # through a link, so that the link stays one
+        path = Path(os.path.realpath(path))
     except TypeError as error:
         raise SnapshotError(f"save: path must be the name of a file, got {path!r}.") from error
     if path.exists() and not path.is_file():
         raise SnapshotError(f"save: cannot write {path}: it is no regular file.")
     content = pack(header, arrays)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        with open(temporary, "xb") as file:
+        with whole_file(path) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(OSError):
-            os.chmod(temporary, os.stat(path).st_mode)
-        os.replace(temporary, path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
         raise SnapshotError(f"save: cannot write {path}: {error.strerror}.") from error
-    _flush_folder(path.parent)
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -177,13 +167,3 @@ def _scattered(body: bytes, offset: int, kind: np.dtype[Any], size: int, count: 
     array = np.zeros(size, values.dtype)
     array[places] = values
     return array, offset
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system allows it."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -14,7 +14,19 @@ from tests.cli.running import COMMAND, askwhen, environment, facts, inside, refu
 
 HERE = pathlib.Path()
 pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
-NAMES = ["demo", "run", "compare", "tune", "label", "predict", "explain", "algorithms", "data", "reproduce", "completion"]
+NAMES = [
+    "demo",
+    "run",
+    "compare",
+    "tune",
+    "label",
+    "predict",
+    "explain",
+    "algorithms",
+    "data",
+    "reproduce",
+    "completion",
+]
 
 
 def test_help_lists_every_command_and_loads_nothing_heavy():
