@@ -71,12 +71,14 @@ class Checkpoints:
         self._say = say
         self._said: set[str] = set()
         self._took = 0.0
-        self._last = time.monotonic()
+        self._last: float | None = None
 
     def due(self) -> bool:
         """Whether it is time for one."""
         if self._every is None:
             return False
+        if self._last is None:  # compiling, before the first piece, is no work that could be lost
+            self._last = time.monotonic()
         return time.monotonic() - self._last >= max(self._every, self._took / _LARGEST_PART)
 
     def save(self) -> None:

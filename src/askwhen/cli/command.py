@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -103,6 +104,7 @@ def command(function: Callable[..., Any]) -> click.Command:
     @functools.wraps(function)
     def guarded(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> None:
         out = Out(json, quiet, debug)
+        warnings.showwarning = functools.partial(_show_warning, out, warnings.showwarning)
         try:
             function(out, *args, **kwargs)
             if out.unheard == _BROKEN_PIPE:  # whoever read has had enough, and says so himself
@@ -132,6 +134,16 @@ _OPTIONS = {"n_features": "--features", "zero_based": "--zero-based"} | {
 }
 """The arguments of the library that are options here."""
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(['\"]?)(\w*)\2")
+
+
+def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
+    """Say what a warning of ours says; others are for developers, and shown as usual."""
+    from ..errors import CacheWarning
+
+    if issubclass(category, CacheWarning):
+        out.say(str(message))
+    else:
+        usual(message, category, *where)
 
 
 def _sentence(error: Exception) -> str:
