@@ -171,6 +171,9 @@ def test_what_is_not_in_utf_8_is_refused_with_the_cure(tmp_path, body):
     (tmp_path / "t.ndjson").write_bytes('{"mail": "café", "label": 1}\n'.encode("latin-1"))
     with pytest.raises(aw.InputError, match=cure):
         aw.data.read("t.ndjson", text="mail").load()
+    (tmp_path / "u.ndjson").write_bytes('{"mail": "x", "label": 1}\n'.encode("utf-16"))
+    with pytest.raises(aw.InputError, match=cure):
+        aw.data.read("u.ndjson", text="mail").load()
     for encoding in ("utf-16", "utf-16-le"):
         (tmp_path / "u.csv").write_bytes("a,label\n1,1\n".encode(encoding))
         with pytest.raises(aw.InputError, match=cure):
