@@ -5,13 +5,12 @@ implementation for each type of state (or of row): compiled loops pick the imple
 loop written once in a module of its own is specialised for every learner and still found in the disk cache.
 
 The disk cache of numba watches only the file of the function itself, not of the functions it calls. The cache folder
-is therefore named after a hash of every source that holds steps: a changed formula can never meet a stale loop.
+is therefore named after a hash of every source that steps come from: a changed formula can never meet a stale loop.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import sys
@@ -27,24 +26,18 @@ import numpy as np
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload
 
+from . import step_sources
 from .step_cache import keep_compiled
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_ROOMS = ("*.py", "learners/*.py", "rules/*.py", "drift/*.py", "data/*.py")
 _STALE_AFTER = 30 * 86400.0
 
 
 @cache
 def source_hash() -> str:
-    """The name of this version of the steps: a hash of every source that may hold one."""
-    package = Path(__file__).parent
-    digest = hashlib.sha256(f"{sys.version}{numba.__version__}".encode())
-    for room in _ROOMS:
-        for path in sorted(package.glob(room)):
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+    """The name of this version of the steps, of Python and of numba."""
+    return step_sources.source_hash(Path(__file__).parent, sys.version, numba.__version__)
 
 
 def _parents() -> Iterator[Path]:

@@ -63,8 +63,8 @@ class StepCache(caching.FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         cast(Any, super()).__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = cast(Any, _CheckedFiles)(self._cache_path, self._impl.filename_base, stamp)
+        # The folder is named after the sources: when their files were written says nothing more.
+        self._cache_file = cast(Any, _CheckedFiles)(self._cache_path, self._impl.filename_base, 0)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The compiled step, or None where there is none that can be used; damaged files are discarded."""

@@ -1,0 +1,51 @@
+"""Which sources the compiled steps come from, found by looking, and one name for this version of them.
+
+A source counts if it holds a step, or if one that does imports it, directly or through others: steps take constants and
+other steps from there. Nothing else counts, so that a change elsewhere compiles nothing anew, and no list has to be
+kept when a file is added or moved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_STEP = re.compile(rb"^@(step|apart)\b|^@\w+\.of\(|\bFamily\(|\bintrinsic\b", re.MULTILINE)
+_IMPORT = re.compile(rb"^\s*from\s+(\.+)([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+
+
+def source_hash(package: Path, *more: str) -> str:
+    """A short name that changes whenever a source of the steps in this package does, or one of the other texts."""
+    digest = hashlib.sha256("\n".join(more).encode())
+    for path in sorted(step_sources(package)):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def step_sources(package: Path) -> set[Path]:
+    """The files of this package that compiled steps depend on."""
+    texts = {path: path.read_bytes() for path in package.rglob("*.py")}
+    found = {path for path, text in texts.items() if _STEP.search(text)}
+    waiting = list(found)
+    while waiting:
+        here = waiting.pop()
+        for other in _imported(here, texts[here]):
+            if other in texts and other not in found:
+                found.add(other)
+                waiting.append(other)
+    return found
+
+
+def _imported(path: Path, text: bytes) -> Iterator[Path]:
+    """The files that relative imports in this one may mean."""
+    for dots, module, names in _IMPORT.findall(text):
+        folder = path.parents[len(dots) - 1].joinpath(*module.decode().split(".")) if module else None
+        base = path.parents[len(dots) - 1] if folder is None else folder
+        yield base.with_suffix(".py")
+        yield base / "__init__.py"
+        for name in re.findall(rb"\w+", names):
+            yield base / f"{name.decode()}.py"
+            yield base / name.decode() / "__init__.py"
