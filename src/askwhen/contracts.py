@@ -68,6 +68,10 @@ def _vector(state: Any) -> Any:
     return scale(state) * as_vector(state.w)
 
 
+def _note_nothing(state: Any, record: Any, i: int) -> None:
+    return
+
+
 def _no_experts(state: Any) -> Any:
     return np.zeros(0)
 
@@ -117,6 +121,9 @@ weights = Family("weights", default=_vector)
 
 experts = Family("experts", default=_no_experts)
 """experts(state) -> the weight of each drift level of a mixture; empty for a learner that is none."""
+
+note_experts = Family("note_experts", default=_note_nothing)
+"""note_experts(state, record, i): write the weights of a mixture to row i of the record, in place."""
 
 UNCHANGED, UPDATED, REFUSED = 0, 1, 2
 

@@ -189,7 +189,7 @@ def absorb_at(state: Any, place: int, x: Any, m: float, q: float, y: float) -> N
                 add_scaled(w.primal, gain * v[i], at(w.store, w.slots[i]))
         add_scaled(w.primal, gain * alpha, x)
     if place == held:
-        packed_row(G, place)[:] = 0.0
+        clear(packed_row(G, place))
     add_outer(G, v, 1.0 / (1.0 + q))
 
 
@@ -208,7 +208,7 @@ def take_out(state: Any, s: int) -> None:
             add_scaled(w.primal, -share * g[i], at(w.store, w.slots[i]))
     add_outer(G, g, -1.0 / g[s])
     w.coef[s] = 0.0
-    packed_row(G, s)[:] = 0.0
+    clear(packed_row(G, s))
     for i in range(s + 1, held):
         packed_row(G, i)[s] = 0.0
 

@@ -176,7 +176,7 @@ def drop(w: Any, i: int) -> None:
     if dropped <= 100.0 * largest and w.counts[DROPS] % max(w.budget, 16) != 0:
         add_scaled(w.primal, -w.coef[i], at(w.store, w.slots[i]))
         return
-    w.primal[:] = 0.0
+    clear(w.primal)
     for j in range(w.counts[HELD]):
         if j != i:
             add_scaled(w.primal, w.coef[j], at(w.store, w.slots[j]))
@@ -184,13 +184,13 @@ def drop(w: Any, i: int) -> None:
 
 @shrink.of(Expansion)
 def _shrink(w: Any, c: float) -> None:
-    w.coef[:] *= c
-    w.primal[:] *= c
+    shrink(w.coef, c)
+    shrink(w.primal, c)
 
 
 @clear.of(Expansion)
 def _clear(w: Any) -> None:
-    w.primal[:] = 0.0
+    clear(w.primal)
     w.counts[HELD] = 0
     w.counts[OLDEST] = 0
 

@@ -274,12 +274,14 @@ def _add_scaled_sparse(w: Any, c: float, x: Any) -> None:
 
 @shrink.of(np.ndarray)
 def _shrink_vector(w: Any, c: float) -> None:
-    w *= c
+    for i in range(len(w)):
+        w[i] *= c
 
 
 @clear.of(np.ndarray)
 def _clear_vector(w: Any) -> None:
-    w[:] = 0.0
+    for i in range(len(w)):
+        w[i] = 0.0
 
 
 @step
@@ -300,7 +302,7 @@ def add_row(out: Any, M: Any, i: int, c: float) -> None:
 
 @combine_rows.of(np.ndarray)
 def _combine_rows_dense(M: Any, x: Any, out: Any) -> None:
-    out[:] = 0.0
+    clear(out)
     d = len(x)
     whole = d - d % 4
     for i in range(0, whole, 4):
@@ -311,7 +313,7 @@ def _combine_rows_dense(M: Any, x: Any, out: Any) -> None:
 
 @combine_rows.of(SparseRow)
 def _combine_rows_sparse(M: Any, x: Any, out: Any) -> None:
-    out[:] = 0.0
+    clear(out)
     for j in range(x.start, x.stop):
         add_row(out, M, x.indices[j], x.data[j])
 
@@ -319,7 +321,7 @@ def _combine_rows_sparse(M: Any, x: Any, out: Any) -> None:
 @symmetric_form.of(np.ndarray)
 def _symmetric_form_dense(M: Any, x: Any, scratch: Any) -> Any:
     """Four rows at a time: what is left of their common block goes to scratch, the block itself is summed at once."""
-    scratch[:] = 0.0
+    clear(scratch)
     d, inside = len(x), 0.0
     whole = d - d % 4
     for i in range(0, whole, 4):

@@ -127,7 +127,8 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
             out[i] = z
             norm2 += z * z
     else:
-        out[:d] = x
+        for i in range(d):
+            out[i] = x[i]
     factor = scale_to(state.kind, norm2, active, state.clip)
     for i in range(d):
         out[i] *= factor

@@ -26,9 +26,9 @@ from .contracts import (
     UNCHANGED,
     UPDATED,
     arrive,
-    experts,
     learn,
     learns,
+    note_experts,
     quadratic,
     quadratic_bound,
     ready,
@@ -289,13 +289,6 @@ def run_rounds(
         if switched:
             restart_if_due(learner, rule, drift)
     return n, SOUND
-
-
-@step
-def note_experts(learner: Any, record: Any, i: int) -> None:
-    """Record the weights that a mixture had in this round, in place."""
-    if record.shape[1] > 0:
-        record[i] = experts(learner)
 
 
 @step

@@ -29,7 +29,7 @@ import numpy as np
 
 from .compiling import apart
 from .contracts import UPDATED, epoch, is_sound, learn, learns, quadratic, quadratic_bound, restart, score
-from .linalg import SOUND, TOO_LARGE, all_finite, all_within, combine_rows, dot, inner, look
+from .linalg import SOUND, TOO_LARGE, all_finite, all_within, clear, combine_rows, dot, inner, look
 
 LIMIT = 1e12
 """The largest |x|^2 bound: beyond it, margins would lose more digits than the promised 1e-9."""
@@ -199,17 +199,17 @@ def _epoch(state: Any) -> Any:
 
 @restart.of(RootState)
 def _restart_root(state: Any) -> None:
-    state.w[:] = 0.0
-    state.S[:] = 0.0
+    clear(state.w)
     for i in range(len(state.w)):
+        clear(state.S[i])
         state.S[i, i] = 1.0 / math.sqrt(state.b)
     state.bound[0] = 1.0 / state.b
 
 
 @restart.of(FullState)
 def _restart_full(state: Any) -> None:
-    state.w[:] = 0.0
-    state.Q[:] = 0.0
+    clear(state.w)
     for i in range(len(state.w)):
+        clear(state.Q[i])
         state.Q[i, i] = 1.0 / state.b
     state.bound[0] = 1.0 / state.b

@@ -155,9 +155,12 @@ def _begin(drift: Any) -> None:
 @apart
 def copy_state(source: Any, target: Any) -> None:
     """Copy what a root state has learnt, in place."""
-    target.w[:] = source.w
-    target.S[:] = source.S
-    target.bound[:] = source.bound
+    target.bound[0] = source.bound[0]
+    for i in range(len(target.w)):
+        target.w[i] = source.w[i]
+        to, of = target.S[i], source.S[i]
+        for j in range(len(to)):
+            to[j] = of[j]
 
 
 @window_period.of(SwitchState)

@@ -39,6 +39,7 @@ from ..contracts import (
     is_sound,
     learn,
     learns,
+    note_experts,
     quadratic,
     ready,
     restart,
@@ -158,6 +159,13 @@ def shift_weights(state: Any, y: float) -> None:
         total += mix[e]
     for e in range(len(mix)):
         mix[e] = (1.0 - SHARE) * mix[e] / total + SHARE / len(mix)
+
+
+@step
+def weigh_alike(state: Any) -> None:
+    """Trust all experts equally, in place."""
+    for e in range(len(state.mix)):
+        state.mix[e] = 1.0 / len(state.mix)
 
 
 @score.of(AutoState)
@@ -280,16 +288,16 @@ def _restart(state: Any) -> None:
     restart(root(state))
     for e in range(1, len(state.mix)):
         restart(drifting(state, e))
-    state.mix[:] = 1.0 / len(state.mix)
+    weigh_alike(state)
 
 
 @restart.of(AutoDualState)
 def _restart_dual(state: Any) -> None:
     clear(state.w)
-    state.primal[:] = 0.0
     for e in range(len(state.mix)):
+        clear(state.primal[e])
         state.numbers[e, 0] = 1.0 / state.b
-    state.mix[:] = 1.0 / len(state.mix)
+    weigh_alike(state)
 
 
 @ready.of(AutoDualState)
@@ -359,6 +367,13 @@ def _kept(state: AutoDualState) -> Expansion:
 @experts.of(AutoDualState)
 def _experts(state: Any) -> Any:
     return state.mix
+
+
+@note_experts.of(AutoState)
+@note_experts.of(AutoDualState)
+def _note_experts(state: Any, record: Any, i: int) -> None:
+    for e in range(len(state.mix)):
+        record[i, e] = state.mix[e]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ import numpy as np
 from ..compiling import step
 from ..contracts import UPDATED, epoch, is_sound, learn, restart, scale, score
 from ..expansion import check_no_kernel
-from ..linalg import add_scaled, all_finite, look, position, size, total
+from ..linalg import add_scaled, all_finite, clear, look, position, size, total
 from ..validation import check_number
 
 _LARGEST_PART = 1e100
@@ -63,7 +63,9 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
         link(state, position(x, j))
     parts = total(part)
     if p > 2.0 and not 1.0 / _LARGEST_PART < parts < _LARGEST_PART:
-        unit = np.max(np.abs(theta))
+        unit = 0.0
+        for i in range(len(theta)):
+            unit = max(unit, abs(theta[i]))
         numbers[0] = unit if unit > 0.0 else 1.0
         for i in range(len(theta)):
             link(state, i)
@@ -74,10 +76,11 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @restart.of(PNormPerceptronState)
 def _restart(state: Any) -> None:
-    state.theta[:] = 0.0
-    state.w[:] = 0.0
-    state.part[:] = 0.0
-    state.numbers[:] = 1.0
+    clear(state.theta)
+    clear(state.w)
+    clear(state.part)
+    for i in range(len(state.numbers)):
+        state.numbers[i] = 1.0
 
 
 @scale.of(PNormPerceptronState)

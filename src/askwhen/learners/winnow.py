@@ -66,8 +66,8 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @restart.of(WinnowState)
 def _restart(state: Any) -> None:
-    state.theta[:] = 0.0
-    state.w[:] = 1.0
+    for i in range(len(state.w)):
+        state.theta[i], state.w[i] = 0.0, 1.0
     state.numbers[0] = 0.0
     state.numbers[1] = len(state.w)
 

@@ -109,4 +109,6 @@ def note_update(rule: Any, norm2: float) -> None:
 @step
 def restart_rule(rule: Any) -> None:
     """Set the clock and the memory back, in place; what was spent stays spent."""
-    rule.memory[:] = 0.0
+    memory = rule.memory
+    for i in range(len(memory)):
+        memory[i] = 0.0
