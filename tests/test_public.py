@@ -70,7 +70,7 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
     record = rounds.new_record(len(y), trace.drift_weights.shape[1])
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
-    for step in ("open_round", "settle", "probability"):
+    for step in ("open_round", "settle", "chance_of", "probability"):
         monkeypatch.setattr(rounds, step, getattr(rounds, step).py_func)
     done = 0
     while done < len(y):
