@@ -304,7 +304,7 @@ def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
     (tmp_path / "a.svm").write_text("")
     refused("holds no instance", tmp_path / "a.svm")
     refused("n_features= must be a whole number", tmp_path / "a.svm", n_features=0)
-    refused("positive= is only for target='binary'", tmp_path / "a.svm", positive=1, target="number")
+    refused("and here labels are numbers", tmp_path / "a.svm", positive=1, target="number")
     packed = gzip.compress(b"1 1:1\n" * 999)
     (tmp_path / "b.svm.gz").write_bytes(packed[:-20])
     refused("cannot decompress", tmp_path / "b.svm.gz")

@@ -30,7 +30,8 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
 def check_positive(positive: Any, target: str) -> None:
     """Refuse a positive label where there is no such thing."""
     if positive is not None and target != "binary":
-        raise InputError(f"read: positive= is only for target='binary', got target={target!r}.")
+        what = {"number": "are numbers", "class": "stay as they are", "none": "are not read"}[target]
+        raise InputError(f"read: positive= says which of two labels is +1, and here labels {what}.")
 
 
 def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] | None = None) -> np.ndarray:
@@ -78,7 +79,7 @@ def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] 
     *others, last = sorted(seen)
     raise InputError(
         f"read: {path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
-        f"{before + first[label]} shows; name the one that is positive=, or give target='class' where they are classes."
+        f"{before + first[label]} shows; name the one that is positive=; several classes are for OneVsRest."
     )
 
 

@@ -275,4 +275,4 @@ def _numbers(y: np.ndarray, path: str) -> np.ndarray:
     try:
         return np.asarray(y, float)
     except (TypeError, ValueError):
-        raise InputError(f"read: the labels of {path} must be numbers for target='number', got {y[0]!r}.") from None
+        raise InputError(f"read: the labels of {path} must be numbers for a regressor, got {y[0]!r}.") from None
