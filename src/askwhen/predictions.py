@@ -55,7 +55,7 @@ def predictions(sampler: Sampler | OneVsRest, X: Any, words: Any = None) -> dict
     >>> _ = sampler.run(X, y)
     >>> found = predictions(sampler, X[:2], words=("ham", "spam"))
     >>> found["label"].tolist(), bool((found["probability"] > 0.5).all())
-    (['spam', 'ham'], True)
+    (['ham', 'spam'], True)
     """
     p = sampler.margins(X)
     if isinstance(sampler, Sampler) and sampler.learner.regression:

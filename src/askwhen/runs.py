@@ -61,14 +61,19 @@ class Checkpoints:
         Gives the note of a snapshot.
     say : callable
         Is told where the first one is, and once if one cannot be written: the run goes on without.
+    going_on : str
+        How to go on from one, for the person who looks on.
     """
 
-    def __init__(self, sampler: Sampler, model: str, every: float | None, note: Callable[[], str], say: Say) -> None:
+    def __init__(
+        self, sampler: Sampler, model: str, every: float | None, note: Callable[[], str], say: Say, going_on: str
+    ) -> None:
         self._sampler = sampler
         self._model = model
         self._every = every
         self._note = note
         self._say = say
+        self._going_on = going_on
         self._said: set[str] = set()
         self._took = 0.0
         self._last: float | None = None
@@ -87,9 +92,10 @@ class Checkpoints:
         path = checkpoint_of(self._model)
         try:
             self._sampler.save(path, note=self._note())
-            self._once(f"Saving a checkpoint to {path} now and then; after a crash, --resume {self._model} goes on.")
+            self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._going_on}")
         except AskwhenError as error:
-            self._once(f"No checkpoint could be saved, and the run goes on without: {error}")
+            reason = str(error).partition(": ")[2]  # without the name of the function that raised it
+            self._once(f"No checkpoint could be saved, and the run goes on without: {reason}")
         self._last = time.monotonic()
         self._took = self._last - started
 
@@ -126,6 +132,8 @@ class Run:
         What the trace says of the run.
     say : callable, optional
         Is told what the person who looks on should know.
+    going_on : str, optional
+        How to go on after a crash, for that person.
 
     Attributes
     ----------
@@ -144,6 +152,7 @@ class Run:
         note: Callable[[], str] = str,
         about: dict[str, Any] | None = None,
         say: Say = lambda _: None,
+        going_on: str = "load it to go on.",
     ) -> None:
         self.sampler = sampler
         self.saved = saved
@@ -151,7 +160,8 @@ class Run:
         self.before: Trace | None = None
         self._note = note
         self._kept: list[Trace] | None = [] if keep else None
-        self._checkpoints = Checkpoints(sampler, saved, checkpoint, note, say)
+        self._checkpoints = Checkpoints(sampler, saved, checkpoint, note, say, going_on)
+        self._wrong: list[AskwhenError] = []
         self._writer: TraceWriter | None = None
         if trace is not None:
             self._writer = TraceWriter(trace, about, sampler.round)
@@ -175,17 +185,34 @@ class Run:
         def noted(trace: Trace) -> None:
             self._add(trace)
             if self._checkpoints.due():
-                if self._writer is not None:
-                    self._writer.sync()
-                self._checkpoints.save()
+                self._checkpoint()
             watch(trace)
 
         before = None if self.sampler.learner.regression else self.before  # squared errors need the labels
         return progressive(self.sampler, chunks, watch=noted, before=before, **scoring)
 
+    def _checkpoint(self) -> None:
+        """Save one, after the trace up to it is safe."""
+        with self._without_trace():
+            if self._writer is not None:
+                self._writer.sync()
+        self._checkpoints.save()
+
+    @contextlib.contextmanager
+    def _without_trace(self) -> Iterator[None]:
+        """Give the trace up where it cannot be written, for example on a full disk, and go on."""
+        try:
+            yield
+        except AskwhenError as error:
+            assert self._writer is not None
+            self._writer.discard()
+            self._writer = None
+            self._wrong.append(error)
+
     def _add(self, trace: Trace) -> None:
-        if self._writer is not None:
-            self._writer.add(trace)
+        with self._without_trace():
+            if self._writer is not None:
+                self._writer.add(trace)
         if self._kept is not None:
             self._kept.append(trace)
 
@@ -193,20 +220,33 @@ class Run:
         """All rounds, with those before, if they were to be kept."""
         return join(self._kept or [])
 
-    def end(self, save: bool) -> list[AskwhenError]:
+    def end(self, save: bool, finished: bool = True) -> list[AskwhenError]:
         """Put the trace in its place and, if so wished, save the sampler; what went wrong with either.
 
-        The checkpoint is removed once the sampler is saved, or if there is no need to.
+        At every moment a crash leaves something to go on from: the checkpoint is removed once the sampler is saved, or
+        where nobody wants a finished run's.
         """
-        wrong: list[AskwhenError] = []
-        with _noted(wrong):
-            if save and self.sampler.round > self.begins:
-                self.sampler.save(self.saved, note=self._note())
-            self._checkpoints.remove()
-        with _noted(wrong):
+        if save and self._writer is not None:
+            self._checkpoint()
+        with _noted(self._wrong):
             if self._writer is not None:
                 self._writer.close()
-        return wrong
+        with _noted(self._wrong):
+            if save:
+                self._save()
+            if save or finished:
+                self._checkpoints.remove()
+        return self._wrong
+
+    def _save(self) -> None:
+        """Save the sampler; where the disk is full, in the place of a trace that could not be written either."""
+        try:
+            self.sampler.save(self.saved, note=self._note())
+        except AskwhenError:
+            if self._writer is None or not self._wrong:
+                raise
+            self._writer.discard()
+            self.sampler.save(self.saved, note=self._note())
 
 
 @contextlib.contextmanager

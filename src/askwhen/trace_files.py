@@ -116,7 +116,7 @@ class TraceWriter:
         if kind is None:
             self.close()
         else:
-            self._discard()
+            self.discard()
 
     def add(self, trace: Trace) -> None:
         """The rounds that follow those before."""
@@ -150,7 +150,7 @@ class TraceWriter:
             with contextlib.suppress(OSError):
                 self._file.close()
             raise
-        self._discard()
+        self.discard()
 
     def _convert(self) -> None:
         batches = (batch for batch, _ in _journalled(self._journal))
@@ -168,7 +168,8 @@ class TraceWriter:
             if written != self._rounds:
                 raise OSError(f"only {written} of {self._rounds} rounds can be read from {self._journal}")
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
+        """Give the trace up: its journal goes, and a file that was there before stays."""
         with contextlib.suppress(OSError):
             Path(self._journal).unlink(missing_ok=True)
         with contextlib.suppress(OSError):

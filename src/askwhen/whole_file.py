@@ -6,8 +6,10 @@ A crash, a full disk or a second writer at any moment leaves either the old file
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -18,6 +20,9 @@ except ImportError:  # not on every system; there, nobody is kept out
     fcntl = None  # type: ignore[assignment]
 
 
+_STALE_AFTER = 86400.0
+
+
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Give a file to write to, which takes the place of ``path`` once the block has ended without an error.
@@ -26,6 +31,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(os.fsdecode(path)))  # through a link, so that the link stays one
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    _remove_stale(target)
     try:
         with temporary.open("xb") as file:
             yield file
@@ -39,6 +45,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
+
+
+def _remove_stale(target: Path) -> None:
+    """Take away what writers of the same file left beside it when they were killed, a day ago or more."""
+    for left in target.parent.glob(f".{glob.escape(target.name)}." + 16 * "[0-9a-f]"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE_AFTER:
+                left.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

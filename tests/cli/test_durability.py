@@ -6,11 +6,26 @@ import re
 import subprocess
 import time
 
+import numpy as np
 import pytest
 
 import askwhen as aw
+from askwhen import snapshot
 from askwhen.trace_files import read_trace
-from tests.cli.running import COMMAND, D, N, askwhen, environment, facts, stream, svmlight_lines, write_csv
+from tests.cli.running import (
+    COMMAND,
+    D,
+    N,
+    askwhen,
+    environment,
+    facts,
+    inside,
+    refused,
+    stream,
+    svmlight_lines,
+    write_csv,
+    write_table,
+)
 from tests.cli.running import write_svmlight as write
 from tests.cli.test_run import SEL_P, feed, started
 from tests.small_disk import mounted
@@ -26,17 +41,81 @@ def shell(text, **more):
     )
 
 
-def test_a_full_disk_leaves_the_old_trace_and_the_results_are_printed():
+def test_a_full_disk_ends_the_trace_and_nothing_else():
     write(HERE / "s.svm")
+    (HERE / "head.svm").write_text("".join(svmlight_lines(*stream())[:200]))
     with mounted("small", "160k") as small:
-        good = HERE / "s.svm"
-        (HERE / "head.svm").write_text("".join(svmlight_lines(*stream())[:200]))
         facts("run", "head.svm", "--features", D, *SEL_P, "--trace", small / "t.csv")
         before = (small / "t.csv").read_bytes()
-        done = askwhen("run", good, "--features", D, *SEL_P, "--trace", small / "t.csv", "--json")
+        done = askwhen("run", "s.svm", *SEL_P, "--trace", small / "t.csv", "--model", small / "m.askwhen", "--json")
         assert done.returncode == 1
-        assert "askwhen: cannot write small/t.csv: No space left on device." in done.stderr
+        assert done.stderr.splitlines()[-1] == "askwhen: cannot write small/t.csv: No space left on device."
+        assert json.loads(done.stdout)["rounds"] == N
+        assert aw.Sampler.load(small / "m.askwhen").round == N
         assert (small / "t.csv").read_bytes() == before
+        assert sorted(path.name for path in small.iterdir()) == ["m.askwhen", "t.csv"]
+
+
+def test_predictions_on_a_full_disk_are_not_cut_off_without_a_word():
+    write_csv(HERE / "s.csv")
+    facts("run", "s.csv", "--label", "spam", "--model", "m.askwhen")
+    with mounted("small", "40k") as small:
+        with (small / "p.csv").open("w") as file:
+            done = subprocess.run(
+                [*COMMAND, "predict", "m.askwhen", "s.csv", "--quiet"],
+                stdout=file,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment(),
+            )
+        assert done.returncode == 1
+        assert done.stderr == "askwhen: the results cannot be printed: No space left on device.\n"
+
+
+def test_a_checkpoint_stays_until_something_better_is_there():
+    write_csv(HERE / "s.csv")
+    lines = (HERE / "s.csv").read_text().splitlines(keepends=True)
+    (HERE / "head.csv").write_text("".join(lines[:901]))
+    facts("run", "s.csv", "--label", "spam", "--model", "whole.askwhen", "--trace", "whole.csv")
+    facts("run", "head.csv", "--label", "spam", "--model", "h.askwhen", "--trace", "t.csv")
+    (HERE / "h.askwhen").rename("h.askwhen.checkpoint")  # as a killed run leaves it
+    (HERE / "bad.csv").write_text("".join(lines[:50]) + "1,2\n")
+    for args in (
+        ("s.csv", "--label", "nolabel"),
+        ("bad.csv", "--label", "spam", "--skip", 0),
+        ("s.csv", "--label", "spam", "--skip", 5000),
+    ):
+        assert inside("run", *args, "--resume", "h.askwhen").returncode == 1
+        assert aw.Sampler.load("h.askwhen.checkpoint").round == 900
+    found = facts("run", "s.csv", "--resume", "h.askwhen", "--trace", "t.csv")  # columns are known from before
+    assert found["model"] == "h.askwhen"  # what a crash has spared is not thrown away
+    assert (HERE / "h.askwhen").read_bytes() == (HERE / "whole.askwhen").read_bytes()
+    assert (HERE / "t.csv").read_bytes() == (HERE / "whole.csv").read_bytes()
+
+    (HERE / "h.askwhen").rename("h.askwhen.checkpoint")  # killed after the last round, before the model was saved
+    done = inside("run", "s.csv", "--resume", "h.askwhen", "--trace", "t.csv")
+    assert done.returncode == 0
+    assert "The run had come to its end: its sampler is in h.askwhen now." in done.stdout
+    assert (HERE / "h.askwhen").read_bytes() == (HERE / "whole.askwhen").read_bytes()
+    assert not (HERE / "h.askwhen.checkpoint").exists()
+
+
+def test_a_resumed_run_reads_its_file_as_before_or_not_at_all():
+    X, y = stream()
+    write_table(HERE / "s.csv", "abcdefy", [*zip(*X.T, y, strict=True)])
+    write_table(HERE / "head.csv", "abcdefy", [*zip(*X[:1000].T, y[:1000], strict=True)])
+    order = np.random.default_rng(3).permutation(N)
+    facts("run", "s.csv", "--shuffle", "--seed", 3, "--positive", "-1.0", "--skip", 1000, "--model", "m.askwhen")
+    note = json.loads(snapshot.read("m.askwhen")[0]["note"])
+    assert (note["seed"], note["offset"], note["words"]) == (3, 1000, ["1.0", "-1.0"])
+    sampler = aw.Sampler(seed=3)
+    sampler.run(X[order][1000:], -y[order][1000:])
+    assert aw.Sampler.load("m.askwhen").weights.tolist() == sampler.weights.tolist()
+    said = refused("run", "s.csv", "--resume", "m.askwhen", "--positive", "1.0", code=2)
+    assert "--positive must be as before: this sampler has learnt with --positive -1.0." in said
+    facts("run", "head.csv", "--model", "plain.askwhen")
+    said = refused("run", "s.csv", "--resume", "plain.askwhen", "--shuffle", code=2)
+    assert "--shuffle goes with a new sampler; this one has taken its file as it is." in said
 
 
 @pytest.mark.parametrize("output", ["model", "report"])
@@ -74,7 +153,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint_as_if_nothing_had_been():
         time.sleep(0.3)  # what saving took must be a small part of the time
     process.kill()
     _, err = process.communicate(timeout=60)
-    assert err.count("Saving a checkpoint to m.askwhen.checkpoint now and then; after a crash, --resume m.askwhen") == 1
+    assert err.count("Saving a checkpoint to m.askwhen.checkpoint now and then; after a crash, go on with\n") == 1
     assert not (HERE / "m.askwhen").exists()
     rounds = aw.Sampler.load("m.askwhen.checkpoint").round
     assert 300 < rounds <= 1200

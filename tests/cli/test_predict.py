@@ -113,8 +113,9 @@ def test_several_classes_have_a_margin_each():
 
 def test_what_is_wrong_is_said_in_one_sentence(model):
     assert "--out takes a .csv, .ndjson or .parquet file, got x.txt." in refused(
-        "predict", "m.askwhen", "s.csv", "--out", "x.txt"
+        "predict", "m.askwhen", "s.csv", "--out", "x.txt", code=2
     )
+    assert "give either --rest or --skip." in refused("predict", "m.askwhen", "s.csv", "--rest", "--skip", 3, code=2)
     assert "--out s.csv is the input too" in refused("predict", "m.askwhen", "s.csv", "--out", "s.csv")
     assert "s.csv is not an askwhen snapshot." in refused("predict", "s.csv", "s.csv")
     (HERE / "m.csv").write_bytes((HERE / "m.askwhen").read_bytes())

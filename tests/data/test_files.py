@@ -52,13 +52,13 @@ def test_no_thread_of_arrow_ever_runs_python(tmp_path):
     """A thread that reads ahead from a Python file is one that hangs or aborts when the interpreter ends."""
     rows = b"1.5,some words and more of them,0\n" * 2_000_000
     (tmp_path / "long.csv.xz").write_bytes(lzma.compress(b"a,body,y\n" + rows, preset=0))
-    strange, ended = set(), threading.Event()
+    strange, ended, before = set(), threading.Event(), {*sys._current_frames()}  # those of whoever runs the tests
 
     def watch():
         while not ended.wait(0.002):
             known = threading.enumerate()
             running = {*sys._current_frames()}
-            strange.update(running - {thread.ident for thread in (*known, *threading.enumerate())})
+            strange.update(running - before - {thread.ident for thread in (*known, *threading.enumerate())})
 
     watching = threading.Thread(target=watch)
     watching.start()

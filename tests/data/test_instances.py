@@ -103,12 +103,15 @@ def test_names_bring_the_columns_of_another_file_into_order(path):
     found, y = again.load()
     np.testing.assert_array_equal(dense(found), dense(X))
     assert (again.names, y) == (stream.names, None)
-    with pytest.raises(aw.InputError, match="has no column 'size', which names= has; it has 'new', 'flag'"):
+    with pytest.raises(
+        aw.InputError, match="has no column 'size', one of the features that were named; it has 'new', 'flag'"
+    ):
         aw.data.read(f"b{path[1:]}", names=["flag", "size"], target="none").load()
     flags = aw.data.read(f"b{path[1:]}", names=["flag"], target="none").load()[0]
     assert flags.tolist() == [[1], [0], [1]]
     with pytest.raises(
-        aw.InputError, match="'age' of b.* in instance 1, counted from 0; names= has no 'age is missing'"
+        aw.InputError,
+        match="'age' of b.* in instance 1, counted from 0; the features that were named have no 'age is missing'",
     ):
         aw.data.read(f"b{path[1:]}", names=["age"], target="none", missing="feature").load()
 
@@ -163,7 +166,7 @@ def test_lines_of_vowpal_wabbit_without_labels(tmp_path):
 def test_settings_that_are_only_for_tables(tmp_path):
     (tmp_path / "a.svm").write_text("1 1:1\n")
     for settings in ({"categories": ["a"]}, {"names": ["a"]}, {"missing": "feature"}):
-        with pytest.raises(aw.InputError, match=f"read: {next(iter(settings))}= is only for tables"):
+        with pytest.raises(aw.InputError, match="is only for tables, got "):
             aw.data.read("a.svm", **settings)
     with pytest.raises(aw.InputError, match="text= must be different names of columns, got "):
         aw.data.read("a.svm", text=["a", "a"])

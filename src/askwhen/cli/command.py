@@ -53,7 +53,7 @@ class Out:
         if self.unheard:
             return
         try:
-            click.echo(text)
+            _write_all(f"{text}\n")
         except BrokenPipeError:
             self._close_output(_BROKEN_PIPE)
         except OSError as error:
@@ -83,6 +83,20 @@ class Out:
         from rich.console import Console
 
         return Console(stderr=True, highlight=False, quiet=self.quiet)
+
+
+def _write_all(text: str) -> None:
+    """Write to the standard output, whole: without a buffer of its own, it may take a part and say nothing."""
+    stream = sys.stdout
+    if not isinstance(stream, io.TextIOWrapper):
+        stream.write(text)
+        stream.flush()
+        return
+    stream.flush()
+    rest = memoryview(text.replace("\n", os.linesep).encode(stream.encoding, stream.errors or "strict"))
+    while len(rest):
+        rest = rest[stream.buffer.write(rest) :]
+    stream.buffer.flush()
 
 
 def _plain(value: Any) -> Any:

@@ -5,35 +5,36 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+import click
+from click.core import ParameterSource
+
 from .source import Source
 
-_READING = (
-    "label",
-    "text",
-    "time",
-    "drop",
-    "categories",
-    "missing",
-    "delimiter",
-    "encoding",
-    "n_features",
-    "zero_based",
-)
+_OF_FEATURES = ("text", "categories", "missing", "n_features", "positive")
+"""What makes instances and labels what they are, and must not change."""
+_OF_FILE = ("label", "time", "drop", "delimiter", "encoding", "zero_based")
+"""What another file may have otherwise."""
 
 
 class Note(NamedTuple):
-    """How the file was read, the names of its features, what -1 and +1 are in it, and the seed of its order."""
+    """How the file was read, the names of its features, what -1 and +1 are in it, and the seed of its order.
 
-    reading: dict[str, Any]
-    names: list[str] | None
-    words: list[Any] | None
-    seed: int | None
+    ``offset`` is how many more instances were passed over than rounds had been played.
+    """
+
+    reading: dict[str, Any] = {}  # noqa: RUF012, nobody changes it
+    names: list[str] | None = None
+    words: list[Any] | None = None
+    seed: int | None = None
+    offset: int = 0
+    is_known: bool = False
 
 
-def written(source: Source) -> str:
+def written(source: Source, offset: int) -> str:
     """The note of a sampler that has learnt from this source."""
-    reading = {name: source.reading[name] for name in _READING if source.reading.get(name)}
-    return json.dumps({"reading": reading, "names": source.names, "words": source.words, "seed": source.seed})
+    reading = {name: source.reading[name] for name in (*_OF_FEATURES, *_OF_FILE) if source.reading.get(name)}
+    facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
+    return json.dumps(facts)
 
 
 def read(path: str) -> Note:
@@ -42,6 +43,27 @@ def read(path: str) -> Note:
 
     try:
         found = json.loads(read_snapshot(path)[0].get("note") or "")
-        return Note(*(found.get(name) for name in Note._fields))._replace(reading=dict(found["reading"]))
+        facts = {name: found[name] for name in Note._fields if name in found}
+        return Note(**facts | {"reading": dict(found["reading"]), "is_known": True})
     except (ValueError, TypeError, KeyError, AttributeError):
-        return Note({}, None, None, None)
+        return Note()
+
+
+def read_as(note: Note, given: dict[str, Any]) -> dict[str, Any]:
+    """How a file is read: as is said now, and otherwise as the one that was learnt from, to the same features."""
+    context = click.get_current_context()
+    said = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    for name in _OF_FEATURES:
+        before, now = _plain(note.reading.get(name)), _plain(given.get(name))
+        if note.is_known and name in said and (before != now and not (name == "n_features" and before is None)):
+            option = "--features" if name == "n_features" else f"--{name}"
+            was = f"with {option} {before}" if before else f"without {option}"
+            raise click.UsageError(f"{option} must be as before: this sampler has learnt {was}.")
+    return given | {name: value for name, value in note.reading.items() if name in given and name not in said}
+
+
+def _plain(value: Any) -> Any:
+    """A setting as it is written."""
+    if isinstance(value, (list, tuple)):
+        return ",".join(value) or None
+    return None if value in (None, "refuse") else str(value)

@@ -54,6 +54,8 @@ class Labels(click.ParamType[float]):
         is_count = found > 1.0 and found.is_integer() and not text.endswith("%")
         if not (0.0 < found <= 1.0 or is_count):
             self.fail(f"{text!r} says no number of labels; write a share, 10% or 0.1, or a number, 500.", param, ctx)
+        if text == "1":
+            self.fail("'1' could mean one label or all of them; write 100% for all.", param, ctx)
         if self._below and found == 1.0:
             self.fail(
                 "shares here are below 100%; name an algorithm that asks for every label beside them.", param, ctx

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 import askwhen as aw
 
@@ -53,15 +52,17 @@ def predict(
     """
     from ..predictions import load, predictions
 
+    if rest and skip is not None:
+        raise click.UsageError("give either --rest or --skip.")
     if target is not None and Path(target).suffix.lower() not in _KINDS:
-        raise aw.InputError(f"--out takes a .csv, .ndjson or .parquet file, got {target}.")
+        raise click.UsageError(f"--out takes a .csv, .ndjson or .parquet file, got {target}.")
     check_outputs(file, out=target)
     if target is not None and Path(target).exists() and Path(target).samefile(model):
         raise aw.InputError(f"--out {target} is the model; give it a name of its own.")
     sampler, note = load(model), notes.read(model)
-    source = Source(file, _read_as(note, reading), "none")
-    source.read_alike(note)
-    first = skip if skip is not None else sampler.round if rest else 0
+    source = Source(file, notes.read_as(note, reading), "none")
+    source.expect(note.names)
+    first = skip if skip is not None else sampler.round + note.offset if rest else 0
     counts: dict[str, int] = {}
     rows, stopping = 0, Stopping(out)
     say_if_compiling(out)
@@ -87,13 +88,6 @@ def predict(
         facts = {"rows": rows, "first_row": first, "labels": counts, "out": target}
         told = ", ".join(f"{count:,} {label}" for label, count in counts.items())
         out.result(facts, show.facts_table({"rows": f"{rows:,}", "labels": told, "predictions in": target}))
-
-
-def _read_as(note: notes.Note, given: dict[str, Any]) -> dict[str, Any]:
-    """What was said on the command line, and otherwise what was said of the file that was learnt from."""
-    context = click.get_current_context()
-    said = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    return given | {name: value for name, value in note.reading.items() if name in given and name not in said}
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ import askwhen as aw
 from . import notes, show
 from .command import Out, again, command, fail
 from .options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Seconds, reading, share_of
-from .source import Source, Stopping, of_file, progress_bar, say_if_compiling
+from .source import NothingLeftError, Source, Stopping, of_file, progress_bar, say_if_compiling
 from .writing import check_outputs, free_name
 
 _OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw", "everything")
@@ -83,20 +83,24 @@ def run(
 
     if resume is not None:
         _refuse_settings()
-    source = Source(file, reading, shuffle=shuffle, seed=seed)
     check_outputs(file, model=model, trace=trace, report=report)
-    if resume is None:
+    found = None if resume is None else newest(resume)
+    if found is None:
+        note = notes.Note()
+        source = Source(file, reading, shuffle=shuffle, seed=seed)
         sampler = _sampler(out, source, algorithm, dict(settings), labels, seed, raw)
     else:
-        found = newest(resume)
-        sampler = aw.Sampler.load(found)
+        sampler, note = aw.Sampler.load(found), notes.read(found)
         if found != resume:
             out.say(f"Going on from the checkpoint {found}, after round {sampler.round:,}.")
-        source.read_alike(notes.read(found))
+        if shuffle and note.is_known and note.seed is None:
+            raise click.UsageError("--shuffle goes with a new sampler; this one has taken its file as it is.")
+        source = Source(file, notes.read_as(note, reading), shuffle=shuffle or note.seed is not None, seed=note.seed)
+        source.expect(note.names)
     if sampler.learner.regression:
         source.reading["target"] = "number"
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
-    begins, passed = sampler.round, sampler.round if skip is None else skip
+    begins, passed = sampler.round, sampler.round + note.offset if skip is None else skip
     if resume is not None and file != "-" and passed:
         out.say(f"Passing over the first {passed:,} instances of {source.name}.")
     if resume is None and Path(checkpoint_of(saved)).exists():
@@ -108,9 +112,10 @@ def run(
         trace=trace,
         keep=report is not None,
         checkpoint=checkpoint,
-        note=lambda: notes.written(source),
+        note=lambda: notes.written(source, 0 if file == "-" else passed - begins),
         about=about,
         say=out.say,
+        going_on=f"go on with\n  {_going_on('--resume', shlex.quote(saved))}",
     )
     stopping, started = Stopping(out), time.perf_counter()
     say_if_compiling(out)
@@ -122,8 +127,14 @@ def run(
             watch = _Watch(sampler, move, started)
             chunks = stopping.pieces(source.chunks(passed, move))
             progress = played.play(chunks, watch, window=window, everything=everything)
+    except NothingLeftError as error:
+        if found is None or found == resume or skip is not None:
+            played.end(save=False, finished=False)
+            raise
+        _end_again(out, played, str(error), trace)
+        return
     except BaseException as error:
-        wrongs = played.end(save=True)
+        wrongs = played.end(save=sampler.round > begins, finished=False)
         for wrong in wrongs:
             fail(out, wrong)
         if sampler.round > begins and not wrongs:
@@ -135,9 +146,10 @@ def run(
             raise
     name = None if resume else algorithm
     facts = show.run_facts(sampler, progress, time.perf_counter() - started, watch.rate, name)
-    facts |= {"model": saved if model or stopping.stopped else None, "trace": trace, "report": report}
+    kept = model is not None or stopping.stopped or found != resume  # what a crash has spared is not thrown away
+    facts |= {"model": saved if kept else None, "trace": trace, "report": report}
     out.result(facts, show.run_table(facts))
-    wrongs = played.end(save=model is not None or stopping.stopped)  # after the results, which are safe now
+    wrongs = played.end(save=kept)  # after the results, which are safe now
     if report is not None:
         try:
             _write_report(report, file, sampler, progress, played.trace(), labels)
@@ -169,6 +181,17 @@ def _sampler(
     return algorithm(name).build(letters, share=share, most=most, prepare=None if raw else aw.Prepare(), seed=seed)
 
 
+def _end_again(out: Out, played: Any, why: str, trace: str | None) -> None:
+    """Do what a run that was killed at its very end left undone: its checkpoint becomes the sampler."""
+    wrongs = played.end(save=True)
+    facts = {"rounds": 0, "first_round": played.sampler.round, "model": played.saved, "trace": trace}
+    out.result(facts, f"{why} The run had come to its end: its sampler is in {played.saved} now.")
+    for wrong in wrongs:
+        fail(out, wrong)
+    if wrongs:
+        raise click.exceptions.Exit(1)
+
+
 def _refuse_settings() -> None:
     context = click.get_current_context()
     for name in _OF_MODEL:
@@ -183,7 +206,11 @@ def how_to_go_on(file: str, saved: str, passed: int, begins: int, rounds: int) -
     add = ["--resume", shlex.quote(saved)]
     if passed != begins and file != "-":
         add += ["--skip", str(passed + rounds - begins)]
-    return f"To go on{rest}:\n  {again(drop=(*_OF_MODEL, 'resume', 'skip'), add=add)}"
+    return f"To go on{rest}:\n  {_going_on(*add)}"
+
+
+def _going_on(*add: str) -> str:
+    return again(drop=(*_OF_MODEL, "resume", "skip"), add=add)
 
 
 class _Watch:

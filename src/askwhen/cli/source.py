@@ -25,6 +25,10 @@ def is_set(file: str) -> bool:
     return file != "-" and not Path(file).exists() and file.lower() in names()
 
 
+class NothingLeftError(InputError):
+    """A source has no instance after those that are passed over."""
+
+
 class Source:
     """Where instances come from.
 
@@ -56,12 +60,10 @@ class Source:
         self.seed = seed if shuffle else None
         self.name = "standard input" if file == "-" else Path(file).name
 
-    def read_alike(self, note: Any) -> None:
-        """Take the features, by their names, and the order of the file that a sampler has learnt from."""
-        if note.names is not None:
-            self.reading["names"] = note.names
-        if self._shuffle:
-            self.seed = note.seed
+    def expect(self, names: Any) -> None:
+        """Take these features, by their names, as a sampler has learnt them."""
+        if names is not None:
+            self.reading["names"] = names
 
     @property
     def names(self) -> Any:
@@ -92,7 +94,7 @@ class Source:
             empty = False
             yield chunk
         if empty:
-            raise InputError(f"{self.name} holds no instance{f' after the first {skip:,}' if skip else ''}.")
+            raise NothingLeftError(f"{self.name} holds no instance{f' after the first {skip:,}' if skip else ''}.")
 
     def load(self, rows: int | None = None) -> tuple[Any, Any]:
         """All instances and labels, or so many of the first, at once."""
@@ -217,7 +219,8 @@ def progress_bar(out: Out, what: str, total: int | None, *columns: str) -> Itera
 
     shown = [TextColumn("{task.description}"), BarColumn(bar_width=24)]
     shown += [TextColumn(f"{{task.fields[{name}]}}") for name in columns]
-    with Progress(*shown, TimeElapsedColumn(), console=out.stderr(), disable=out.quiet, transient=True) as bar:
+    looks: dict[str, Any] = {"disable": out.quiet, "transient": True, "redirect_stdout": False}
+    with Progress(*shown, TimeElapsedColumn(), console=out.stderr(), **looks) as bar:
         fields: dict[str, Any] = dict.fromkeys(columns, "")
         task = bar.add_task(what, total=total, **fields)
 

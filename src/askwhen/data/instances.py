@@ -82,7 +82,9 @@ class Columns(NamedTuple):
             raise InputError(f"read: {path} needs label=, the name of its label column; it has {listed(names)}.")
         for name in widths(self.names or (), names):
             if name not in names:
-                raise InputError(f"read: {path} has no column {name!r}, which names= has; it has {listed(names)}.")
+                raise InputError(
+                    f"read: {path} has no column {name!r}, one of the features that were named; it has {listed(names)}."
+                )
 
 
 def widths(names: tuple[str, ...], known: list[str]) -> dict[str, int]:
@@ -195,7 +197,7 @@ class Instances:
             places = {name: i for i, name in enumerate(values + gaps)}
             strange = next((name for name in columns.names if name not in places), None)
             if strange is not None:
-                raise InputError(f"read: {path} has no column {strange!r}, which names= has.")
+                raise InputError(f"read: {path} has no column {strange!r}, one of the features that were named.")
             self._order = [places[name] for name in columns.names]
             self.names = columns.names
         else:
@@ -245,7 +247,7 @@ class Instances:
     def _refuse_gap(self, name: str, row: int) -> None:
         cure = "give missing='feature', or name it in drop="
         if self._columns.missing == "feature":
-            cure = f"names= has no {name + _GAP!r}"
+            cure = f"the features that were named have no {name + _GAP!r}"
         raise InputError(
             f"read: column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from 0; "
             f"{cure}."

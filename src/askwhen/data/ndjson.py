@@ -150,8 +150,7 @@ def _check_known(path: Any, number: int, record: dict[str, Any], known: set[str]
         new = next((name for name, value in record.items() if name not in known and value is not None), None)
         if new is not None:
             raise InputError(
-                f"read: {path}, line {number}, has {new!r}, which the first record has not; name it in drop=, or all "
-                "that are wanted in names=."
+                f"read: {path}, line {number}, has {new!r}, which the first record has not; name it in drop=."
             )
 
 

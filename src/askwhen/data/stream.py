@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from ..errors import InputError
 from ..validation import check_choice, check_count
 from .csv_tables import check_delimiter
-from .files import Report, check_encoding, check_readable, is_piped
+from .files import Report, check_encoding, check_readable, is_piped, listed
 from .formats import READERS, Request, chunks_of, format_of, scan_svmlight
 from .hashing import DEFAULT_FEATURES
 from .instances import Columns
@@ -240,8 +240,8 @@ def read(
         target != "none",
     )
     if format in ("svmlight", "vw") and (columns.categories or columns.names is not None or missing == "feature"):
-        what = "categories=" if columns.categories else "names=" if columns.names is not None else "missing="
-        raise InputError(f"read: {what} is only for tables, got format={format!r}.")
+        what = "categories=" if columns.categories else "missing=" if columns.names is None else "a feature by its name"
+        raise InputError(f"read: {what} is only for tables, got {format}.")
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
     return Stream(name, format, columns, target, positive, *facts)
@@ -261,7 +261,7 @@ def several_names(what: str, names: str | Sequence[str] | None) -> tuple[str, ..
     """The names of columns, given as one or as a list."""
     found = () if names is None else (names,) if isinstance(names, str) else tuple(names)
     if not all(isinstance(name, str) for name in found) or len({*found}) < len(found):
-        raise InputError(f"read: {what}= must be different names of columns, got {names!r}.")
+        raise InputError(f"read: {what}= must be different names of columns, got {listed(list(map(str, found)))}.")
     return found
 
 
