@@ -25,6 +25,7 @@ from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
 from .sampler import Sampler
 from .trace import Ask, Trace
+from .warming import warm
 
 __version__: str
 
@@ -74,4 +75,5 @@ __all__ = [
     "paper",
     "paper_letters",
     "paper_names",
+    "warm",
 ]

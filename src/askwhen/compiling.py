@@ -27,6 +27,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic, overload
 
 from . import step_sources
+from .notices import while_compiling
 from .step_cache import keep_compiled
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -134,17 +135,19 @@ def without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
-def entry_point(function: Any, *args: Any) -> Callable[..., Any]:
+def entry_point(function: Any, *args: Any, what: Any = None) -> Callable[..., Any]:
     """The compiled function behind a step for arguments of these types, or for arguments like these.
 
     It skips numba's look-up of types (two microseconds for a NamedTuple) and their checks: the caller must give
-    arguments of exactly these types, which the door of the sampler sees to.
+    arguments of exactly these types, which the door of the sampler sees to. ``what`` it is for is told to a person who
+    waits for the compiler.
     """
     key = (function, *map(likeness, args))
     compiled = _entry_points.get(key)
     if compiled is None:
         types = tuple(type_of(arg) for arg in args)
-        function.compile(types)
+        with while_compiling(function.__name__ if what is None else type(what).__name__):
+            function.compile(types)
         compiled = _entry_points[key] = function.get_overload(types)
     return compiled
 

@@ -176,18 +176,18 @@ class Engine:
 
     def _framed(self) -> tuple[np.ndarray, int]:
         """The states as they are, with their address, and the rounds for them, which take a while to compile."""
-        x = row(example_rows(self.shape.sparse), 0)
+        x, learner = row(example_rows(self.shape.sparse), 0), self.parts.learner
         try:
             frame, kind = new_frame(self.learner, self.rule, self.drift, self.tally)
             if kind is not self._kind:
                 self._kind = None
-                self._tell = entry_point(tell_round, kind, x, 1.0, True, 0, 0, 1, 1.0, True)
+                self._tell = entry_point(tell_round, kind, x, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
                 if self.prepare is not None:
                     self._transform = entry_point(transform_row, self.prepare, x, x)
                     self._absorb = entry_point(absorb_row, self.prepare, x)
                 if self.shape.sparse:
                     self._in_order = entry_point(in_order, x, 1)
-                self._ask = entry_point(ask_round, kind, x, 0, 0.0, 0.5)
+                self._ask = entry_point(ask_round, kind, x, 0, 0.0, 0.5, what=learner)
                 self._kind = kind
         except BaseException:  # an interrupt, most likely
             self.begin_afresh()
@@ -308,7 +308,7 @@ class Engine:
         counts = np.zeros(3, np.int64)
         switches: list[int] = []
         example = (example_rows(self.shape.sparse), labels, _NO_TIMES, 0, True, True, kept)
-        play = entry_point(run_rounds, self.learner, self.rule, self.drift, *example)
+        play = entry_point(run_rounds, self.learner, self.rule, self.drift, *example, what=self.parts.learner)
         for first in range(0, n, size):
             last = min(n, first + size)
             here = slice(first, last) if keep else slice(0, last - first)

@@ -25,6 +25,7 @@ NAMES = [
     "algorithms",
     "data",
     "reproduce",
+    "warm",
     "completion",
 ]
 

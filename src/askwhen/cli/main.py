@@ -17,6 +17,7 @@ from .predict import predict
 from .reproduce import reproduce
 from .run import run
 from .tune import tune
+from .warm import warm
 
 
 class _InOrder(click.Group):
@@ -37,5 +38,5 @@ def main() -> None:
     """
 
 
-for each in (demo, run, compare, tune, label, predict, explain, algorithms, data, reproduce, completion):
+for each in (demo, run, compare, tune, label, predict, explain, algorithms, data, reproduce, warm, completion):
     main.add_command(each)

@@ -240,5 +240,10 @@ def is_cold() -> bool:
 
 def say_if_compiling(out: Out) -> None:
     """Warn that the first run takes longer."""
+    from ..notices import tell_nothing
+
+    if out.quiet:
+        tell_nothing()
     if is_cold():
+        tell_nothing()
         out.say("Compiling, since this is the first run: up to half a minute for each kind of learner.")
