@@ -23,9 +23,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.compiling import apart
-from askwhen.expansion import fill_row, keep, new_expansion
-from askwhen.linalg import look, row
+from askwhen.compiled.steps import apart
+from askwhen.linalg.rows import row
+from askwhen.linalg.vectors import look
+from askwhen.weights.expansion import fill_row, keep, new_expansion
 
 
 def find(name: str) -> Path | None:
@@ -90,8 +91,9 @@ def census(quick: bool, repeats: int) -> dict[str, float] | None:
     from sklearn.datasets import load_svmlight_file
     from sklearn.svm import SVC
 
-    from askwhen.contracts import grow
-    from askwhen.validation import check_instances, part_of
+    from askwhen.contracts.learner import grow
+    from askwhen.engine.instances import check_instances
+    from askwhen.linalg.rows import part_of
 
     path = find("a9a.xz")
     if path is None:

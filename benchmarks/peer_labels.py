@@ -30,8 +30,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen.engine.instances import check_instances
+from askwhen.linalg.rows import shape_of
 from askwhen.prepare import room_for, transform_rows
-from askwhen.validation import check_instances, shape_of
 from streams import DRIFTING, STILL
 
 STREAMS = DRIFTING | STILL

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen import snapshot
+from askwhen.snapshot import file_format
 
 NUMBERS = [-1, 0, 2, 3.5, 2**31, 2**62, 2**64, 2**130, -(2**62), math.nan, math.inf, 1e300]
 VALUES = [*NUMBERS, "x", "", None, True, False, [], {}, [1], [[[]]]]
@@ -141,9 +141,9 @@ def repacked(version, text, rest):
 
 def forgeries(content, rng):
     """Every forgery of a file: what is done to it, and a function that makes it."""
-    header, arrays = snapshot.unpack(content)
+    header, arrays = file_format.unpack(content)
     for said, make in [*header_forgeries(header, arrays), *array_forgeries(header, arrays, rng)]:
-        yield said, lambda make=make: snapshot.pack(*make())
+        yield said, lambda make=make: file_format.pack(*make())
     yield from packed_forgeries(content)
 
 
@@ -201,7 +201,7 @@ def main(folder, count):
     log = os.open(Path(folder) / "log", os.O_CREAT | os.O_WRONLY)
     for file in sorted(Path(folder).glob("*.askwhen")):
         content = file.read_bytes()
-        kind = kind_of(snapshot.unpack(content)[0])
+        kind = kind_of(file_format.unpack(content)[0])
         play(kind.load(file), Path(folder) / "saved")
         kind.load(Path(folder) / "saved")
         made = list(forgeries(content, np.random.default_rng(0)))

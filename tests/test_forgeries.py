@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen import snapshot
+from askwhen.snapshot import file_format
 from tests.streams import STREAMS
 
 ROOT = Path(__file__).parent.parent
@@ -92,8 +92,8 @@ def test_a_forged_snapshot_is_refused_or_played(tmp_path):
 @pytest.mark.parametrize(("name", "value"), [("tally.side", 2), ("tally.side", -1), ("tally.chance", 1e300)])
 def test_what_becomes_a_place_in_compiled_code_is_one(name, value, tmp_path):
     played(aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)).save(tmp_path / "model")
-    header, arrays = snapshot.read(tmp_path / "model")
+    header, arrays = file_format.read(tmp_path / "model")
     arrays[name][:] = value
-    snapshot.write(tmp_path / "model", header, arrays)
+    file_format.write(tmp_path / "model", header, arrays)
     with pytest.raises(aw.SnapshotError, match="contradict"):
         aw.Sampler.load(tmp_path / "model")

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.dual import packed_row
+from askwhen.weights.second_order_dual import packed_row
 from tests.streams import STREAMS
 
 FORMS = [np.asarray, sp.csr_matrix]

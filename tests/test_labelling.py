@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.labelling import Answer, Answers, Labelling
+from askwhen.labelling.session import Answer, Answers, Labelling
 
 X = np.random.default_rng(3).standard_normal((400, 3))
 CLASSES = ["ham", "spam"]

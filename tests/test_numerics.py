@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen import second_order
-from askwhen.contracts import quadratic, score
-from askwhen.second_order import FullState
+from askwhen.contracts.learner import quadratic, score
+from askwhen.weights import second_order
+from askwhen.weights.second_order import FullState
 from tests.streams import STREAMS
 
 ROUNDS = 1_000_000

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen import snapshot
+from askwhen.snapshot import file_format
 
 from .streams import drifting, sparse
 from .table import BUILDERS
@@ -128,9 +128,9 @@ def test_a_run_goes_on_from_where_the_sampler_is(name):
 
 
 def test_long_logs_are_taken_in_parts(monkeypatch):
-    from askwhen import following
+    from askwhen.batch import replay
 
-    monkeypatch.setattr(following, "_ENTRIES", 8)
+    monkeypatch.setattr(replay, "_ENTRIES", 8)
     for name in ("SEL-P", "lasec, dual"):
         X, y, test = data("sparse")
         margins, scores = all_hypotheses(sampler_of(name), X, y, test)
@@ -314,9 +314,9 @@ def test_a_vote_is_the_same_from_many_threads():
 def test_a_file_whose_arrays_contradict_each_other_is_refused(name, tmp_path):
     X, y, _ = data("sparse")
     aw.online_to_batch(sampler_of(name), X, y, "vote").save(tmp_path / "model")
-    header, arrays = snapshot.read(tmp_path / "model")
+    header, arrays = file_format.read(tmp_path / "model")
     for broken in [key for key in arrays if key.startswith("vote.")]:
-        snapshot.write(tmp_path / "broken", header, arrays | {broken: arrays[broken][:-1]})
+        file_format.write(tmp_path / "broken", header, arrays | {broken: arrays[broken][:-1]})
         with pytest.raises(aw.SnapshotError, match="^load: "):
             aw.BatchClassifier.load(tmp_path / "broken")
 

@@ -13,12 +13,12 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen import compiling
-from askwhen import round as rounds
-from askwhen.linalg import DenseRows, SparseRow, SparseRows
-from askwhen.parts import PARTS
-from askwhen.states import copy_state
-from askwhen.validation import check_instances
+from askwhen.compiled import steps
+from askwhen.engine import round as rounds
+from askwhen.engine.instances import check_instances
+from askwhen.engine.parts import PARTS
+from askwhen.engine.state_arrays import copy_state
+from askwhen.linalg.rows import DenseRows, SparseRow, SparseRows
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS, REGRESSORS
 
@@ -99,7 +99,7 @@ def test_compiled_rounds_write_only_where_they_should():
 
 def test_a_family_without_an_implementation_says_so():
     with pytest.raises(TypeError, match="has no implementation for int"):
-        compiling.Family("nothing")(3)
+        steps.Family("nothing")(3)
 
 
 def test_rows_are_plain_tuples_of_arrays():
@@ -118,20 +118,20 @@ def in_a_process(code, **environment):
 def test_a_second_process_finds_everything_in_the_cache(tmp_path):
     code = (
         "import numpy as np, askwhen as aw\n"
-        "from askwhen.round import ask_round, run_rounds, tell_round\n"
+        "from askwhen.engine.round import ask_round, run_rounds, tell_round\n"
         "s = aw.paper('PA', seed=1); s.tell(s.ask(np.ones(3)), 1); s.run(np.eye(3), [1, 1, 1])\n"
         "print([sum(f.stats.cache_misses.values()) for f in (ask_round, tell_round, run_rounds)])\n"
     )
     environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
     assert in_a_process(code, **environment) == "[1, 1, 1]"
     assert in_a_process(code, **environment) == "[0, 0, 0]"
-    assert [folder.name for folder in (tmp_path / "askwhen").iterdir()] == [f"steps-{compiling.source_hash()}"]
+    assert [folder.name for folder in (tmp_path / "askwhen").iterdir()] == [f"steps-{steps.source_hash()}"]
 
 
 def test_where_no_cache_can_be_written_everything_still_works(tmp_path):
     (tmp_path / "file").touch()
     nowhere = str(tmp_path / "file" / "below")
-    code = "from askwhen.compiling import cache_folder; print(cache_folder())"
+    code = "from askwhen.compiled.steps import cache_folder; print(cache_folder())"
     environment = {"NUMBA_CACHE_DIR": nowhere, "XDG_CACHE_HOME": nowhere}
     assert "askwhen" in in_a_process(code, **environment, TMPDIR=str(tmp_path))
     code += "; import askwhen as aw; print(aw.FixedRate(0.5))"

@@ -13,11 +13,12 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen import engine as engine_module
-from askwhen import forms, snapshot
-from askwhen.expansion import Expansion
-from askwhen.forms import takes_dual_form
-from askwhen.states import copy_state
+from askwhen.engine import engine as engine_module
+from askwhen.engine.state_arrays import copy_state
+from askwhen.snapshot import file_format
+from askwhen.weights import choose_form
+from askwhen.weights.choose_form import takes_dual_form
+from askwhen.weights.expansion import Expansion
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS
 
@@ -198,7 +199,7 @@ def test_a_snapshot_in_primal_form_is_loaded_as_one_whatever_the_form_would_be_n
     sampler = aw.Sampler(aw.Lasec(1.0, 300.0), aw.Always(), seed=0)
     sampler.run(X, y)
     sampler.save("model")
-    monkeypatch.setattr(forms, "LARGEST_MATRICES", 100)
+    monkeypatch.setattr(choose_form, "LARGEST_MATRICES", 100)
     again = aw.Sampler.load("model")
     assert aw.Sampler(aw.Lasec(1.0, 300.0), aw.Always()).run(X, y).rounds == 30
     assert again.form == "primal"
@@ -251,9 +252,9 @@ def test_copies_share_nothing_and_go_on_with_the_same_bits(name, duplicate):
 
 
 def forged(path, change):
-    header, arrays = snapshot.read(path)
+    header, arrays = file_format.read(path)
     change(header, arrays)
-    snapshot.write(path, header, arrays)
+    file_format.write(path, header, arrays)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen import snapshot
+from askwhen.snapshot import file_format
 from tests.contracts.test_sampler_contract import learnt
 from tests.streams import STREAMS
 from tests.table import BUILDERS, REGRESSORS
@@ -35,7 +35,7 @@ def saved(tmp_path):
 def test_arrays_and_header_come_back_as_they_were():
     header = {"a": [1, None, 2.5, float("inf")], "big": 2**127}
     arrays = {"x": np.arange(6.0).reshape(2, 3), "empty": np.zeros((0, 4)), "flag": np.array([True]), "n": np.array(7)}
-    found_header, found = snapshot.unpack(snapshot.pack(header, arrays))
+    found_header, found = file_format.unpack(file_format.pack(header, arrays))
     assert header == found_header
     for name, array in arrays.items():
         np.testing.assert_array_equal(array, found[name], strict=True)
@@ -87,16 +87,16 @@ def test_zeros_are_not_stored_and_come_back_with_every_bit():
     text[3, 5:8] = -0.0, np.nan, 5e-324
     arrays = {"text": text, "none": np.zeros(2**16), "counts": np.zeros(2**12, np.int64), "dense": np.ones(9)}
     arrays["counts"][7] = -(2**62)
-    content = snapshot.pack({}, arrays)
+    content = file_format.pack({}, arrays)
     assert len(content) < 3000
-    for name, found in snapshot.unpack(content)[1].items():
+    for name, found in file_format.unpack(content)[1].items():
         assert found.tobytes() == arrays[name].tobytes()
         assert (found.shape, found.dtype) == (arrays[name].shape, arrays[name].dtype)
 
 
 def test_a_file_without_many_zeros_has_the_first_format(saved):
-    assert snapshot.pack({}, {"x": np.ones(9)})[8:12] == b"\1\0\0\0"
-    assert snapshot.pack({}, {"x": np.zeros(99)})[8:12] == b"\2\0\0\0"
+    assert file_format.pack({}, {"x": np.ones(9)})[8:12] == b"\1\0\0\0"
+    assert file_format.pack({}, {"x": np.zeros(99)})[8:12] == b"\2\0\0\0"
 
 
 def test_a_model_of_many_classes_takes_no_room_for_features_never_seen(tmp_path):
@@ -140,7 +140,7 @@ def test_a_task_that_was_played_alone_can_be_saved_with_the_others(tmp_path):
 
 
 def test_well_packed_nonsense_is_refused(saved, tmp_path):
-    header, arrays = snapshot.read(saved)
+    header, arrays = file_format.read(saved)
     without = {name: array for name, array in arrays.items() if name != "learner.Q"}
     wrong = [
         ({}, arrays),
@@ -155,14 +155,14 @@ def test_well_packed_nonsense_is_refused(saved, tmp_path):
         (header, without | {"learner.Q": np.zeros((6, 6), np.int64)}),
     ]
     for content in wrong:
-        snapshot.write(saved, *content)
+        file_format.write(saved, *content)
         with pytest.raises(aw.SnapshotError):
             aw.Sampler.load(saved)
 
 
 def test_object_arrays_are_never_written_nor_read():
     with pytest.raises(aw.SnapshotError):
-        snapshot.unpack(snapshot.pack({}, {"x": np.array(["text"])}))
+        file_format.unpack(file_format.pack({}, {"x": np.array(["text"])}))
 
 
 def test_missing_and_unwritable_places_are_named(tmp_path):

@@ -13,7 +13,7 @@ DAMAGES = {
     "empty": lambda content: b"",
 }
 
-STEPS = "from askwhen.compiling import cache_folder, step\n" + "".join(
+STEPS = "from askwhen.compiled.steps import cache_folder, step\n" + "".join(
     f"@step\ndef {name}_{kind}(x):\n    return 2 * x\n" for name in DAMAGES for kind in ("nbi", "nbc")
 )
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import askwhen
-from askwhen.step_sources import source_hash, step_sources
+from askwhen.compiled.sources import source_hash, step_sources
 
 PACKAGE = pathlib.Path(askwhen.__file__).parent
 

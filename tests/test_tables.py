@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.trace import join
-from askwhen.trace_files import TraceWriter, read_trace
+from askwhen.trace.files import TraceWriter, read_trace
+from askwhen.trace.trace import join
 from tests.streams import drifting
 
 pandas = pytest.importorskip("pandas")

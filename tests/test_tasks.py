@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.expansion import BASE, expansion_of
+from askwhen.weights.expansion import BASE, expansion_of
 
 RULE = aw.MarginRule(0.3)
 GAUSSIAN = aw.Gaussian(0.3)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.trace import join
-from askwhen.trace_files import TraceWriter, read_trace
+from askwhen.trace.files import TraceWriter, read_trace
+from askwhen.trace.trace import join
 from tests.small_disk import mounted
 
 HERE = pathlib.Path()
@@ -80,7 +80,7 @@ def test_two_writers_of_one_trace_are_refused(pieces):
 KILLED = """
 import os, signal, askwhen as aw
 from askwhen.trace import join
-from askwhen.trace_files import TraceWriter
+from askwhen.trace.files import TraceWriter
 X, y = aw.data.switching(3000, 4, 1000, seed=2)
 sampler = aw.paper("SEL-P", b=0.5, seed=3)
 writer = TraceWriter("t.parquet", {"file": "made"})

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen import turns
-from askwhen.compiling import global_compiler_lock
+from askwhen.compiled.steps import global_compiler_lock
+from askwhen.system import turns
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 

@@ -12,7 +12,7 @@ import askwhen as aw
 
 PLAY = """
 import numpy as np, askwhen as aw
-from askwhen.round import ask_round, run_rounds, score_rows, tell_round
+from askwhen.engine.round import ask_round, run_rounds, score_rows, tell_round
 sampler = aw.paper("PA", seed=1)
 sampler.tell(sampler.ask(np.ones(3)), 1)
 sampler.run(np.eye(3), [1, 1, 1])
@@ -36,7 +36,7 @@ def test_what_was_compiled_ahead_is_there_and_who_waits_is_told_once(tmp_path):
 
 def test_nothing_is_said_where_nobody_looks(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    code = "import askwhen.notices as n, time\nn.PATIENCE = 0.0\nwith n.while_compiling('it'): time.sleep(0.2)"
+    code = "import askwhen.compiled.notices as n, time\nn.PATIENCE = 0.0\nwith n.while_compiling('it'): time.sleep(0.2)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment).stderr == b""
 
 

@@ -3,7 +3,6 @@ from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, Sele
 from .batch import BatchClassifier, online_to_batch
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
-from .kernels import Gaussian, Kernel, Linear, Polynomial
 from .learners import (
     AutoLasec,
     BudgetPerceptron,
@@ -24,8 +23,9 @@ from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
 from .sampler import Sampler
-from .trace import Ask, Trace
-from .warming import warm
+from .trace.trace import Ask, Trace
+from .weights.kernels import Gaussian, Kernel, Linear, Polynomial
+from .workflows.warming import warm
 
 __version__: str
 

@@ -16,36 +16,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import persistence, snapshot
-from .compiling import entry_point
-from .contracts import Learner, Parts, Rule, grow
-from .doors import moment, moments, open_question
-from .engine import Engine, Shape, example_rows, seen_rows
+from .compiled.steps import entry_point
+from .contracts.learner import Learner, grow
+from .contracts.rule import Rule
+from .engine.door import moment, moments, open_question
+from .engine.engine import Engine, Shape, example_rows, seen_rows
+from .engine.instances import all_canonical, check_instance, check_instances, check_names
+from .engine.parts import Parts, check_parts
+from .engine.round import BY_RULE, NOT_READY, Given, learn_row, score_row
+from .engine.state_arrays import copy_state
+from .engine.tally import Tally
 from .errors import InputError, SnapshotError
-from .forms import check_memory, fitting, matrix_bytes
-from .kernels import Kernel
 from .learners import AutoLasec
-from .linalg import SOUND, DenseRows, SparseRow, row, size
-from .parts import check_parts
+from .linalg.rows import DenseRows, Row, Rows, SparseRow, part_of, row, shape_of, size
+from .linalg.vectors import SOUND
 from .prepare import Prepare
-from .round import BY_RULE, NOT_READY, Given, learn_row, score_row
 from .rules import Always, Audit, BudgetRule
-from .states import copy_state
-from .tally import Tally
-from .trace import Ask, Trace
-from .turns import new_lock
-from .validation import (
-    Row,
-    Rows,
-    all_canonical,
-    check_instance,
-    check_instances,
-    check_names,
-    check_seed,
-    part_of,
-    shape_of,
-    short,
-)
+from .snapshot import engine_state, file_format
+from .system.turns import new_lock
+from .trace.trace import Ask, Trace
+from .validation import check_seed, short
+from .weights.choose_form import check_memory, fitting, matrix_bytes
+from .weights.kernels import Kernel
 
 _TINY = 5e-324  # so that the rule's side of the boundary is always the positive one: it stands for "predicted right"
 
@@ -356,19 +348,19 @@ class OneVsRest:
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
         """Write everything to a file, and a note, as ``Sampler.save`` does."""
         with self._lock:
-            header, arrays = persistence.dump(self._judge, self._learners)
+            header, arrays = engine_state.dump(self._judge, self._learners)
             waiting = [[*item.ask, item.signs.tolist(), item.numbers.tolist()] for item in self._open.values()]
             about = {"classes": self.classes, "open": waiting}
-            snapshot.write(path, {"one_vs_rest": about, "model": header}, arrays, note)
+            file_format.write(path, {"one_vs_rest": about, "model": header}, arrays, note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> OneVsRest:
         """One that goes on from a file exactly where ``save`` left it."""
-        header, arrays = snapshot.read(path)
+        header, arrays = file_format.read(path)
         try:
-            persistence.check_kind(header, "OneVsRest")
+            engine_state.check_kind(header, "OneVsRest")
             about = header["one_vs_rest"]
-            judge, *learners = persistence.restore(header["model"], arrays, kernel, judges=True)
+            judge, *learners = engine_state.restore(header["model"], arrays, kernel, judges=True)
             classes = _checked_classes(about["classes"])
             _check_learners(classes, judge, learners)
             made = cls.__new__(cls)
@@ -381,7 +373,7 @@ class OneVsRest:
             return made
         except SnapshotError:
             raise
-        except persistence.UNREADABLE as error:
+        except engine_state.UNREADABLE as error:
             raise SnapshotError("load: the file holds no OneVsRest that this version can read.") from error
 
     def __getstate__(self) -> dict[str, Any]:
@@ -405,10 +397,10 @@ class _Open(NamedTuple):
 def _open_of(line: list[Any]) -> _Open:
     """A question that waits, from a header that may say anything."""
     *ask, signs, numbers = line
-    found = [persistence.flag(sign) for sign in signs]
+    found = [engine_state.flag(sign) for sign in signs]
     if len(numbers) != 3 or not all(type(number) is float and 0.0 <= number < np.inf for number in numbers):
         raise SnapshotError("load: the snapshot's open questions contradict each other.")
-    return _Open(persistence.read_ask(ask), np.array(found, bool), np.array(numbers))
+    return _Open(engine_state.read_ask(ask), np.array(found, bool), np.array(numbers))
 
 
 def _check_learners(classes: list[Any], judge: Engine, learners: list[Engine]) -> None:

@@ -25,22 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiling import Family, borrow, step
-from .contracts import LARGEST_COUNT, is_sound
-from .linalg import (
-    NO_DIRECTION,
-    SOUND,
-    DenseRows,
-    SparseRow,
-    SparseRows,
-    all_finite,
-    all_within,
-    look,
-    position,
-    row,
-    size,
-    value,
-)
+from .compiled.steps import Family, borrow, step
+from .contracts.learner import LARGEST_COUNT, is_sound
+from .linalg.rows import DenseRows, SparseRow, SparseRows, position, row, size, value
+from .linalg.vectors import NO_DIRECTION, SOUND, all_finite, all_within, look
 from .validation import check_choice, check_flag, check_number
 
 NONE, UNIT, STANDARD = 0, 1, 2

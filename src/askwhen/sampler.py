@@ -10,35 +10,27 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from . import persistence, snapshot
-from .contracts import Drift, Learner, Parts, Rule, experts, scale, weights
-from .doors import moment, moments, open_question
-from .engine import Engine, Question
+from .contracts.drift import Drift
+from .contracts.learner import Learner, experts, scale, weights
+from .contracts.rule import Rule
+from .engine.door import check_label, check_labels, dimensions_of, moment, moments, open_question
+from .engine.engine import Engine, Question
+from .engine.instances import check_instance, check_instances, check_names
+from .engine.parts import Parts, check_parts
+from .engine.shared_tasks import run_tasks
+from .engine.state_arrays import copy_state
+from .engine.tally import Tally
 from .errors import InputError, QuestionError
-from .expansion import expansion_of, kept, support_of
-from .kernels import Kernel
 from .learners import AutoLasec
-from .linalg import SparseRow, SparseRows
-from .parts import check_parts
+from .linalg.rows import SparseRow, SparseRows, shape_of
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
-from .states import copy_state
-from .tally import Tally
-from .tasks import run_tasks
-from .trace import Ask, Trace
-from .turns import new_lock
-from .validation import (
-    check_flag,
-    check_instance,
-    check_instances,
-    check_label,
-    check_labels,
-    check_names,
-    check_seed,
-    dimensions_of,
-    shape_of,
-    short,
-)
+from .snapshot import engine_state, file_format
+from .system.turns import new_lock
+from .trace.trace import Ask, Trace
+from .validation import check_flag, check_seed, short
+from .weights.expansion import expansion_of, kept, support_of
+from .weights.kernels import Kernel
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 _CSR = (sp.csr_matrix, sp.csr_array)
@@ -367,7 +359,7 @@ class Sampler:
         A note is for whoever reads the file with ``askwhen.snapshot.read``: it is in the header.
         """
         with self._lock:
-            snapshot.write(path, *persistence.dump(self._engine, [task._engine for task in self._tasks]), note)
+            file_format.write(path, *engine_state.dump(self._engine, [task._engine for task in self._tasks]), note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Sampler:
@@ -375,9 +367,9 @@ class Sampler:
 
         A file holds no code: a learner with a ``Kernel`` of the user's own needs it again here.
         """
-        header, arrays = snapshot.read(path)
-        persistence.check_kind(header, "Sampler")
-        engines = persistence.restore(header, arrays, kernel)
+        header, arrays = file_format.read(path)
+        engine_state.check_kind(header, "Sampler")
+        engines = engine_state.restore(header, arrays, kernel)
         sampler, *tasks = (cls.__new__(cls) for _ in engines)
         for each, engine in zip((sampler, *tasks), engines, strict=True):
             each._own(engine)

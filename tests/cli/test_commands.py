@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.cli.explain import why
+from askwhen.cli.commands.explain import why
 from tests.cli.running import COMMAND, askwhen, environment, facts, inside, refused, stream, write_csv, write_svmlight
 
 HERE = pathlib.Path()

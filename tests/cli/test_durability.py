@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen import snapshot
-from askwhen.trace_files import read_trace
+from askwhen.snapshot import file_format
+from askwhen.trace.files import read_trace
 from tests.cli.running import (
     COMMAND,
     D,
@@ -106,7 +106,7 @@ def test_a_resumed_run_reads_its_file_as_before_or_not_at_all():
     write_table(HERE / "head.csv", "abcdefy", [*zip(*X[:1000].T, y[:1000], strict=True)])
     order = np.random.default_rng(3).permutation(N)
     facts("run", "s.csv", "--shuffle", "--seed", 3, "--positive", "-1.0", "--skip", 1000, "--model", "m.askwhen")
-    note = json.loads(snapshot.read("m.askwhen")[0]["note"])
+    note = json.loads(file_format.read("m.askwhen")[0]["note"])
     assert (note["seed"], note["offset"], note["words"]) == (3, 1000, ["1.0", "-1.0"])
     sampler = aw.Sampler(seed=3)
     sampler.run(X[order][1000:], -y[order][1000:])

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 import askwhen as aw
-from askwhen.cli.label import keys_of, plain
+from askwhen.cli.commands.label import keys_of, plain
 from askwhen.data.records import read_records
 from tests.cli.running import COMMAND, askwhen, environment, refused
 

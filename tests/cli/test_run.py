@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.cli.run import how_to_go_on, run
-from askwhen.trace_files import read_trace
+from askwhen.cli.commands.run import how_to_go_on, run
+from askwhen.trace.files import read_trace
 from tests.cli.running import (
     COMMAND,
     D,

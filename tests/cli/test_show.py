@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 import askwhen as aw
-from askwhen.cli import show
+from askwhen.cli.terminal import show
 from tests.cli.running import facts, inside, stream
 
 NOTHING = {"model": None, "trace": None, "report": None}

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import askwhen as aw
-from askwhen.parts import PARTS
+from askwhen.engine.parts import PARTS
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS, REGRESSORS
 

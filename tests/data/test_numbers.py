@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askwhen.data.svmlight import parse_block
+from askwhen.data.formats.svmlight import parse_block
 
 HARD = """0 -0 +0.0 5e-324 2.2250738585072014e-308 2.2250738585072011e-308 1e308 1.7976931348623157e308 1e400 -1e-400
 9007199254740993 9007199254740992.5 9007199254740991 7.2057594037927933e16 1.00000000000000011102230246251565404

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import askwhen as aw
+from askwhen.engine.tally import new_tally, note_rounds, totals
 from askwhen.evaluate import accuracy, accuracy_curve
 from askwhen.evaluate.confidence import least, most
-from askwhen.tally import new_tally, note_rounds, totals
 from tests.streams import drifting, noisy
 
 

@@ -6,18 +6,18 @@ import click
 
 import askwhen
 
-from .algorithms import algorithms
-from .compare import compare
-from .completion import completion
-from .data import data
-from .demo import demo
-from .explain import explain
-from .label import label
-from .predict import predict
-from .reproduce import reproduce
-from .run import run
-from .tune import tune
-from .warm import warm
+from .commands.algorithms import algorithms
+from .commands.compare import compare
+from .commands.completion import completion
+from .commands.data import data
+from .commands.demo import demo
+from .commands.explain import explain
+from .commands.label import label
+from .commands.predict import predict
+from .commands.reproduce import reproduce
+from .commands.run import run
+from .commands.tune import tune
+from .commands.warm import warm
 
 
 class _InOrder(click.Group):

@@ -39,7 +39,7 @@ def written(source: Source, offset: int) -> str:
 
 def read(path: str) -> Note:
     """The note of a saved sampler; one that says nothing where it has none, or another one."""
-    from ..snapshot import read as read_snapshot
+    from ..snapshot.file_format import read as read_snapshot
 
     try:
         found = json.loads(read_snapshot(path)[0].get("note") or "")

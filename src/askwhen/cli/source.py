@@ -232,7 +232,7 @@ def progress_bar(out: Out, what: str, total: int | None, *columns: str) -> Itera
 
 def is_cold() -> bool:
     """Whether nothing has been compiled yet."""
-    from ..compiling import cache_folder
+    from ..compiled.steps import cache_folder
 
     folder = cache_folder()
     return folder is None or next(folder.rglob("*.nbi"), None) is None
@@ -240,7 +240,7 @@ def is_cold() -> bool:
 
 def say_if_compiling(out: Out) -> None:
     """Warn that the first run takes longer."""
-    from ..notices import tell_nothing
+    from ..compiled.notices import tell_nothing
 
     if out.quiet:
         tell_nothing()

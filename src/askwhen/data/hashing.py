@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..compiling import apart, step
+from ..compiled.steps import apart, step
 from ..errors import InputError
 from ..validation import check_count
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling import apart
+from ..compiled.steps import apart
 from ..errors import InputError
 from .files import Report, blocks_of, in_order, is_piped
 

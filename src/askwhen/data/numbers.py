@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling import apart, step
+from ..compiled.steps import apart, step
 
 SMALLEST, LARGEST = -342, 308
 

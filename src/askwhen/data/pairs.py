@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from .formats.ndjson import Lines, plain
 from .hashing import counted, hash_text, hashed_names
 from .instances import Columns
 from .lines import LineError
-from .ndjson import Lines, plain
 
 
 def is_pair(record: dict[str, Any], columns: Columns) -> bool:

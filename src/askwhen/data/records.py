@@ -11,9 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from . import csv_tables, ndjson, parquet_tables
 from .files import check_readable
-from .formats import format_of
+from .formats import csv_tables, format_of, ndjson, parquet_tables
 from .hashing import DEFAULT_FEATURES
 from .instances import LABELS, Columns, Instances
 from .stream import check_reading, several_names

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..validation import check_choice, check_count
-from .csv_tables import check_delimiter
 from .files import Report, check_encoding, check_readable, is_piped, listed
 from .formats import READERS, Request, chunks_of, format_of, scan_svmlight
+from .formats.csv_tables import check_delimiter
 from .hashing import DEFAULT_FEATURES
 from .instances import Columns
 from .labels import check_positive, signs, words_of

@@ -31,15 +31,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import second_order
-from ..compiling import Family, apart, step
-from ..contracts import LARGEST_COUNT, grow, is_sound, quadratic, ready, restart, score
+from ..compiled.steps import apart, step
+from ..contracts.drift import absorb_label, begin, has_room_for, take_due, watch, window_period
+from ..contracts.learner import LARGEST_COUNT, grow, is_sound, quadratic, restart, score
 from ..errors import InputError
-from ..forms import check_memory
-from ..linalg import SOUND, all_finite, all_within
-from ..second_order import RootState, absorb
-from ..support import Store, at, empty_store, fits, is_whole, put, regrow, rooms
+from ..linalg.vectors import SOUND, all_finite, all_within
 from ..validation import check_count, check_number, check_positive
+from ..weights import second_order
+from ..weights.choose_form import check_memory
+from ..weights.instance_store import Store, at, empty_store, fits, is_whole, put, regrow, rooms
+from ..weights.second_order import RootState, absorb
 
 T, BUILT, DUE, PERIOD, WINDOW_FROM, PERIOD_END, HEAD, HELD, TURNED = range(9)
 """Places in the state's counts."""
@@ -48,12 +49,6 @@ LARGEST_DIMENSION = 8192
 
 _CLOSE_TO_ONE = 1e-6
 _FIRST_CAPACITY = 64
-
-
-class NoDrift(NamedTuple):
-    """The state of a sampler that watches for nothing."""
-
-    nothing: int
 
 
 class SwitchState(NamedTuple):
@@ -71,57 +66,11 @@ class SwitchState(NamedTuple):
     extra: bool
 
 
-begin = Family("begin")
-"""begin(drift): start the detector's round, in place."""
-
-take_due = Family("take_due")
-"""take_due(drift) -> whether a restart is due, which it is no longer afterwards."""
-
-window_period = Family("window_period")
-"""window_period(drift) -> the number of the period whose window this round belongs to, or 0."""
-
-watch = Family("watch")
-"""watch(drift, x, m, q) -> whether this round's margins declare a switch; the restart is then due."""
-
-absorb_label = Family("absorb_label")
-"""absorb_label(drift, x, y, by_rule, period): give a told label to the demo it belongs to, in place."""
-
-
-@begin.of(NoDrift)
-def _begin_nothing(drift: Any) -> None:
-    return
-
-
-@ready.of(NoDrift)
-def _always_ready(drift: Any, x: Any) -> Any:
-    return True
-
-
-@take_due.of(NoDrift)
-def _nothing_due(drift: Any) -> Any:
-    return False
-
-
 @take_due.of(SwitchState)
 def _take_due(drift: Any) -> Any:
     due = drift.counts[DUE] == 1
     drift.counts[DUE] = 0
     return due
-
-
-@window_period.of(NoDrift)
-def _window_nothing(drift: Any) -> Any:
-    return 0
-
-
-@watch.of(NoDrift)
-def _watch_nothing(drift: Any, x: Any, m: float, q: float) -> Any:
-    return False
-
-
-@absorb_label.of(NoDrift)
-def _absorb_nothing(drift: Any, x: Any, y: float, by_rule: bool, period: int) -> None:
-    return
 
 
 @step
@@ -188,7 +137,7 @@ def _watch(drift: Any, x: Any, m: float, q: float) -> Any:
 
 
 @absorb_label.of(SwitchState)
-def _absorb_label(drift: Any, x: Any, y: float, by_rule: bool, period: int) -> None:
+def _absorb_label(drift: Any, x: Any, y: float, mistaken: bool, by_rule: bool, period: int) -> None:
     if drift.extra:
         if period > 0 and period == drift.counts[PERIOD]:
             take(drift.building, x, y, 1.0)
@@ -238,7 +187,7 @@ def slide(drift: Any, x: Any, y: float) -> None:
         counts[TURNED] = 0
 
 
-@ready.of(SwitchState)
+@has_room_for.of(SwitchState)
 def _ready(drift: Any, x: Any) -> Any:
     capacity = len(drift.labels)
     if drift.extra:

@@ -13,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..one_vs_rest import OneVsRest
-from ..sampler import Sampler
-from ..tally import (
+from ..engine.tally import (
     ANSWERED,
     FORGOTTEN,
     MISTAKES,
@@ -30,7 +27,10 @@ from ..tally import (
     stake_on_doubt,
     totals,
 )
-from ..trace import Trace
+from ..errors import InputError
+from ..one_vs_rest import OneVsRest
+from ..sampler import Sampler
+from ..trace.trace import Trace
 from ..validation import check_count, check_number
 from .confidence import least, most
 

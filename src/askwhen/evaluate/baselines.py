@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import InputError
 from ..rules import Always
 from ..sampler import Sampler
-from ..trace import Trace
+from ..trace.trace import Trace
 
 MAJORITY, MEAN, LAST, EVERYTHING = "majority so far", "mean so far", "last label told", "all labels"
 

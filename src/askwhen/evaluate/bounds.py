@@ -27,10 +27,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..engine.door import check_labels
+from ..engine.instances import check_instances
 from ..errors import InputError
-from ..linalg import DenseRows
-from ..trace import Trace
-from ..validation import check_count, check_instances, check_labels, check_number, check_positive
+from ..linalg.rows import DenseRows
+from ..trace.trace import Trace
+from ..validation import check_count, check_number, check_positive
 
 Traces = Iterable[Trace] | None
 

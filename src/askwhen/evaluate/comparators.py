@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..engine.door import check_labels
+from ..engine.instances import check_instances
 from ..errors import InputError
-from ..linalg import DenseRows
-from ..validation import check_instances, check_labels, check_positive
+from ..linalg.rows import DenseRows
+from ..validation import check_positive
 
 
 def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:

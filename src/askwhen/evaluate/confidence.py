@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tally import STAKES
+from ..engine.tally import STAKES
 
 _GAMMA = 0.5 ** np.arange(1, STAKES + 1)
 _UP = -np.log1p(-_GAMMA)

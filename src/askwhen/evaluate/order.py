@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..validation import check_labels, dimensions_of
+from ..engine.door import check_labels, dimensions_of
 
 FEWEST = 0.05
 """The least share of the expected changes that needs no warning."""

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..data.pieces import Piece, pieces_of
+from ..engine.door import check_labels
+from ..engine.instances import check_instances
+from ..engine.tally import RECENT
 from ..errors import InputError
-from ..linalg import DenseRows
+from ..linalg.rows import DenseRows, shape_of
 from ..sampler import Sampler
-from ..tally import RECENT
-from ..trace import Trace
-from ..validation import check_count, check_flag, check_instances, check_labels, check_number, shape_of
+from ..trace.trace import Trace
+from ..validation import check_count, check_flag, check_number
 from . import bounds
 from .accuracy import Accuracy, Collected, Curve
 from .baselines import EVERYTHING, Simple, labels_of, told_everything

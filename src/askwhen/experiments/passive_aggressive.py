@@ -17,8 +17,8 @@ from ..algorithms import algorithm
 from ..data import load
 from ..evaluate.comparing import half_width
 from ..evaluate.matching import matched
-from ..kernels import Gaussian
 from ..papers import paper
+from ..weights.kernels import Gaussian
 from .outcome import Outcome, Play, Shown, Table, holds, is_here, listed, none_here, percent, plus_minus
 
 SETS = ("a9a", "w8a", "mushrooms", "svmguide1", "spambase")

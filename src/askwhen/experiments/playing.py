@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .. import compiling
+from ..compiled import steps
 from ..data import sets
 from ..evaluate.workers import Watch, Workers
-from ..whole_file import whole_file
+from ..system.whole_file import whole_file
 
 
 def cache_folder() -> Path | None:
     """Where finished cells are kept, or None where nothing can be written."""
-    steps = compiling.cache_folder()
-    return None if steps is None else steps.parent / "experiments"
+    compiled = steps.cache_folder()
+    return None if compiled is None else compiled.parent / "experiments"
 
 
 class Playing:
@@ -93,4 +93,4 @@ def _version() -> str:
     texts = [path.read_text(encoding="utf-8") for path in sources]
     places = [(file, sets.place(file)) for files in sets.files().values() for file in files]
     data = [(file, path.stat().st_size, path.stat().st_mtime_ns) for file, path in places if path is not None]
-    return _hash(f"{compiling.source_hash()}{texts}{data}")[:16]
+    return _hash(f"{steps.source_hash()}{texts}{data}")[:16]

@@ -16,7 +16,8 @@ q           sum of v_e q_e; the round divides by 1 + q, so that its m is p (1 + 
 For every stretch of labels and every expert, the sum of -ln(sum_e v_e exp(-eta loss_e)) / eta is at most that expert's
 loss plus (ln E - (n - 1) ln(1 - share + share / E)) / eta.
 
-Each expert is the recursion of :mod:`askwhen.second_order` or :mod:`askwhen.dual`, on its own slice of stacked arrays.
+Each expert is the recursion of :mod:`askwhen.weights.second_order` or :mod:`askwhen.weights.second_order_dual`, on its
+own slice of stacked arrays.
 A round that learns nothing reads only the lower triangle of each Q. In dual form the experts share the kept instances
 and their kernel values.
 """
@@ -29,9 +30,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .. import dual
-from ..compiling import apart, step
-from ..contracts import (
+from ..compiled.steps import apart, step
+from ..contracts.learner import (
     UPDATED,
     epoch,
     experts,
@@ -46,14 +46,25 @@ from ..contracts import (
     score,
     weights,
 )
-from ..dual import DualState, absorb_at, form_of_row, take_out
 from ..errors import InputError
-from ..expansion import HELD, Expansion, check_kernel, fill_row, is_linear, keep, kept, new_expansion, place_to_fill
-from ..forms import check_memory, matrix_bytes, takes_dual_form
-from ..kernels import Linear
-from ..linalg import SOUND, TOO_LARGE, all_finite, all_within, clear, dot, has_room, inner, look, symmetric_form
-from ..second_order import FullState, RootState, is_bounded, is_root
+from ..linalg.vectors import SOUND, TOO_LARGE, all_finite, all_within, clear, dot, has_room, inner, look, symmetric_form
 from ..validation import check_choice, check_number
+from ..weights import second_order_dual
+from ..weights.choose_form import check_memory, matrix_bytes, takes_dual_form
+from ..weights.expansion import (
+    HELD,
+    Expansion,
+    check_kernel,
+    fill_row,
+    is_linear,
+    keep,
+    kept,
+    new_expansion,
+    place_to_fill,
+)
+from ..weights.kernels import Linear
+from ..weights.second_order import FullState, RootState, is_bounded, is_root
+from ..weights.second_order_dual import DualState, absorb_at, form_of_row, take_out
 
 GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
 ETA = 0.5
@@ -203,7 +214,7 @@ def score_all_dual(state: Any, x: Any) -> Any:
     w, seen, count = state.w, state.seen, len(state.mix)
     _, kxx, verdict = look(w, x)
     for e in range(count):
-        if verdict == SOUND and not kxx * state.numbers[e, 0] <= dual.DUAL_LIMIT:
+        if verdict == SOUND and not kxx * state.numbers[e, 0] <= second_order_dual.DUAL_LIMIT:
             verdict = TOO_LARGE
     if verdict != SOUND:
         return 0.0, 0.0, verdict

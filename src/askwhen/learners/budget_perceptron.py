@@ -8,7 +8,7 @@ B           the budget: how many instances are kept at most
 ==========  ==========================================================
 
 On a mistake w += y x, and x is kept. When B are kept already, one of them, chosen uniformly at random, is dropped
-first. It is the Perceptron on an :class:`askwhen.expansion.Expansion` with a budget.
+first. It is the Perceptron on an :class:`askwhen.weights.expansion.Expansion` with a budget.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..expansion import check_kernel, new_expansion
-from ..kernels import Linear
 from ..validation import check_count
+from ..weights.expansion import check_kernel, new_expansion
+from ..weights.kernels import Linear
 from .perceptron import PerceptronState, start
 
 

@@ -1,6 +1,6 @@
 """LASEC, the last-step adaptive classifier for drifting targets.
 
-Moroshko, Crammer 2014, Figure 1. The recursion is in :mod:`askwhen.second_order`.
+Moroshko, Crammer 2014, Figure 1. The recursion is in :mod:`askwhen.weights.second_order`.
 
 The paper starts at D_0 = bc/(c - b) I, which is exactly Q = (D_0^-1 + I/c) = I/b before the first round.
 """
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from ..forms import check_form, second_order_state
 from ..validation import check_choice, check_number
+from ..weights.choose_form import check_form, second_order_state
 
 
 @dataclass(frozen=True)

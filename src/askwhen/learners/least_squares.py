@@ -1,7 +1,7 @@
 """Regularised least squares, the learner of BBQ.
 
-Cesa-Bianchi, Gentile, Orabona 2009; Kravchik 2014. The recursion is in :mod:`askwhen.second_order`, with c = infinity;
-every asked label is learnt.
+Cesa-Bianchi, Gentile, Orabona 2009; Kravchik 2014. The recursion is in :mod:`askwhen.weights.second_order`, with
+c = infinity; every asked label is learnt.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from ..forms import check_form, second_order_state
 from ..validation import check_choice, check_number
+from ..weights.choose_form import check_form, second_order_state
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import LARGEST_COUNT, UNCHANGED, UPDATED, is_sound, learn, restart, score
-from ..expansion import check_kernel, new_weights, weights_are_sound
-from ..linalg import NO_DIRECTION, add_scaled, all_within, clear, is_zero, look
+from ..contracts.learner import LARGEST_COUNT, UNCHANGED, UPDATED, is_sound, learn, restart, score
+from ..linalg.vectors import NO_DIRECTION, add_scaled, all_within, clear, is_zero, look
+from ..weights.expansion import check_kernel, new_weights, weights_are_sound
 
 
 class ModifiedPerceptronState(NamedTuple):

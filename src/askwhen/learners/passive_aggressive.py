@@ -20,10 +20,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from ..contracts import REFUSED, UNCHANGED, UPDATED, learn, learns, restart, score
-from ..expansion import check_kernel, new_weights
-from ..linalg import NO_DIRECTION, add_scaled, clear, look
+from ..contracts.learner import REFUSED, UNCHANGED, UPDATED, learn, learns, restart, score
+from ..linalg.vectors import NO_DIRECTION, add_scaled, clear, look
 from ..validation import check_positive
+from ..weights.expansion import check_kernel, new_weights
 
 _LONGEST_STEP = 1e290  # |tau x|^2: a longer one would bring the weights near overflow
 

@@ -20,10 +20,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import LARGEST_COUNT, UPDATED, epoch, is_sound, learn, restart, scale, score
-from ..expansion import check_kernel, new_weights, weights_are_sound
-from ..linalg import add_scaled, all_within, clear, look, shrink
+from ..contracts.learner import LARGEST_COUNT, UPDATED, epoch, is_sound, learn, restart, scale, score
+from ..linalg.vectors import add_scaled, all_within, clear, look, shrink
 from ..validation import check_number
+from ..weights.expansion import check_kernel, new_weights, weights_are_sound
 
 _SMALLEST_SCALE = 1e-50
 

@@ -21,11 +21,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..compiling import step
-from ..contracts import UPDATED, epoch, is_sound, learn, restart, scale, score
-from ..expansion import check_no_kernel
-from ..linalg import add_scaled, all_finite, clear, look, position, size, total
+from ..compiled.steps import step
+from ..contracts.learner import UPDATED, epoch, is_sound, learn, restart, scale, score
+from ..linalg.rows import position, size
+from ..linalg.vectors import add_scaled, all_finite, clear, look, total
 from ..validation import check_number
+from ..weights.expansion import check_no_kernel
 
 _LARGEST_PART = 1e100
 

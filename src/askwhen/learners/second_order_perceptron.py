@@ -1,7 +1,7 @@
 """The second-order Perceptron.
 
 Cesa-Bianchi, Conconi, Gentile 2005; Cesa-Bianchi, Gentile, Zaniboni 2006, Figure 3. The recursion is in
-:mod:`askwhen.second_order`, with c = infinity.
+:mod:`askwhen.weights.second_order`, with c = infinity.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..forms import check_form, second_order_state
 from ..validation import check_choice, check_number
+from ..weights.choose_form import check_form, second_order_state
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..contracts import REFUSED, UPDATED, epoch, is_sound, learn, restart, scale, score
-from ..expansion import check_no_kernel
-from ..linalg import all_within, look, position, size, total, value
+from ..contracts.learner import REFUSED, UPDATED, epoch, is_sound, learn, restart, scale, score
+from ..linalg.rows import position, size, value
+from ..linalg.vectors import all_within, look, total
 from ..validation import check_positive
+from ..weights.expansion import check_no_kernel
 
 _LARGEST_THETA = 1e300
 _LARGEST_SUM = 1e80

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ..evaluate.comparing import Comparison
 from ..evaluate.progress import Progress
-from ..trace import Trace
+from ..trace.trace import Trace
 from .comparison import comparison_page, picture_of
 from .page import write
 from .run import run_page

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..evaluate.baselines import EVERYTHING, MAJORITY, MEAN
 from ..evaluate.progress import Progress
-from ..trace import Trace
+from ..trace.trace import Trace
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
 from .series import margins_of, questions_of, weights_of, window_rows, windows_of

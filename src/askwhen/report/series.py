@@ -9,7 +9,7 @@ import numpy as np
 from ..evaluate.baselines import MAJORITY, MEAN
 from ..evaluate.plans import SMALLEST
 from ..evaluate.progress import ASKED, UPDATED, Progress
-from ..trace import Trace
+from ..trace.trace import Trace
 from .scales import count, ends, loss, nice_step, share
 
 

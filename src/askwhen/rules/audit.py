@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..compiling import step
+from ..compiled.steps import step
 from ..validation import check_flag, check_number
 from .state import RuleState
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..compiling import step
+from ..compiled.steps import step
 from ..validation import check_number
 from .state import ASK, BBQ, PASS, UNDECIDED, RuleState, check_floor, new_state
 

@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling import step
+from ..compiled.steps import step
 from ..errors import InputError
 from ..validation import check_choice, check_count, check_number
 from .focused import bell, bell_threshold

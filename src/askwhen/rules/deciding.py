@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..compiling import step
+from ..compiled.steps import step
 from .adaptive_margin import adaptive_scale
 from .bbq import ask_by_uncertainty
 from .budget import accrue, budget_floor, budget_probability, budget_threshold, distance, is_spent, spend

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..compiling import step
+from ..compiled.steps import step
 from ..validation import check_positive
 from .state import FOCUSED, RuleState, check_floor, new_state
 

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..compiling import step
+from ..compiled.steps import step
 from ..validation import check_number
 from .state import MARGIN, RuleState, check_floor, new_state
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contracts import LARGEST_COUNT, is_sound
-from ..linalg import LARGEST, all_finite, all_within
+from ..contracts.learner import LARGEST_COUNT, is_sound
+from ..linalg.vectors import LARGEST, all_finite, all_within
 from ..validation import LARGEST_TIME, check_number
 
 ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET = range(7)

@@ -12,7 +12,7 @@ from ...data.hashing import DEFAULT_FEATURES
 from ...errors import InputError
 from ...prepare import STANDARD, PrepareState
 from ...sampler import Sampler
-from ...trace import Ask
+from ...trace.trace import Ask
 from ...validation import check_choice, check_count
 from .columns import Columns, hashed_row
 

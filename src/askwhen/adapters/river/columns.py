@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...compiling import apart, borrow
+from ...compiled.steps import apart, borrow
 from ...data.hashing import hash_name
 from ...errors import InputError
-from ...linalg import SOUND, look
+from ...linalg.vectors import SOUND, look
 from ...prepare import K, PrepareState, moved
-from ...trace import Ask
+from ...trace.trace import Ask
 
 UNDECIDED, COUNTS, NUMBERS = 0, 1, 2
 

@@ -11,16 +11,15 @@ from typing import Any, NoReturn
 import numpy as np
 from river import base
 
-from ...contracts import Parts
-from ...doors import moment, open_question
-from ...engine import Engine
+from ...engine.door import moment, open_question
+from ...engine.engine import Engine
+from ...engine.parts import Parts, check_parts
+from ...engine.round import Given
 from ...errors import InputError
 from ...learners import Perceptron
-from ...parts import check_parts
-from ...round import Given
 from ...rules import BudgetRule
-from ...trace import Ask
-from ...turns import new_lock
+from ...system.turns import new_lock
+from ...trace.trace import Ask
 from ...validation import check_seed
 
 

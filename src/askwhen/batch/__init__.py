@@ -1,0 +1,213 @@
+"""From online to batch: one classifier out of all the hypotheses that a run went through.
+
+"Batch learning via online prediction". f_1 .. f_n are the hypotheses before each round, f_n+1 the one after the
+last; most of them are the same one, which survives until the next update.
+
+==========  ==========================================================
+random      f_T with T uniform on 1 .. n + 1 (Theorem 1: its expected error is the expected share of mistakes)
+vote        the majority of all f_t; at most twice the error of the random pick
+average     the mean of their weight vectors
+last        f_n+1
+==========  ==========================================================
+
+T is drawn as the stream is read: f_t takes the place of the pick with probability 1/t. Votes and averages come from
+the log of changes that :mod:`askwhen.batch.change_log` writes.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any, Self
+
+import numpy as np
+
+from ..data.pieces import pieces_of
+from ..engine.door import check_labels
+from ..errors import InputError, SnapshotError
+from ..sampler import Sampler
+from ..snapshot import engine_state, file_format
+from ..validation import check_choice, check_count, check_seed, short
+from ..weights.kernels import Kernel
+from .models import MAKERS, MODELS
+from .replay import Run
+
+
+def online_to_batch(
+    sampler: Sampler,
+    X: Any,
+    y: Any = None,
+    how: str = "average",
+    *,
+    passes: int = 1,
+    times: Any = None,
+    seed: int | None = None,
+) -> BatchClassifier:
+    """Run a copy of the sampler over labelled instances and make one classifier of all its hypotheses.
+
+    The sampler itself stays as it is. Labels are looked at as in ``run``: only those that its rule asks for are learnt.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        A classifier, fresh or not: its hypothesis now is the first one.
+    X, y : arrays, or a stream
+        Instances and labels -1 and +1. Without y, X is an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is
+        read once and never held in memory.
+    how : {"average", "vote", "random", "last"}, default "average"
+        The mean of the weight vectors, the majority of the predictions, a hypothesis picked uniformly at random, or
+        the last one. Memory beside the sampler's own: none that grows for "random" and "last"; a vector (in dual form
+        every learnt instance with a number) for "average"; for "vote", with k updates, the changes of each of them:
+        O(k nnz) for first-order learners, O(k d) or in dual form O(k^2) for second-order ones.
+    passes : int, default 1
+        How often the instances are gone through; from the second time on in a new random order (of the rows of each
+        chunk, for a stream).
+    times : array, optional
+        When each instance came, for a rule that allows for labels by time.
+    seed : int, optional
+        Seeds the pick and the order of further passes; by default the sampler's own seed.
+
+    Returns
+    -------
+    BatchClassifier
+        With ``predict``, ``decision_function``, ``save`` and ``load``.
+
+    Notes
+    -----
+    A ``Prepare`` that standardises moves in every round. Votes and averages are taken over the learner's hypotheses
+    with the preparation as it is at the end; "random" keeps the one that its round had.
+
+    ``AutoLasec`` predicts with a quadratic form for each drift level, so its hypotheses are no vectors: the average is
+    that of ``sampler.weights`` (in dual form of its coefficients), and a vote learns all updates again for every call
+    of ``predict``, O(k d^2) for each instance.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((2000, 5))
+    >>> y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0, 1, -1)
+    >>> sampler = aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=7)
+    >>> model = aw.online_to_batch(sampler, X[:1000], y[:1000], "vote")
+    >>> bool((model.predict(X[1000:]) == y[1000:]).mean() > 0.95)
+    True
+    """
+    if not isinstance(sampler, Sampler):
+        raise InputError(f"online_to_batch: sampler must be a Sampler, got {type(sampler).__name__}.")
+    check_choice("online_to_batch", "how", how, tuple(MAKERS))
+    check_count("online_to_batch", "passes", passes)
+    check_seed("online_to_batch", seed)
+    if sampler.tasks:
+        raise InputError("online_to_batch: this sampler has tasks; give one of sampler.tasks.")
+    if sampler.learner.regression:
+        raise InputError(f"online_to_batch: needs a classifier, got the regressor {short(sampler.learner)}.")
+    sampler = copy.deepcopy(sampler)
+    engine = sampler._engine
+    if passes > 1 and engine.needs_time:
+        raise InputError(f"online_to_batch: passes must be 1, since {short(sampler.rule)} allows for labels by time.")
+    seed = engine.seed if seed is None else seed
+    order, pick = np.random.SeedSequence(seed).spawn(2)
+    run = Run(sampler, pieces_of("online_to_batch", X, y, times, int(passes), order), np.random.default_rng(pick))
+    return BatchClassifier(MAKERS[how](run), how, run)
+
+
+class BatchClassifier:
+    """A classifier out of all the hypotheses of a run, as scikit-learn expects a fitted one.
+
+    It is never trained again: ``fit`` and ``clone`` give itself, so that cross-validation would only predict.
+
+    Attributes
+    ----------
+    how : str
+        "average", "vote", "random" or "last".
+    rounds, questions, updates, mistakes : int
+        What the run took: over all passes.
+    hypotheses : int
+        How many different ones it went through.
+    classes_ : array
+        -1 and +1.
+    """
+
+    def __init__(self, model: Any, how: str, run: Any) -> None:
+        self.how = how
+        self.rounds, self.questions, self.updates, self.mistakes = (int(count) for count in run.counts)
+        self.hypotheses = int(run.hypotheses)
+        self.classes_ = np.array([-1, 1])
+        self.n_features_in_ = int(model.sampler._engine.shape.d)
+        self._model = model
+
+    def __repr__(self) -> str:
+        return f"<BatchClassifier: {self.how} of {self.hypotheses} hypotheses from {self.rounds} rounds>"
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Positive for +1: w.x of an average, the margin of one hypothesis, or the share of votes for +1 less the rest.
+
+        The margin of a second-order hypothesis is w.x / (1 + q), so thresholds do not carry over to its averages.
+        """
+        return self._model.margins(X)  # type: ignore[no-any-return]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The labels, -1 or +1; a tied vote is -1, as a margin of 0 is."""
+        return np.where(self.decision_function(X) > 0.0, 1, -1)
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of these instances that are predicted right."""
+        found = self.predict(X)
+        return float(np.mean(found == check_labels("score", y, len(found), False)))
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Itself: it is fitted already, and scikit-learn's tools may not train it again."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        tags = Tags("classifier", TargetTags(required=True), input_tags=InputTags(sparse=True))
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """None: what it is made of is not to be changed."""
+        return {}
+
+    def set_params(self, **params: Any) -> Self:
+        """Itself, without parameters; there are none to set."""
+        if params:
+            raise InputError(f"set_params: a batch classifier has no parameters, got {', '.join(params)}.")
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file. A crash leaves the old file whole."""
+        header, arrays = self._model.dump()
+        counts = [self.rounds, self.questions, self.updates, self.mistakes]
+        about = {"kind": type(self._model).__name__, "how": self.how, "counts": counts, "hypotheses": self.hypotheses}
+        file_format.write(path, {"batch": about, "model": header}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> BatchClassifier:
+        """What ``save`` wrote; a learner with a ``Kernel`` of the user's own needs the same one again here."""
+        header, arrays = file_format.read(path)
+        try:
+            engine_state.check_kind(header, "BatchClassifier")
+            about = header["batch"]
+            check_choice("load", "how", about["how"], tuple(MAKERS))
+            counts = [engine_state.count(number) for number in about["counts"]]
+            model = MODELS[about["kind"]].restore(header["model"], arrays, kernel)
+            return cls(model, about["how"], _Counts(counts, engine_state.count(about["hypotheses"])))
+        except SnapshotError:
+            raise
+        except engine_state.UNREADABLE as error:
+            raise SnapshotError("load: the file holds no batch classifier that this version can read.") from error
+
+
+class _Counts:
+    """What a file says of the run."""
+
+    def __init__(self, counts: list[int], hypotheses: int) -> None:
+        self.counts = counts
+        self.hypotheses = hypotheses

@@ -1,0 +1,311 @@
+"""What the hypotheses of a run are combined to: one of them, their average, or a vote among all.
+
+A vote keeps what each update changed; where hypotheses are no vectors it keeps the updates, and learns them again.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..compiled.steps import entry_point
+from ..contracts.learner import LARGEST_COUNT
+from ..engine.engine import Engine, example_rows, seen_rows
+from ..engine.instances import all_canonical, check_instances
+from ..engine.parts import Parts
+from ..engine.state_arrays import copy_state
+from ..errors import SnapshotError
+from ..learners import AutoLasec, Perceptron
+from ..linalg.rows import DenseRows, Rows, SparseRows, part_of, shape_of
+from ..linalg.vectors import all_finite, all_within
+from ..rules import Always
+from ..sampler import Sampler
+from ..snapshot import engine_state
+from ..weights.expansion import HELD, Expansion
+from ..weights.instance_store import DenseStore, SparseStore, Store
+from ..weights.kernels import Kernel, Linear
+from .change_log import kernel_rows
+from .replay import Changes, Follower, Mean, Run, followed, stacked, taken
+
+_MARGINS = 1 << 22  # of all hypotheses on some rows at once
+
+
+class _Single:
+    """One hypothesis, or an average of them: a sampler that only predicts."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        self.sampler = sampler
+
+    def margins(self, X: Any) -> np.ndarray:
+        return self.sampler.margins(X)
+
+    def dump(self) -> engine_state.Content:
+        return engine_state.dump(self.sampler._engine, [])
+
+    @classmethod
+    def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
+        return cls(_sampler_of(engine_state.restore(header, arrays, kernel)[0]))
+
+
+def _last(run: Run) -> _Single:
+    for part in run.parts():
+        run.play(part)
+    return _Single(run.sampler)
+
+
+def _random(run: Run) -> _Single:
+    picked = None
+    for part in run.parts():
+        n = len(part.labels)
+        chances = 1.0 / np.arange(run.rounds + 1, run.rounds + n + 1)
+        accepted = np.flatnonzero(run.rng.random(n) < chances)
+        if len(accepted):  # the last of them is what stays
+            at = int(accepted[-1])
+            if at > 0:
+                run.play(part.cut(0, at))
+            picked = copy.deepcopy(run.sampler)
+            part = part.cut(at, n)
+        run.play(part)
+    if picked is None or run.rng.random() < 1.0 / (run.rounds + 1):
+        picked = run.sampler
+    return _Single(picked)
+
+
+def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
+    """A sampler that predicts with these weights and prepares as the engine does; w has made its kept instances."""
+    parts = Parts(Perceptron(kernel=kernel), Always(), None, engine.parts.prepare, None)
+    made = Engine(parts, engine.seed)
+    made.begin("online_to_batch", "X", engine.shape.d, engine.shape.sparse)
+    made.prepare = copy_state(engine.prepare)
+    made.learner = made.learner._replace(w=w(made.learner.w) if callable(w) else w)
+    return _sampler_of(made)
+
+
+def _sampler_of(engine: Engine) -> Sampler:
+    sampler = Sampler.__new__(Sampler)
+    sampler._own(engine)
+    return sampler
+
+
+def _sum_of(X: Any, coef: np.ndarray) -> Callable[[Expansion], Expansion]:
+    """Fills an empty expansion with these instances."""
+
+    def fill(w: Expansion) -> Expansion:
+        k, counts = len(coef), w.counts.copy()
+        counts[HELD] = k
+        store: Store = DenseStore(np.ascontiguousarray(X))
+        squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else (X * X).sum(axis=1)
+        if sp.issparse(X):
+            bounds = np.column_stack([X.indptr[:-1], X.indptr[1:]]).astype(np.int64)
+            store = SparseStore(X.data, X.indices.astype(np.uint32), bounds, np.array([len(X.data)]))
+        primal = np.asarray(X.T @ coef) if len(w.primal) else w.primal
+        norms = np.asarray(squares, float).reshape(-1)
+        return w._replace(
+            store=store, norms=norms, slots=np.arange(k), coef=coef, row=np.zeros(k), primal=primal, counts=counts
+        )
+
+    return fill
+
+
+def _average(run: Run) -> _Single:
+    mean = Mean()
+    kept = followed(run, mean.take)
+    mean.close(run.rounds + 1)
+    w, kernel = mean.total / (run.rounds + 1), _kernel_of(run.engine)
+    if not kept.is_dual:
+        return _Single(_predictor(run.engine, w))
+    X = kept.matrix()
+    if isinstance(kernel, Linear):
+        return _Single(_predictor(run.engine, np.asarray(X.T @ w)))
+    return _Single(_predictor(run.engine, _sum_of(X, w), kernel))
+
+
+def _kernel_of(engine: Engine) -> Any:
+    return getattr(engine.parts.learner, "kernel", None) or Linear()
+
+
+class _Vote:
+    """The majority of all hypotheses: their margins are running sums over the rows of changes."""
+
+    def __init__(self, sampler: Sampler, rows: Any, whole: np.ndarray, lived: np.ndarray) -> None:
+        self.sampler = sampler
+        self._rows = rows
+        self._whole = whole
+        self._lived = lived
+
+    def margins(self, X: Any) -> np.ndarray:
+        engine = self.sampler._engine
+        self.sampler.margins(X)  # refuses what no hypothesis could predict
+        seen = seen_rows(engine.prepare, all_canonical("margins", check_instances("margins", X, engine.form)))
+        n, k = shape_of(seen)[0], len(self._lived)
+        size = max(1, _MARGINS // k)
+        found = np.empty(n)
+        with self.sampler._lock:  # both predict in the scratch arrays of one sum
+            for first in range(0, n, size):
+                last = min(n, first + size)
+                found[first:last] = self._votes(part_of(seen, first, last), last - first)
+        return np.asarray(found / self._lived.sum())
+
+    def _votes(self, seen: Rows, n: int) -> np.ndarray:
+        w = self.sampler._engine.learner.w
+        if isinstance(w, Expansion):
+            columns = np.empty((n, int(w.counts[HELD])))
+            step = entry_point(kernel_rows, w, example_rows(self.sampler._engine.shape.sparse), columns)
+            step(w, seen, columns)
+        else:
+            columns = taken(seen, np.arange(n))
+        changes = columns @ self._rows.T
+        p = changes.toarray() if sp.issparse(changes) else np.asarray(changes)
+        starts = np.flatnonzero(self._whole)
+        if len(starts) < len(self._whole):
+            for a, b in itertools.pairwise([*starts.tolist(), len(self._whole)]):
+                np.cumsum(p[:, a:b], axis=1, out=p[:, a:b])
+        return np.asarray(np.where(p > 0.0, 1.0, -1.0) @ self._lived)
+
+    def dump(self) -> engine_state.Content:
+        header, arrays = engine_state.dump(self.sampler._engine, [])
+        sparse = sp.issparse(self._rows)
+        own = {"whole": self._whole, "lived": self._lived}
+        if sparse:
+            own |= {"data": self._rows.data, "indices": self._rows.indices, "indptr": self._rows.indptr}
+        else:
+            own["rows"] = self._rows
+        return header | {"columns": self._rows.shape[1]}, arrays | {f"vote.{name}": own[name] for name in own}
+
+    @classmethod
+    def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
+        engine = engine_state.restore(header, arrays, kernel)[0]
+        own = {name.removeprefix("vote."): array for name, array in arrays.items() if name.startswith("vote.")}
+        rows, whole, lived = own.get("rows"), own["whole"], own["lived"]
+        w = engine.learner.w
+        shape = (len(lived), int(w.counts[HELD]) if isinstance(w, Expansion) else engine.dimension)
+        if rows is None:
+            _check_arrays(own["indices"].dtype.kind == "i", own["indptr"].dtype.kind == "i")
+            rows = sp.csr_matrix((own["data"], own["indices"], own["indptr"]), shape)
+            rows.check_format(full_check=True)
+        values: Any = rows.data if sp.issparse(rows) else rows
+        _check_arrays(
+            rows.shape == shape and header["columns"] == shape[1],
+            values.dtype == np.float64 and all_finite(values),
+            whole.shape == lived.shape and whole.dtype == np.bool_ and whole[:1].all(),
+            _are_lives(lived),
+        )
+        return cls(_sampler_of(engine), rows, whole, lived)
+
+
+def _vote(run: Run) -> _Vote | _Replay:
+    if isinstance(run.engine.parts.learner, AutoLasec):
+        return _replay(run)
+    found: list[Changes] = []
+    kept = followed(run, found.append)
+    births = np.concatenate([changes.births for changes in found])
+    whole = np.concatenate([changes.whole for changes in found])
+    columns = found[-1].rows.shape[1]
+    for changes in found:
+        changes.rows.resize(changes.rows.shape[0], columns)
+    rows = sp.vstack([changes.rows for changes in found], "csr")
+    if rows.nnz == rows.shape[0] * columns:
+        rows = rows.toarray()
+    sampler = _predictor(run.engine, np.zeros(run.engine.dimension))
+    if kept.is_dual:
+        sampler = _predictor(run.engine, _sum_of(kept.matrix(), np.zeros(columns)), _kernel_of(run.engine))
+    return _Vote(sampler, rows, whole, np.diff(births, append=run.rounds + 1).astype(float))
+
+
+class _Replay:
+    """The majority of hypotheses that are no vectors: all updates are learnt again for every call.
+
+    ``sampler`` is as it was before the first round, but for its preparation; the events are the rounds that updated or
+    switched, as the learner saw them.
+    """
+
+    def __init__(self, sampler: Sampler, events: Rows, facts: dict[str, np.ndarray]) -> None:
+        self.sampler = sampler
+        self._events = events
+        self._facts = facts
+
+    def margins(self, X: Any) -> np.ndarray:
+        engine = copy.deepcopy(self.sampler)._engine
+        rows = check_instances("margins", X, engine.form)
+        y, updated, switched, lived = (self._facts[name] for name in _FACTS)
+        follower = Follower(engine)
+        found = lived[0] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
+        for e in range(len(y)):
+            here = slice(e, e + 1)
+            for _ in follower.follow(part_of(self._events, e, e + 1), y[here], updated[here], switched[here], e):
+                pass
+            if lived[e + 1] > 0.0:
+                engine.learner = follower.learner
+                found += lived[e + 1] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
+        return np.asarray(found / lived.sum())
+
+    def dump(self) -> engine_state.Content:
+        header, arrays = engine_state.dump(self.sampler._engine, [])
+        own = self._facts | {f"events.{name}": value for name, value in self._events._asdict().items() if name != "d"}
+        return header, arrays | {f"vote.{name}": value for name, value in own.items()}
+
+    @classmethod
+    def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
+        engine = engine_state.restore(header, arrays, kernel)[0]
+        own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
+        facts = {name: arrays[f"vote.{name}"] for name in _FACTS}
+        y, updated, switched, lived = (facts[name] for name in _FACTS)
+        n, values = len(y), own["data" if engine.shape.sparse else "X"]
+        _check_arrays(
+            values.dtype == np.float64 and all_finite(values),
+            y.dtype == np.float64 and bool((np.abs(y) == 1.0).all()),
+            updated.dtype == switched.dtype == np.bool_,
+            _are_lives(lived),
+            [fact.shape for fact in facts.values()] == [(n,), (n,), (n,), (n + 1,)],
+        )
+        events: Rows = DenseRows(values)
+        if engine.shape.sparse:
+            _check_arrays(own["indices"].dtype == np.uint32, own["indptr"].dtype.kind == "i", own["indptr"].ndim == 1)
+            _check_arrays(values.ndim == 1, values.shape == own["indices"].shape)
+            events = all_canonical("load", SparseRows(values, own["indices"], own["indptr"], engine.dimension))
+        _check_arrays(shape_of(events) == (n, engine.dimension))
+        return cls(_sampler_of(engine), events, facts)
+
+
+_FACTS = ("y", "updated", "switched", "lived")
+
+
+def _are_lives(lived: np.ndarray) -> bool:
+    """Whether these are how many rounds each hypothesis lived."""
+    floats = lived.dtype == np.float64 and lived.ndim == 1
+    return floats and all_within(lived, 0.0, LARGEST_COUNT) and bool(lived.sum() > 0.0)
+
+
+def _check_arrays(*sound: Any) -> None:
+    """Refuse arrays of a file unless all that they must be is true of them."""
+    if not all(sound):
+        raise SnapshotError("load: the snapshot's arrays contradict each other.")
+
+
+def _replay(run: Run) -> _Replay:
+    start, events, births = None, [], [np.zeros(1, np.int64)]
+    facts: dict[str, list[np.ndarray]] = {name: [] for name in _FACTS[:3]}
+    for part in run.parts():
+        if start is None:
+            start = copy.deepcopy(run.sampler)
+        rows, trace = run.play(part)
+        switched = trace.switched
+        rounds = np.flatnonzero(trace.updated | switched)
+        events.append(taken(rows, rounds))
+        births.append(run.rounds - trace.rounds + 1 + rounds)
+        for name, flags in zip(facts, (part.labels, trace.updated, switched), strict=True):
+            facts[name].append(flags[rounds])
+    assert start is not None
+    start._engine.prepare = copy_state(run.engine.prepare)
+    joined = {name: np.concatenate(found) for name, found in facts.items()}
+    joined["lived"] = np.diff(np.concatenate(births), append=run.rounds + 1).astype(float)
+    return _Replay(start, check_instances("online_to_batch", stacked(events), run.engine.shape.sparse), joined)
+
+
+MAKERS: dict[str, Callable[[Run], Any]] = {"average": _average, "vote": _vote, "random": _random, "last": _last}
+MODELS: dict[str, Any] = {model.__name__: model for model in (_Single, _Vote, _Replay)}

@@ -1,0 +1,50 @@
+"""``askwhen data``: the data sets, which of them are here, and fetching the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..command import Out, command
+
+
+def _complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
+    from ...data import names
+
+    return [name for name in names() if name.startswith(incomplete.lower())]
+
+
+@command
+@click.argument("name", required=False, shell_complete=_complete)
+@click.option("--url", metavar="ADDRESS", help="The address of a folder that holds the files by their names.")
+def data(out: Out, name: str | None, url: str | None) -> None:
+    """List the data sets, or fetch one.
+
+    NAME is taken from the folder ASKWHEN_DATA, from the cache, or from --url to the cache.
+
+    Every file is checked by its SHA-256. A set that is here can be given to the other commands by its name.
+    """
+    from ...data import sets
+    from ..terminal import show
+
+    if name is None:
+        facts = [
+            {"name": each, "files": list(found), "missing": [file for file in found if not sets.is_here(file)]}
+            for each, found in sets.files().items()
+        ]
+        out.result(facts, show.data_table(facts))
+        return
+    found = sets.load(name, url=url)
+    n, d = found.X.shape
+    about = {
+        "name": name.lower(),
+        "instances": n,
+        "test_instances": 0 if found.X_test is None else found.X_test.shape[0],
+        "features": d,
+        "classes": list(found.names),
+        "drifts": found.drifts,
+        "sparse": hasattr(found.X, "tocsr"),
+        "files": [str(sets.fetch(file)) for file in sets.files()[name.lower()]],
+    }
+    out.result(about, show.facts_table(about))

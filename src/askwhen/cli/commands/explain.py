@@ -1,0 +1,73 @@
+"""``askwhen explain``: why a round asked, or did not."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+import askwhen as aw
+
+from ..command import Out, command
+from ..terminal.show import facts_table
+
+
+@command
+@click.argument("trace", type=click.Path(dir_okay=False))
+@click.option("--round", "number", type=click.IntRange(0), required=True, help="The round, counted from 0.")
+def explain(out: Out, trace: str, number: int) -> None:
+    """Say why a round asked for its label, or did not.
+
+    Its margin, the probability of asking, and the coin.
+
+    TRACE is what `askwhen run --trace` wrote, or `to_parquet` and `to_csv` of a trace in Python.
+    """
+    from ...trace.files import read_trace
+
+    found, about = read_trace(trace)
+    at = number - found.start
+    if not 0 <= at < found.rounds:
+        last = found.start + found.rounds - 1
+        raise aw.InputError(f"explain: {trace} holds rounds {found.start} to {last}, not {number}.")
+    facts = {name: values[at].item() for name, values in found.columns().items() if "drift" not in name}
+    facts["sampler"] = about.get("sampler", {})
+    facts["why"] = why(facts)
+    shown = {name: facts[name] for name in ("round", "margin", "prediction", "probability", "coin")} | facts["sampler"]
+    out.result(facts, facts["why"], "", facts_table(shown))
+
+
+def why(facts: dict[str, Any]) -> str:
+    """What happened in a round, in sentences."""
+    p, P, u, asked = (facts[name] for name in ("margin", "probability", "coin", "queried"))
+    if math.isnan(p):
+        first = (
+            f"Round {facts['round']} predicted {facts['prediction']:+g}; its margin was not needed, so not computed."
+        )
+    else:
+        near = "on" if p == 0.0 else "above" if p > 0.0 else "below"
+        first = (
+            f"Round {facts['round']} predicted {facts['prediction']:+g}: its margin {p:+.4g} is {near} the boundary."
+        )
+    if math.isnan(P):
+        second = f"The coin was {u:.4f}, and bounds on the margin were enough to decide: it "
+        second += "asked." if asked else "did not ask."
+    elif P >= 1.0:
+        second = "The rule was certain to ask."
+    elif P <= 0.0:
+        second = "The rule was certain not to ask."
+    else:
+        than = "below" if asked else "not below"
+        second = f"The rule asks here with probability {P:.4f}; the coin was {u:.4f}, {than} it, so it "
+        second += "asked." if asked else "did not ask."
+    right = "wrong" if facts["mistaken"] else "right"
+    third = f"The prediction was {right}" if not isinstance(facts["prediction"], float) else "The label came"
+    if not asked:
+        third = (
+            f"The prediction was {right}, which only a simulation knows"
+            if third.startswith("The pred")
+            else "No label came"
+        )
+    moved = "and the learner moved" if facts["updated"] else "and the learner stayed as it was"
+    switched = "; a switch was declared in this round" if facts["switched"] else ""
+    return f"{first} {second} {third}, {moved}{switched}."

@@ -1,0 +1,128 @@
+"""``askwhen reproduce``: the papers' experiments, published beside measured."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ...errors import InputError
+from ..command import Out, command
+from ..source import Stopping, progress_bar, say_if_compiling
+
+NAMES = (
+    "lasec-synthetic",
+    "lasec-usps",
+    "switch-classification",
+    "switch-regression",
+    "selective-text",
+    "pa-svm",
+    "online-to-batch",
+)
+
+
+@command
+@click.argument("names", nargs=-1, type=click.Choice([*NAMES, "all"]), required=True, metavar="NAME...")
+@click.option("--quick", is_flag=True, help="The same tables from fewer repeats or instances, each within two minutes.")
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False),
+    help="Where tables and figures are written.  [default: reproduction, or reproduction-quick]",
+)
+def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None) -> None:
+    """Run an experiment of the papers again.
+
+    Prints what was published beside what is measured here, and writes the tables and the figures to a folder. NAME is
+    lasec-synthetic, lasec-usps, switch-classification, switch-regression, selective-text, pa-svm, online-to-batch, or
+    all. In full they take from seconds to ten minutes each on two cores.
+
+    selective-text and pa-svm need data sets in the folder that ASKWHEN_DATA names; lasec-usps takes scikit-learn's
+    digits where USPS is absent. What is finished is kept in the cache folder, so that an interrupted run goes on, and
+    seeds are fixed, so that two runs print the same numbers, but for times.
+    """
+    from ...experiments import EXPERIMENTS, Playing
+
+    size = "quick" if quick else "full"
+    target = Path(f"reproduction{'-quick' if quick else ''}" if folder is None else folder)
+    wanted = list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
+    _check_folder(folder, target, wanted)
+    say_if_compiling(out)
+    facts: dict[str, Any] = {}
+    stopping = Stopping(out, "what is being played")
+    for name in wanted:
+        started = time.perf_counter()
+        with stopping.listening(), progress_bar(out, name, 1, "last") as move:
+            playing = Playing(name, size, lambda done, total, last: move(done / total, last=last))
+            stopping.then = playing.stop
+            found = _played(EXPERIMENTS[name].run, playing, size, stopping)
+        seconds = time.perf_counter() - started
+        files = [_written(target, f"{name}-{each}.svg", text) for each, text in found.figures.items()]
+        source = EXPERIMENTS[name].source
+        facts[name] = {
+            "source": source,
+            "size": size,
+            "tables": [table.facts() for table in found.tables],
+            "claims": found.claims,
+            "remarks": found.remarks,
+            "figures": files,
+            "seconds": seconds,
+        }
+        _written(target, f"{name}.md", _markdown(name, source, found, files))
+        if not out.json:
+            pictures = f"{len(files)} figures and " if files else ""
+            out.result({}, *_shown(name, source, found), f"{pictures}{name}.md: in {target}", "")
+    if out.json:
+        out.result(facts)
+
+
+def _played(run: Any, playing: Any, size: str, stopping: Stopping) -> Any:
+    try:
+        return run(playing, size)
+    except KeyboardInterrupt:
+        if stopping.twice:  # a thread cannot be stopped; what is kept is whole
+            click.echo("askwhen: interrupted.", err=True)
+            os._exit(1)
+        raise
+
+
+def _check_folder(folder: str | None, target: Path, names: list[str]) -> None:
+    """Refuse what could not be written to, before anything is played."""
+    if folder is not None and not folder.strip():
+        raise InputError("reproduce: --out must name a folder.")
+    target.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        if (target / f"{name}.md").is_dir():
+            raise InputError(f"reproduce: {target / name}.md is a folder; --out names another place.")
+    with tempfile.TemporaryFile(dir=target):
+        pass
+
+
+def _written(folder: Path, name: str, text: str) -> str:
+    from ...report.page import write
+
+    write("reproduce", folder / name, text)
+    return str(folder / name)
+
+
+def _markdown(name: str, source: str, found: Any, files: list[str]) -> str:
+    parts = [f"## {name}\n\n{source}.\n", *(f"{remark}\n" for remark in found.remarks)]
+    parts += [table.markdown() for table in found.tables]
+    claims = [f"| {claim} | {answer if answer != 'no' else '**no**'} |" for claim, answer in found.claims.items()]
+    parts += ["\n".join(["| what should hold | here |", "| --- | --- |", *claims]) + "\n"]
+    parts += [f"![{Path(file).stem}]({Path(file).name})\n" for file in files]
+    return "\n".join(parts)
+
+
+def _shown(name: str, source: str, found: Any) -> list[Any]:
+    from ..terminal.show import table_of
+
+    shown: list[Any] = [f"[bold]{name}[/]: {source}", *found.remarks, ""]
+    for table in found.tables:
+        shown += [table.title, table_of(table.columns, table.rows), ""]
+    rows = [[claim, answer if answer != "no" else "[bold]no[/]"] for claim, answer in found.claims.items()]
+    return [*shown, table_of(["what should hold", "here"], rows), ""]

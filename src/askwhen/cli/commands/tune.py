@@ -1,0 +1,96 @@
+"""``askwhen tune``: parameters for a stream, found on its head."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+import askwhen as aw
+
+from ..command import Out, again, command
+from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading, share_of
+from ..source import Source, progress_bar, say_if_compiling
+from ..terminal import show
+
+
+@command
+@click.argument("file")
+@ALGORITHM(
+    "--algorithms",
+    "-a",
+    type=Listed(AlgorithmName(), "name,name,..."),
+    default="default,lasec-ss,sop-ss,perceptron-ss,pa-i-active,bbq",
+    show_default=True,
+    help="What to try; see `askwhen algorithms`.",
+)
+@click.option(
+    "--labels", type=Labels(below=True), default="10%", show_default=True, metavar="SHARE", help="The share of labels."
+)
+@click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="How many instances to look at.")
+@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each is run.")
+@SETTINGS
+@SEED
+@RAW
+@reading(STREAMS)
+def tune(
+    out: Out,
+    file: str,
+    algorithms: list[str],
+    labels: float,
+    head: int,
+    repeats: int,
+    settings: tuple[tuple[str, Any], ...],
+    seed: int,
+    raw: bool,
+    reading: dict[str, Any],
+) -> None:
+    """Pick parameters on the head of a file.
+
+    Prints the command to use.
+
+    Progressive validation: every instance is predicted before its label is learnt. All labels of the head are looked
+    at, each algorithm learns only from those it asks for. FILE is as in `askwhen run`; letters that are --set are not
+    tried.
+
+    \b
+    askwhen tune elec2 --labels 5%
+    """
+    say_if_compiling(out)
+    X, y = Source(file, reading).load(head)
+    with progress_bar(out, f"trying on {len(y):,} instances", 1, "last") as move:
+        tried = aw.evaluate.tune(
+            X,
+            y,
+            share_of(labels, len(y)),
+            algorithms,
+            letters=dict(settings),
+            prepare=None if raw else aw.Prepare(),
+            repeats=repeats,
+            seed=seed,
+            watch=lambda done, total, last: move(done / total, last=last),
+        )
+    command_line = _command(tried[0], labels)
+    warning = aw.evaluate.order_warning(y)
+    facts = {
+        "head": len(y),
+        "order_warning": warning,
+        "command": command_line,
+        "best": vars(tried[0]),
+        "tried": [vars(each) for each in tried],
+    }
+    shown = f"[bold]{command_line}[/]" if not out.json else ""
+    doubt = [f"[bold]{warning}[/]", ""] if warning else []
+    out.result(facts, *doubt, show.tried_table(tried), "", "The most accurate, as a command:", shown)
+
+
+def _command(best: aw.evaluate.Tried, labels: float) -> str:
+    """How to run it over the whole file."""
+    chosen = [f"--algorithm {best.algorithm}"]
+    if "rate" in best.letters:
+        chosen.append(f"--labels {100 * labels:g}%")
+    letters = {name: value for name, value in best.letters.items() if name != "rate"}
+    chosen += [f"--set {shlex.quote(f'{name}={value:.6g}')}" for name, value in letters.items()]
+    dropped = ("algorithms", "labels", "head", "repeats", "settings")
+    return again(drop=dropped, add=chosen).replace("askwhen tune", "askwhen run", 1)

@@ -1,0 +1,53 @@
+"""``askwhen warm``: compile ahead, for images and services."""
+
+from __future__ import annotations
+
+import time
+
+import askwhen as aw
+
+from ..command import Out, command
+from ..options import ALGORITHM, AlgorithmName, Listed
+from ..source import progress_bar
+from ..terminal.show import facts_table
+
+
+@command
+@ALGORITHM(
+    "--algorithms",
+    "-a",
+    type=Listed(AlgorithmName(), "name,name,..."),
+    default="default",
+    show_default=True,
+    help="Names with commas between; see `askwhen algorithms`.",
+)
+def warm(out: Out, algorithms: list[str]) -> None:
+    """Compile ahead what algorithms need.
+
+    The first use of an algorithm compiles its steps, which takes seconds, and keeps them for every later process of
+    the same user. This does it now, for dense and sparse instances: in an image, or before a service starts.
+
+    \b
+    askwhen warm
+    askwhen warm --algorithms default,lasec-ss
+    """
+    from ...algorithms import algorithm
+    from ...compiled.notices import tell_nothing
+    from ...compiled.steps import cache_folder
+
+    tell_nothing()
+    folder, started, took = cache_folder(), time.perf_counter(), {}
+    if folder is None:
+        raise aw.InputError("there is no folder to keep compiled steps in; set XDG_CACHE_HOME to one.")
+    with progress_bar(out, "compiling", len(algorithms), "what") as move:
+        for at, name in enumerate(algorithms):
+            begun = time.perf_counter()
+            sampler = algorithm(name).build(share=0.5, prepare=aw.Prepare())
+            aw.warm(
+                sampler,
+                watch=lambda done, total, what, at=at, name=name: move(at + done / total, what=f"{name}, {what}"),  # type: ignore[misc]
+            )
+            took[name] = time.perf_counter() - begun
+    facts = {"seconds": time.perf_counter() - started, "algorithms": took, "folder": str(folder)}
+    shown = {name: f"{seconds:.1f} seconds" for name, seconds in took.items()}
+    out.result(facts, facts_table(shown | {"steps in": str(folder)}))

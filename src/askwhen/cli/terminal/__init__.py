@@ -1,0 +1,1 @@
+"""What a terminal shows and reads: tables, plots, sentences, keys."""

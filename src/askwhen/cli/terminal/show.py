@@ -1,0 +1,254 @@
+"""What results look like in a terminal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import askwhen as aw
+
+from .summary import of_comparison, of_run, percent
+from .summary import parts_of as parts_of
+
+
+def run_facts(
+    sampler: aw.Sampler, progress: aw.evaluate.Progress, seconds: float, rate: float, name: str | None = None
+) -> dict[str, Any]:
+    """What came of a run, for programs; ``name`` is that of the algorithm, where it is known."""
+    n, last = int(progress.rounds[-1]), progress.running
+    facts: dict[str, Any] = {"rounds": n, "first_round": sampler.round - n}
+    if progress.estimate is None:
+        facts["squared_error"] = progress.error
+    else:
+        overall = progress.estimate.overall
+        facts |= {
+            "accuracy": 1 - progress.error,
+            "mistakes": round(progress.error * n),
+            "error_bound": progress.error_bound,
+            "confidence": 1 - progress.delta,
+            "f_measure": float(last.f_measure[-1]),
+            "estimate": {"value": overall.value, "low": overall.low, "high": overall.high},
+        }
+    return facts | {
+        "questions": round(float(last.question_rate[-1]) * n),
+        "label_share": float(last.question_rate[-1]),
+        "updates": int(last.updates[-1]),
+        "switches": [int(at) for at in progress.switches],
+        "seconds": seconds,
+        "rounds_per_second": rate,
+        "sampler": parts_of(sampler),
+        "baselines": progress.baselines,
+        "order_warning": progress.order_warning,
+        "summary": of_run(sampler, progress, name),
+    }
+
+
+def lead(facts: dict[str, Any]) -> list[Any]:
+    """What is said before a table: what came out, and whether the labels' order makes it doubtful."""
+    from rich.markup import escape
+
+    warning = facts["order_warning"]
+    return [escape(facts["summary"]), *([f"[bold]{escape(warning)}[/]"] if warning else []), ""]
+
+
+def run_table(facts: dict[str, Any]) -> Any:
+    """What came of a run, for people."""
+    from rich.console import Group
+    from rich.markup import escape
+
+    table = _facts()
+    first, n = facts["first_round"], facts["rounds"]
+    table.add_row("rounds", f"{n:,}" + (f" (from {first:,})" if first else ""))
+    if "squared_error" in facts:
+        table.add_row("mean squared error", f"[bold]{facts['squared_error']:.4g}[/]")
+    else:
+        found, sure = facts["estimate"], f"{facts['confidence']:.0%} confidence"
+        mistakes = f"{facts['mistakes']:,} mistake{'' if facts['mistakes'] == 1 else 's'}"
+        table.add_row("accuracy", f"[bold]{percent(facts['accuracy'])}[/], {mistakes}")
+        table.add_row("", f"at least {percent(1 - min(facts['error_bound'], 1))} if instances are independent, {sure}")
+        table.add_row("by asked labels alone", percent(found["value"]))
+        table.add_row("", f"{percent(found['low'])} to {percent(found['high'])} at every round at once, {sure}")
+        table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
+    for at, (name, score) in enumerate(facts["baselines"].items()):
+        shown = f"{score:.4g}" if "squared_error" in facts else percent(score)
+        table.add_row("" if at else "baselines", f"{shown}, {name}")
+    table.add_row("labels asked", f"{facts['questions']:,} ({percent(facts['label_share'])})")
+    table.add_row("updates", f"{facts['updates']:,}")
+    switches = facts["switches"]
+    some = ", ".join(f"{at:,}" for at in switches[:8]) + (", ..." if len(switches) > 8 else "")
+    table.add_row("switches", f"{len(switches)} (rounds {some})" if switches else "0")
+    table.add_row(
+        "speed", f"{facts['rounds_per_second']:,.0f} rounds per second, {facts['seconds']:.1f} seconds in all"
+    )
+    for name in ("model", "trace", "report"):
+        if facts[name]:
+            table.add_row(name, escape(facts[name]))
+    return Group(*lead(facts), table)
+
+
+def algorithm_table(facts: list[dict[str, Any]]) -> Any:
+    """Algorithms, one in each row; the letter that says how much is asked has a star."""
+    table = _table("algorithm", "letters", "what it does", "from")
+    for each in facts:
+        letters = []
+        for letter, usual in each["letters"].items():
+            shown = f"{letter}*" if letter == each["scale"] else letter
+            letters.append(shown if usual is None else f"{shown}={usual:g}")
+        table.add_row(f"[bold]{each['name']}[/]", " ".join(letters), each["line"], each["source"])
+    return table
+
+
+def data_table(facts: list[dict[str, Any]]) -> Any:
+    """Data sets, and which of them are here."""
+    table = _table("data set", "here", "files")
+    for each in facts:
+        here = "no" if each["missing"] else "yes"
+        table.add_row(f"[bold]{each['name']}[/]", here, ", ".join(each["files"]) or "comes with scikit-learn")
+    return table
+
+
+def comparison_table(comparison: aw.evaluate.Comparison) -> Any:
+    """Accuracy of each algorithm and baseline at each share, the best algorithm of a share in bold."""
+    table = _table("labels", "algorithm", "asked", "accuracy", "letters", "seconds")
+    best = {
+        cell.share: max(each.mean for each in comparison.cells if each.share == cell.share) for cell in comparison.cells
+    }
+    before = None
+    simple = {id(cell) for cell in comparison.baselines}
+    for cell in sorted([*comparison.cells, *comparison.baselines], key=lambda cell: (cell.share, -cell.mean)):
+        error = "" if math.isnan(cell.margin_of_error) else f" ± {100 * cell.margin_of_error:.1f}"
+        accuracy = f"{100 * cell.mean:.1f}{error} %"
+        bold = id(cell) not in simple and cell.mean == best[cell.share]
+        table.add_row(
+            "" if cell.share == before else f"{100 * cell.share:.3g} %",
+            cell.algorithm,
+            percent(float(cell.asked.mean())),
+            f"[bold]{accuracy}[/]" if bold else accuracy,
+            letters_of(cell.letters),
+            "" if math.isnan(cell.seconds) else f"{cell.seconds:.2g}",
+            style="dim" if id(cell) in simple else None,
+        )
+        before = cell.share
+    return table
+
+
+def comparison_facts(comparison: aw.evaluate.Comparison) -> dict[str, Any]:
+    """A comparison, for programs."""
+    return {
+        "repeats": comparison.repeats,
+        "rounds": comparison.rounds,
+        "cells": [_cell_facts(cell) for cell in comparison.cells],
+        "baselines": [_cell_facts(cell) for cell in comparison.baselines],
+        "order_warning": comparison.order_warning,
+        "summary": of_comparison(comparison),
+    }
+
+
+def _cell_facts(cell: aw.evaluate.Cell) -> dict[str, Any]:
+    return {
+        "algorithm": cell.algorithm,
+        "labels": cell.share,
+        "letters": cell.letters,
+        "asked": float(cell.asked.mean()),
+        "accuracy": cell.mean,
+        "margin_of_error": cell.margin_of_error,
+        "accuracies": cell.accuracy,
+        "windows": cell.windows.mean(axis=0),
+        "seconds": cell.seconds,
+    }
+
+
+def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:
+    """Accuracy against labels, where there are several shares, and against time at the largest."""
+    import shutil
+
+    from .plot import lines
+
+    width = min(shutil.get_terminal_size((100, 24)).columns, 110)
+    by_name = {name: [cell for cell in comparison.cells if cell.algorithm == name] for name in comparison.algorithms}
+    found: list[Any] = []
+    if len(comparison.shares) > 1:
+        points = {name: cells for name, cells in by_name.items() if len(cells) > 1}
+        against = {
+            name: ([100 * c.asked.mean() for c in cells], [c.mean for c in cells]) for name, cells in points.items()
+        }
+        if against:
+            found += [lines(against, width=width, height=18, across="labels asked, %", up="accuracy"), ""]
+    share = max(comparison.shares)
+    cells = [cell for cell in comparison.cells if cell.share in (share, 1.0)]
+    over_time = {cell.algorithm: (comparison.rounds, cell.windows.mean(axis=0)) for cell in cells}
+    title = f"accuracy over time, {100 * share:.3g} % of the labels"
+    if all(cell.share == 1.0 for cell in cells):
+        title = "accuracy over time, all labels"
+    return [*found, lines(over_time, width=width, height=18, across="rounds", up=title), ""]
+
+
+def tried_table(tried: list[aw.evaluate.Tried], most: int = 12) -> Any:
+    """What was tried, the best first."""
+    table = _table("algorithm", "letters", "asked", "accuracy")
+    for at, each in enumerate(tried[:most]):
+        accuracy = percent(each.accuracy)
+        shown = f"[bold]{accuracy}[/]" if at == 0 else accuracy
+        table.add_row(each.algorithm, letters_of(each.letters), percent(each.asked), shown)
+    if len(tried) > most:
+        table.add_row(f"and {len(tried) - most} more", "", "", "")
+    return table
+
+
+def letters_of(letters: dict[str, Any]) -> str:
+    """Letters with their values, as they are shown."""
+    return " ".join(f"{letter}={value:.4g}" for letter, value in letters.items())
+
+
+def label_table(facts: dict[str, Any]) -> Any:
+    """What came of labelling by hand."""
+    found = facts["accuracy"]
+    given = ", ".join(f"{count:,} {name}" for name, count in facts["labels"].items())
+    shown = {
+        "rows seen": f"{facts['rows_seen']:,}" + (", all of them" if facts["ended"] else ""),
+        "asked about": f"{facts['questions']:,}",
+        "answers": given,
+        "accuracy": "not known yet"
+        if found is None
+        else f"{percent(found['value'])} ({percent(found['low'])} to {percent(found['high'])})",
+        "answers in": facts["answers"],
+        "sampler in": facts["model"],
+    }
+    return facts_table(shown)
+
+
+def facts_table(facts: dict[str, Any]) -> Any:
+    """Names and values."""
+    from rich.markup import escape
+
+    table = _facts()
+    for name, value in facts.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        table.add_row(name.replace("_", " "), escape(shown))
+    return table
+
+
+def table_of(columns: list[str], rows: list[list[str]]) -> Any:
+    """A table of texts."""
+    table = _table(*columns)
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _table(*columns: str) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
+    for name in columns:
+        table.add_column(name, overflow="fold")
+    return table
+
+
+def _facts() -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    return table

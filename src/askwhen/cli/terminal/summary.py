@@ -1,0 +1,60 @@
+"""One sentence that says what came out, and the words it is made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import askwhen as aw
+
+
+def percent(value: float) -> str:
+    """A share in percent, or a word where there is none."""
+    return "unknown" if math.isnan(value) else f"{100 * value:.1f} %"
+
+
+def parts_of(sampler: Any) -> dict[str, str]:
+    """The parts of a sampler, as they are written in Python."""
+    from ...validation import short
+
+    named = ("learner", "rule", "drift", "prepare", "audit")
+    found = {name: getattr(sampler, name, None) for name in named}
+    return {name: short(part) for name, part in found.items() if part is not None}
+
+
+def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None) -> str:
+    """What came of a run, and what a simple rule would have come to; ``name`` is the algorithm's, where it is known."""
+    who = _who(sampler) if name is None else called(name)
+    n, found = int(progress.rounds[-1]), progress.baselines
+    told = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
+    if progress.estimate is None:
+        simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
+        return f"{told} was off by a mean squared error of {progress.error:.4g}{simple}."
+    simple = f"; {_by_majority(found['majority so far'])}" if found else ""
+    return f"{told} was right in {percent(1 - progress.error)}{simple}."
+
+
+def _by_majority(accuracy: float) -> str:
+    return f"always saying the more frequent label would have been right in {percent(accuracy)}"
+
+
+def of_comparison(comparison: aw.evaluate.Comparison) -> str:
+    """The best algorithm at the largest share, and what a simple rule would have come to."""
+    best, n = comparison.best, int(comparison.rounds[-1])
+    told = f"With {100 * best.share:.3g} % of {n:,} labels" if best.share < 1 else f"With all {n:,} labels"
+    alone = sum(cell.share == best.share for cell in comparison.cells) == 1
+    simple = "" if comparison.majority is None else f"; {_by_majority(comparison.majority)}"
+    return f"{told} {called(best.algorithm)} {'was' if alone else 'did best,'} right in {percent(best.mean)}{simple}."
+
+
+def called(name: str) -> str:
+    """An algorithm as a sentence speaks of it."""
+    return "the default" if name == "default" else name.upper()
+
+
+def _who(sampler: aw.Sampler) -> str:
+    """A sampler as a sentence speaks of it where nobody knows the name of its algorithm."""
+    budget = isinstance(sampler.rule, aw.BudgetRule)
+    if budget and parts_of(sampler) == parts_of(aw.Sampler(rule=sampler.rule)):
+        return "the default"
+    return type(sampler.learner).__name__

@@ -1,0 +1,100 @@
+"""Compiled steps on the disk: damaged files are discarded, and where nothing can be written everything still works.
+
+Behind numba's cache stand an index (.nbi) and one file for each compiled step (.nbc), all pickles. A full disk, a
+folder that can no longer be written to or a file that lost its end would stop whatever needs a step; here the step is
+compiled anew instead, and a :class:`askwhen.errors.CacheWarning` says so once. What a file holds is checked by SHA-256
+before any of it is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any, cast
+
+from numba.core import caching
+from numba.core.serialize import dumps
+
+from ..errors import CacheWarning
+
+_warned = False
+
+
+def _warn(sentence: str) -> None:
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn(sentence, CacheWarning, stacklevel=2)
+
+
+class _CheckedFiles(caching.IndexDataCacheFile):
+    """numba's files, with a checksum and the key of its step in each of them."""
+
+    def save(self, key: Any, data: Any) -> None:
+        content = cast(Any, dumps)((key, data))
+        cast(Any, super()).save(key, (hashlib.sha256(content).digest(), content))
+
+    def load(self, key: Any) -> Any:
+        found = cast(Any, super()).load(key)
+        if found is None:
+            return None
+        digest, content = found
+        if hashlib.sha256(content).digest() != digest:
+            raise ValueError("its checksum does not match")
+        saved_as, data = pickle.loads(content)
+        if saved_as != key:
+            raise ValueError("it holds another step")
+        return data
+
+
+class _InOurFolder(caching.CompileResultCacheImpl):
+    """No other folder: only ours is named after the sources, and others could hold a stale step."""
+
+    _locator_classes = (caching.UserProvidedCacheLocator,)
+
+
+class StepCache(caching.FunctionCache):
+    """The disk cache of one step, which never raises."""
+
+    _impl_class = _InOurFolder
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        cast(Any, super()).__init__(function)
+        # The folder is named after the sources: when their files were written says nothing more.
+        self._cache_file = cast(Any, _CheckedFiles)(self._cache_path, self._impl.filename_base, 0)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The compiled step, or None where there is none that can be used; damaged files are discarded."""
+        try:
+            return cast(Any, super()).load_overload(signature, context)
+        except OSError as error:
+            self._warn(error)
+        except Exception as error:  # a damaged pickle may raise anything
+            with contextlib.suppress(OSError):
+                cast(Any, self).flush()
+            _warn(f"askwhen: a compiled step in {self._cache_path} is damaged ({error}); it is compiled anew.")
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a compiled step for other processes, where that can be done."""
+        try:
+            cast(Any, super()).save_overload(signature, compiled)
+        except Exception as error:  # the disk, or an index that was damaged since it was read
+            self._warn(error)
+
+    def _warn(self, error: Exception) -> None:
+        _warn(
+            f"askwhen: compiled steps cannot be kept in {self._cache_path} ({error}), so that every process compiles "
+            "them anew; make room there, or set XDG_CACHE_HOME to another folder."
+        )
+
+
+def keep_compiled(step: Any, function: Callable[..., Any]) -> None:
+    """Let a step use the disk cache, in numba's folder of this moment."""
+    try:
+        step._cache = StepCache(function)
+    except (OSError, RuntimeError) as error:
+        _warn(f"askwhen: compiled steps cannot be kept ({error}), so that every process compiles them anew.")

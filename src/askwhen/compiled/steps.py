@@ -1,0 +1,209 @@
+"""How steps are compiled, cached and chosen by type.
+
+A *step* is a small pure function in the paper's letters, compiled by numba. A :class:`Family` is one step with one
+implementation for each type of state (or of row): compiled loops pick the implementation when they are typed, so a
+loop written once in a module of its own is specialised for every learner and still found in the disk cache.
+
+The disk cache of numba watches only the file of the function itself, not of the functions it calls. The cache folder
+is therefore named after a hash of every source that steps come from: a changed formula can never meet a stale loop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import intrinsic, overload
+
+from . import sources
+from .cache import keep_compiled
+from .notices import while_compiling
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_STALE_AFTER = 30 * 86400.0
+
+
+@cache
+def source_hash() -> str:
+    """The name of this version of the steps, of Python and of numba."""
+    return sources.source_hash(Path(__file__).parents[1], sys.version, numba.__version__)
+
+
+def _parents() -> Iterator[Path]:
+    """Folders that may hold compiled steps, the best first."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"]) / "askwhen"
+    with contextlib.suppress(RuntimeError):  # no home folder is known
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen"
+    yield Path(tempfile.gettempdir()) / f"askwhen-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+
+
+@cache
+def cache_folder() -> Path | None:
+    """The folder that holds this version's compiled steps, or None where nothing can be written."""
+    for parent in _parents():
+        folder = parent / f"steps-{source_hash()}"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if hasattr(os, "getuid") and parent.stat().st_uid != os.getuid():
+                continue  # compiled steps are code: never from a folder that is somebody else's
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            os.utime(folder)
+        except OSError:
+            continue
+        _forget_old(parent, folder)
+        return folder
+    return None
+
+
+def _forget_old(parent: Path, keep: Path) -> None:
+    """Remove folders of other versions that nobody has used for a month."""
+    for other in parent.glob("steps-" + 16 * "[0-9a-f]"):
+        with contextlib.suppress(OSError):
+            if other != keep and time.time() - other.stat().st_mtime > _STALE_AFTER:
+                shutil.rmtree(other, ignore_errors=True)
+
+
+def step(function: F) -> F:
+    """Compile a step into its callers, without fastmath, so that every caller gets the same bits."""
+    return _compile(function, forceinline=True)
+
+
+def apart(function: F) -> F:
+    """Compile a step that is too large, or too seldom called, to be compiled into its callers again and again."""
+    return _compile(function, forceinline=False)
+
+
+def _compile(function: F, forceinline: bool) -> F:
+    folder = cache_folder()
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
+    compiled = cast(Any, numba.njit)(**options)(function)
+    if folder is not None:
+        try:
+            settings.CACHE_DIR = str(folder)
+            keep_compiled(compiled, function)
+        finally:
+            settings.CACHE_DIR = before
+    return cast(F, compiled)
+
+
+if hasattr(os, "register_at_fork"):  # a child forked while a thread compiles could never compile
+    _compiles = {"after_in_parent": global_compiler_lock.release, "after_in_child": global_compiler_lock.release}
+    os.register_at_fork(before=global_compiler_lock.acquire, **_compiles)
+
+
+def _borrow(_: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return without_counts(context, builder, signature.args[0], args[0])
+
+    return value(value), generate
+
+
+borrow: Callable[[Any], Any] = cast(Any, intrinsic)(_borrow)
+"""The same arrays without their reference counts, for the length of a compiled call.
+
+Counting references at every access of a state costs more than a sparse round itself. The caller holds the arrays.
+"""
+
+
+def without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Code for the same value with no array counting its references."""
+    if isinstance(kind, numba.types.Array):
+        array = context.make_array(kind)(context, builder, value=value)
+        array.meminfo = array.meminfo.type(None)
+        array.parent = array.parent.type(None)
+        return array._getvalue()
+    if isinstance(kind, numba.types.BaseTuple):
+        for place, part in enumerate(cast(Any, kind)):
+            inner = without_counts(context, builder, part, builder.extract_value(value, place))
+            value = builder.insert_value(value, inner, place)
+    return value
+
+
+def entry_point(function: Any, *args: Any, what: Any = None) -> Callable[..., Any]:
+    """The compiled function behind a step for arguments of these types, or for arguments like these.
+
+    It skips numba's look-up of types (two microseconds for a NamedTuple) and their checks: the caller must give
+    arguments of exactly these types, which the door of the sampler sees to. ``what`` it is for is told to a person who
+    waits for the compiler.
+    """
+    key = (function, *map(likeness, args))
+    compiled = _entry_points.get(key)
+    if compiled is None:
+        types = tuple(type_of(arg) for arg in args)
+        with while_compiling(function.__name__ if what is None else type(what).__name__):
+            function.compile(types)
+        compiled = _entry_points[key] = function.get_overload(types)
+    return compiled
+
+
+_entry_points: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_LAYOUT = 0x503  # contiguous as in C, as in Fortran, aligned, writeable: what numba's types tell apart
+
+
+def type_of(arg: Any) -> Any:
+    """The numba type of a value, or the type itself where one is given."""
+    return arg if isinstance(arg, numba.types.Type) else cast(Any, numba.typeof)(arg)
+
+
+def likeness(arg: Any) -> Any:
+    """Equal for values of the same numba type, which takes half a millisecond to find out for the states of a round."""
+    if isinstance(arg, np.ndarray):
+        return arg.dtype, arg.ndim, arg.flags.num & _LAYOUT
+    if isinstance(arg, tuple):
+        return type(arg), *map(likeness, arg)
+    return type(arg) if isinstance(arg, (bool, int, float)) else type_of(arg)
+
+
+class Family:
+    """One step with one implementation for each type of its first argument (or of those ``on`` counts), or a default.
+
+    Called from Python it runs the plain implementation; called from a compiled step it is compiled.
+    """
+
+    def __init__(self, name: str, on: tuple[int, ...] = (0,), default: Callable[..., Any] | None = None) -> None:
+        self.__name__ = name
+        self._on = on
+        self._default = default
+        self._table: dict[tuple[Any, ...], Callable[..., Any]] = {}
+        overload(self, strict=False, jit_options={"error_model": "numpy", "forceinline": True})(self._choose)
+
+    def __call__(self, *args: Any) -> Any:  # noqa: D102, the class says what a call does
+        kinds = tuple(type(args[place]) for place in self._on)
+        implementation = self._table.get(kinds, self._default)
+        if implementation is None:
+            raise TypeError(f"{self.__name__} has no implementation for {', '.join(kind.__name__ for kind in kinds)}")
+        return implementation(*args)
+
+    def _choose(self, *args: Any) -> Callable[..., Any] | None:
+        return self._table.get(tuple(_python_type(args[place]) for place in self._on), self._default)
+
+    def of(self, *kinds: type) -> Callable[[F], F]:
+        """Register the decorated plain function as the implementation for these types, one for each place."""
+        assert len(kinds) == len(self._on)
+
+        def register(function: F) -> F:
+            self._table[kinds] = function
+            return function
+
+        return register
+
+
+def _python_type(kind: Any) -> Any:
+    """The Python type behind a numba type."""
+    return np.ndarray if isinstance(kind, numba.types.Array) else getattr(kind, "instance_class", None)

@@ -1,0 +1,184 @@
+"""Tables of text, CSV and TSV: blocks of whole rows, each parsed by pyarrow out of memory.
+
+Arrow is given copies in memory of its own, never a Python file: it reads ahead in threads, which must not call Python
+when the interpreter ends.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from ...compiled.steps import apart
+from ...errors import InputError
+from ..files import Report, blocks_of, in_order, is_piped, needs, not_decoded, one_sentence
+from ..instances import Columns
+from ..lines import NEWLINE
+from ..tables import Batch
+from .svmlight import RETURN
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+HEAD = 1 << 20
+"""How many bytes decide which columns are numbers, words or flags."""
+LONGEST = 1 << 26
+"""How many bytes a row may have."""
+
+QUOTE = np.uint8(ord('"'))
+
+
+def check_delimiter(delimiter: Any, format: str) -> None:
+    """Refuse what cannot stand between two values."""
+    if delimiter is None:
+        return
+    if format not in DELIMITERS:
+        raise InputError(f"read: delimiter= is only for csv and tsv, got format={format!r}.")
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+        raise InputError(f"read: delimiter= must be one character, such as ';', got {delimiter!r}.")
+
+
+@apart
+def row_end(text: Any, delimiter: int, limit: int) -> Any:
+    """Where the last row ends that is whole within so many bytes; a quote opens only at the beginning of a value."""
+    end = 0
+    quoted, fresh = False, True
+    for i in range(min(len(text), limit)):
+        c = text[i]
+        if c == QUOTE and (quoted or fresh):
+            quoted = not quoted
+            fresh = not quoted  # a second quote just after this one opens again: it was a quote in quotes
+        elif not quoted:
+            ends = (c == NEWLINE) | (c == RETURN)
+            if ends:
+                end = i + 1
+            fresh = ends | (c == delimiter)
+    return end
+
+
+def tables_of(
+    path: str | os.PathLike[str],
+    kind: str,
+    columns: Columns,
+    report: Report | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Generator[Batch]:
+    """The tables of a file of text: the rows of each block; on a pipe, rows as they come."""
+    arrow = needs("read", "pyarrow", f"a {kind} file")
+    delimiter, piped = delimiter or DELIMITERS[kind], is_piped(path)
+    rows = _rows_of(path, ord(delimiter), blocks_of("read", path, report, encoding=encoding))
+    before = 0
+    with closing(rows):
+        first = _first(rows, 0 if piped else HEAD)
+        if first is None:
+            return
+        layout = _Layout(first, delimiter, columns, path)
+        parts = _numbered(first, rows)
+        try:
+            with closing(in_order(layout.parse, parts, wait=not piped)) as found:
+                for table in found:
+                    for batch in table.to_batches():
+                        yield Batch(batch, path)
+                    before += table.num_rows
+        except (arrow.ArrowException, UnicodeDecodeError) as error:
+            raise layout.refused(error, before) from error
+
+
+def _rows_of(path: Any, delimiter: int, blocks: Generator[memoryview]) -> Generator[memoryview]:
+    """Blocks of whole rows out of blocks of whole lines: a quoted value may go on in the next line."""
+    rest = b""
+    with closing(blocks):
+        for block in blocks:
+            rows = memoryview(bytearray(rest) + block) if rest else block
+            text = np.frombuffer(rows, np.uint8)
+            end = row_end(text, delimiter, len(text)) if rest or (text == QUOTE).any() else len(text)
+            if end:
+                yield rows[:end]
+            rest = bytes(rows[end:])
+            if len(rest) > LONGEST:
+                raise InputError(
+                    f"read: cannot read {path}: a row is longer than {LONGEST >> 20} MB; perhaps a quote is not closed."
+                )
+    if rest:
+        yield memoryview(bytearray(rest))
+
+
+def _first(rows: Generator[memoryview], size: int) -> memoryview | None:
+    """At least so many bytes, and at least the line of names and one row; None where there is nothing."""
+    found = bytearray()
+    for block in rows:
+        found += block
+        if len(found) >= size and found.count(b"\n") >= 2:
+            break
+    return memoryview(found) if found else None
+
+
+def _numbered(first: memoryview, rows: Generator[memoryview]) -> Generator[tuple[bool, memoryview]]:
+    """Blocks, with word of which is the first."""
+    with closing(rows):
+        yield True, first
+        for block in rows:
+            yield False, block
+
+
+class _Layout:
+    """What the columns of a table of text are, by its first rows."""
+
+    def __init__(self, first: memoryview, delimiter: str, columns: Columns, path: Any) -> None:
+        import pyarrow as arrow
+        from pyarrow import csv
+
+        self._path = path
+        self._parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        lenient = csv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
+        )  # what is wrong with a row is said when it is read, by its number
+        end = row_end(np.frombuffer(first, np.uint8), ord(delimiter), HEAD) or len(first)
+        try:
+            if b"\0" in bytes(first[:end]).partition(b"\n")[0]:
+                raise not_decoded(path)  # two bytes for each character
+            schema = self._read(first[:end], None, lenient, csv.ConvertOptions()).schema
+            names: list[str] = schema.names
+        except UnicodeDecodeError as error:
+            raise not_decoded(path) from error
+        except arrow.ArrowException as error:
+            raise InputError(f"read: cannot read {path}: {one_sentence(error)}.") from error
+        columns.check(names, path)
+        kinds = {
+            field.name: arrow.float64()
+            for field in schema
+            if arrow.types.is_integer(field.type) or arrow.types.is_null(field.type)
+        }
+        kinds |= dict.fromkeys((*columns.text, *columns.categories), arrow.string())
+        self._names, self._used = names, columns.used_in(names)
+        self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used)
+
+    def parse(self, part: tuple[bool, memoryview]) -> Any:
+        """The table of a block of whole rows, of which the first begins with the names."""
+        first, rows = part
+        return self._read(rows, None if first else self._names, self._parsing, self._converting)
+
+    @staticmethod
+    def _read(rows: memoryview, names: list[str] | None, parsing: Any, converting: Any) -> Any:
+        import pyarrow as arrow
+        from pyarrow import csv
+
+        memory = arrow.allocate_buffer(len(rows))
+        np.frombuffer(memory, np.uint8)[:] = np.frombuffer(rows, np.uint8)
+        # Without threads, so that errors name their row; other blocks are parsed meanwhile.
+        reading = csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=names)
+        return csv.read_csv(arrow.BufferReader(memory), reading, parsing, converting)
+
+    def refused(self, error: BaseException, before: int) -> InputError:
+        """The error with the column by its name, and the row of the whole table."""
+        said = one_sentence(error)
+        if "UTF8" in said or isinstance(error, UnicodeDecodeError):
+            return not_decoded(self._path)
+        said = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {self._used[int(found[1])]!r}", said)
+        rows = before + 1 if before else 0  # the line of names is a row too
+        said = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", said)
+        return InputError(f"read: cannot read {self._path}: {said}.")

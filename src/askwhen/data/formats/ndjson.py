@@ -1,0 +1,177 @@
+"""Lines of JSON: objects, and records with a value for each name as tables."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Generator
+from contextlib import closing
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import InputError
+from ..files import Report, not_decoded
+from ..instances import LIST, NUMBER, Columns, widths
+from ..lines import LineError, parsed
+
+_OBJECT = "must be an object with a value for each name"
+
+
+class Lines(NamedTuple):
+    """Objects of a block, and the number of the line of each, counted from 1."""
+
+    records: list[dict[str, Any]]
+    numbers: list[int]
+
+
+def lines_of(
+    path: str | os.PathLike[str], report: Report | None = None, encoding: str | None = None
+) -> Generator[Lines]:
+    """The objects of a file, block by block; blocks without any are passed over."""
+    with closing(parsed(path, _parse, report, encoding)) as blocks:
+        for before, found in blocks:
+            if found is None:
+                raise not_decoded(path)
+            if found.records:
+                yield Lines(found.records, [before + number for number in found.numbers])
+
+
+def _parse(block: memoryview) -> Lines | None:
+    """The objects of a block, or None where it is not in UTF-8."""
+    try:
+        str(block, "utf-8")
+    except UnicodeDecodeError:
+        return None
+    found = Lines([], [])
+    for number, line in enumerate(bytes(block).splitlines()):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise LineError(number, _OBJECT) from error
+        if not isinstance(record, dict):
+            raise LineError(number, _OBJECT)
+        found.records.append(record)
+        found.numbers.append(number + 1)
+    return found
+
+
+class Records:
+    """Records as a :class:`~askwhen.data.instances.Table`; ``first`` is the first of the file, which all are like."""
+
+    def __init__(self, records: list[dict[str, Any]], first: dict[str, Any], columns: Columns, path: Any) -> None:
+        self.rows = len(records)
+        self.names = [name for name in first if name not in columns.drop]
+        self._kinds = {name: _kind(value, columns) for name, value in first.items()}
+        if columns.missing == "feature":  # what the first record lacks may be in the others
+            for name, width in widths(columns.names or (), self.names).items():
+                if self._kinds.get(name, NUMBER) == NUMBER and first.get(name) is None:
+                    self._kinds[name] = LIST if width else NUMBER
+                    self.names += [] if name in self.names else [name]
+            self.names += [name for name in (*columns.text, *columns.categories) if name not in self.names]
+        self._records, self._path = records, path
+
+    def records(self) -> list[dict[str, Any]]:
+        """Every row as values by name."""
+        return self._records
+
+    def kind(self, name: str) -> str:
+        """NUMBER, LIST, or what else a column holds."""
+        return self._kinds[name]
+
+    def gap(self, name: str) -> int | None:
+        """The first row that has no such value, or NaN, or an empty text."""
+        return next((i for i, value in enumerate(self._column(name)) if value in (None, "") or value != value), None)
+
+    def values(self, name: str, before: int) -> np.ndarray:
+        """A label or a time of each row, as it is."""
+        column = self._column(name)
+        if not {*map(type, column)} <= {str, int, float, bool}:
+            self._refuse(name, column, before, (str, int, float), "a number, a text, true or false")
+        return plain(column)
+
+    def numbers(self, name: str, before: int) -> np.ndarray:
+        """A number of each row, NaN where there is none."""
+        column = self._column(name)
+        if not {*map(type, column)} <= {int, float, bool, type(None)}:
+            self._refuse(name, column, before, (int, float), "a number")
+        return self._floats(name, column)
+
+    def lists(self, name: str, before: int) -> tuple[np.ndarray, np.ndarray]:
+        """How many numbers each row has, and all of them in a row."""
+        column = self._column(name)
+        if not {*map(type, column)} <= {list, type(None)}:
+            self._refuse(name, column, before, (list,), "a list of numbers")
+        flat = [part for value in column for part in value or ()]
+        if not {*map(type, flat)} <= {int, float, bool, type(None)}:
+            row = next(i for i, value in enumerate(column) if value and _kind(value) != LIST)
+            raise InputError(f"read: {self._path} must have numbers in {name!r} in instance {before + row}.")
+        return np.array([len(value or ()) for value in column]), self._floats(name, flat)
+
+    def words(self, name: str) -> list[str | None]:
+        """A text or a category of each row."""
+        return [_text(value) for value in self._column(name)]
+
+    def _column(self, name: str) -> list[Any]:
+        return [record.get(name) for record in self._records]
+
+    def _floats(self, name: str, values: list[Any]) -> np.ndarray:
+        try:
+            return np.array(values, float)
+        except OverflowError:
+            raise InputError(f"read: {self._path} has a number in {name!r} that is too large.") from None
+
+    def _refuse(self, name: str, column: list[Any], before: int, types: tuple[type, ...], what: str) -> None:
+        row, strange = next((i, v) for i, v in enumerate(column) if v is not None and not isinstance(v, types))
+        raise InputError(
+            f"read: {self._path} must have {what} as {name!r} in instance {before + row}, got {strange!r}."
+        )
+
+
+def tables_of(path: str | os.PathLike[str], columns: Columns, blocks: Generator[Lines]) -> Generator[Records]:
+    """The records of a file, block by block, each like the first."""
+    first: dict[str, Any] | None = None
+    known: set[str] = set()
+    with closing(blocks):
+        for records, numbers in blocks:
+            if first is None:
+                first = records[0]
+                known = {*first, *columns.drop, *columns.text, *columns.categories}
+            if columns.strict and columns.names is None:
+                for number, record in zip(numbers, records, strict=True):
+                    _check_known(path, number, record, known)
+            yield Records(records, first, columns, path)
+
+
+def _check_known(path: Any, number: int, record: dict[str, Any], known: set[str]) -> None:
+    if not record.keys() <= known:
+        new = next((name for name, value in record.items() if name not in known and value is not None), None)
+        if new is not None:
+            raise InputError(
+                f"read: {path}, line {number}, has {new!r}, which the first record has not; name it in drop=."
+            )
+
+
+def _kind(value: Any, columns: Columns | None = None) -> str:
+    """What a column holds, by a value of it."""
+    if value is None:
+        return NUMBER if columns is None or columns.strict else "nothing"
+    if isinstance(value, (int, float)):
+        return NUMBER
+    if isinstance(value, list) and value and {*map(type, value)} <= {int, float, bool, type(None)}:
+        return LIST
+    return "text" if isinstance(value, str) else "objects" if isinstance(value, dict) else "lists"
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def plain(values: list[Any]) -> np.ndarray:
+    """Labels or times as an array that keeps true and false apart from numbers, and numbers from texts."""
+    kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
+    return np.array(values, object if len(kinds) > 1 else None)

@@ -1,0 +1,31 @@
+"""Parquet files, a number of rows at once, through pyarrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+from ...errors import InputError
+from ..files import COMPRESSED, Report, is_piped, needs, one_sentence
+from ..tables import Batch
+
+
+def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = None) -> Generator[Batch]:
+    """The tables of a Parquet file; one that is mangled is refused, whatever pyarrow says about it."""
+    arrow = needs("read", "pyarrow", "a parquet file")
+    from pyarrow import parquet
+
+    if is_piped(path) or Path(path).suffix in COMPRESSED:
+        raise InputError(f"read: a Parquet file must be a plain file, since it is not read in order, got {path}.")
+    try:
+        with parquet.ParquetFile(path) as file:
+            total, size, done = file.metadata.num_rows, Path(path).stat().st_size, 0
+            for batch in file.iter_batches(rows):
+                batch.validate(full=True)  # so that columns of a mangled file can be trusted
+                done += batch.num_rows
+                if report is not None:
+                    report(size * done // max(total, 1))
+                yield Batch(batch, path, decodable=False)
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(f"read: cannot read {path}: {one_sentence(error)}.") from error

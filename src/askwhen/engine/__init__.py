@@ -1,0 +1,1 @@
+"""The round, and everything that a sampler remembers between two of them."""

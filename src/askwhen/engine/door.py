@@ -1,0 +1,144 @@
+"""What every door to an engine checks before a round: its time, and which question an answer is for."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError, QuestionError
+from ..rules.state import TIME
+from ..trace.trace import Ask
+from ..validation import LARGEST_TIME, as_float, short
+from .engine import Engine
+from .instances import as_numbers
+
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+def moment(engine: Engine, owner: str, time: Any) -> float:
+    """The time of the next round: a number that does not go back, or 0 where none is needed or given."""
+    if time is None and not engine.needs_time:
+        return 0.0
+    if time is None:
+        raise InputError(f"{owner}: time must be given, since {short(engine.parts.rule)} allows for labels by time.")
+    now = check_time(owner, time)
+    _check(engine, owner, "time", now, abs(now))
+    return now
+
+
+def moments(engine: Engine, owner: str, times: Any, n: int) -> np.ndarray:
+    """The times of the next n rounds, or none of them."""
+    if times is None and engine.needs_time:
+        raise InputError(f"{owner}: times must be given, since {short(engine.parts.rule)} allows for labels by time.")
+    if times is None:
+        return np.zeros(0)
+    found = check_times(owner, times, n)
+    _check(engine, owner, "times", float(found[0]), float(np.abs(found).max()))
+    return found
+
+
+def _check(engine: Engine, owner: str, name: str, first: float, largest: float) -> None:
+    """Refuse a time before the last one, and one that a float cannot tell from the next period's."""
+    per, last = engine.rule.per, float(engine.rule.spending[TIME])
+    if per > 0.0 and largest / per > 1e12:
+        raise InputError(f"{owner}: a period of {per!r} is too short to tell at time {largest!r}.")
+    if first < last:
+        raise InputError(f"{owner}: {name} must not go back, got {first!r} after {last!r}.")
+
+
+def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
+    """What waits for this answer, by the Ask or the number of its round; each item begins with its Ask."""
+    number = ask[0] if type(ask) is Ask else ask
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise QuestionError(f"{owner}: ask must be an Ask or the number of its round, got {ask!r}.")
+    found = waiting.get(int(number))
+    if found is None:
+        raise QuestionError(
+            f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
+        )
+    if isinstance(ask, Ask) and found[0] is not ask and found[0] != ask:
+        raise QuestionError(f"{owner}: the question of round {number} is another one, of another sampler.")
+    return found
+
+
+LARGEST_LABEL = 1e100
+
+_NUMBER = f"a number between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}"
+
+
+def check_time(owner: str, time: Any) -> float:
+    """A point in time as a number: a finite number as it is, a date as its seconds since 1970."""
+    return float(check_times(owner, [time], 1, "time")[0])
+
+
+def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarray:
+    """Points in time as numbers, one for each instance, none before the one before."""
+    if isinstance(times, np.ma.MaskedArray):
+        raise InputError(f"{owner}: {name} must be a plain array, got a masked one; fill it first.")
+    array = np.asarray(times)
+    if array.dtype == object:
+        array = np.array([_moment(time) for time in array.ravel().tolist()]).reshape(array.shape)
+    if array.dtype.kind == "M":
+        gone = np.isnat(array)
+        array = (array - np.datetime64(0, "s")) / np.timedelta64(1, "s")
+        array[gone] = np.nan
+    elif array.dtype.kind not in "fiu":
+        raise InputError(f"{owner}: {name} must be numbers, datetime or datetime64, got {array.ravel()[:1].tolist()}.")
+    if array.shape != (n,):
+        raise InputError(f"{owner}: {name} must hold one time for each of the {n} instances, got shape {array.shape}.")
+    array = np.ascontiguousarray(array, np.float64)
+    if not (np.abs(array) <= LARGEST_TIME).all():
+        raise InputError(f"{owner}: {name} must be finite and at most {LARGEST_TIME:g} in size.")
+    if (np.diff(array) < 0).any():
+        late = int(np.argmax(np.diff(array) < 0)) + 1
+        raise InputError(f"{owner}: {name} must not go back, but time {late} is before the one before it.")
+    return array
+
+
+def _moment(time: Any) -> Any:
+    """A datetime as datetime64, in UTC; anything else as it is."""
+    if not isinstance(time, datetime.datetime):
+        return time
+    return np.datetime64(time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None))
+
+
+def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
+    """Labels as float64: -1 and +1, or finite numbers for a regressor."""
+    labels = as_numbers(owner, "y", y)
+    if labels.dtype == np.bool_:
+        raise InputError(f"{owner}: y must hold numbers, got True and False; use np.where(y, 1, -1).")
+    if labels.shape != (n,):
+        raise InputError(f"{owner}: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
+    labels = np.ascontiguousarray(labels, np.float64)
+    wrong = ~(np.abs(labels) <= LARGEST_LABEL) if regression else np.abs(labels) != 1.0
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        expected = f"numbers between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}" if regression else "-1 and +1 only"
+        raise InputError(f"{owner}: y must hold {expected}, got {labels[first]:g} in row {first}.")
+    return labels
+
+
+def dimensions_of(owner: str, y: Any) -> int:
+    """How many dimensions the labels have."""
+    if sp.issparse(y):
+        raise InputError(f"{owner}: y must be a dense array, got a sparse {y.format} matrix; use y.toarray().")
+    try:
+        return np.ndim(y)
+    except ValueError:
+        raise InputError(f"{owner}: y must be an array of numbers, got rows of different lengths.") from None
+
+
+def check_label(owner: str, y: Any, regression: bool) -> float:
+    """One label as a float: -1 or +1, or a finite number for a regressor."""
+    if (type(y) is int or type(y) is float) and (y == 1 or y == -1):
+        return float(y)
+    if isinstance(y, numbers.Real) and not isinstance(y, bool):
+        label = as_float(y)
+        if label == 1.0 or label == -1.0 or (regression and abs(label) <= LARGEST_LABEL):
+            return label
+    raise InputError(f"{owner}: y must be {_NUMBER if regression else '-1 or +1'}, got {y!r}.")

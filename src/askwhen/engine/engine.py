@@ -1,0 +1,453 @@
+"""The engine of a sampler: owns the state and plays rounds on rows that have passed the door.
+
+The arithmetic of a round is in :mod:`askwhen.engine.round`. Nothing here checks arguments; what a step refuses, because
+only the step can see it, is raised here as one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.frames import new_frame
+from ..compiled.steps import entry_point
+from ..contracts.drift import NoDrift
+from ..contracts.learner import State, experts, grow, ready
+from ..errors import InputError
+from ..linalg.rows import DenseRows, Row, Rows, SparseRow, SparseRows, in_order, part_of, row, shape_of, size, values_of
+from ..linalg.vectors import SOUND, UNSOUND
+from ..prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
+from ..rules.audit import audited
+from ..trace.trace import Ask, Trace
+from ..validation import short
+from .instances import canonical, describe_unsound, is_canonical
+from .parts import Parts
+from .round import LABEL_REFUSED, NOT_READY, SWITCHED, Record, ask_round, new_record, run_rounds, score_rows, tell_round
+from .state_arrays import copy_state, writeable
+from .tally import forget_round, new_tally, note_rounds
+
+_CHUNK = 1 << 16
+_AHEAD = 256  # coins drawn at once
+_PREPARED = 1 << 22  # so many prepared numbers are held at once
+_NO_TIMES = np.zeros(0)
+_FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
+_new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
+
+
+Question = tuple[Ask, Row, int]
+"""An ask that waits for its label, its instance, and the marks of its round. A plain tuple, for speed."""
+
+
+class Shape(NamedTuple):
+    """The dimension and the form of the instances."""
+
+    d: int
+    sparse: bool
+
+
+UNKNOWN = Shape(-1, False)
+
+
+class _InFrame:
+    """A state that the frame holds: another one makes the frame stale."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, engine: Any, owner: type) -> State:
+        return engine.__dict__[self.name]
+
+    def __set__(self, engine: Any, state: State) -> None:
+        engine._frame = None
+        engine.__dict__[self.name] = state
+
+
+class Engine:
+    """Everything a sampler remembers: the states of its parts, its tally, the coins, and the open questions.
+
+    ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
+    ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
+    an array, and ``plain_csr`` that of a CSR matrix, that can be asked about as it is, with no conversion and no time,
+    once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any.
+    """
+
+    learner, rule, drift, tally = _InFrame(), _InFrame(), _InFrame(), _InFrame()
+
+    def __init__(self, parts: Parts, seed: int | None) -> None:
+        self.parts = parts
+        self.seed = seed
+        self._coins = np.random.Generator(np.random.PCG64(seed))
+        self._drawn: list[float] = []
+        self.randomness = self._coins.spawn(1)[0]
+        self.regression = bool(parts.learner.regression)
+        self.has_uncertainty = bool(parts.learner.has_uncertainty)
+        self.learner = None
+        self.rule = audited(parts.rule.start(), parts.audit)
+        self.needs_time = bool(self.rule.per > 0.0)
+        self.drift = NoDrift(0)
+        self.prepare: PrepareState | None = None
+        self.tally = new_tally()
+        self.shape = UNKNOWN
+        self.names: tuple[str, ...] | None = None
+        self.round = 0
+        self.questions = 0
+        self.updates = 0
+        self.switches: list[int] = []
+        self.pending: dict[int, Question] = {}
+        self.plain: tuple[int] | None = None
+        self.plain_csr: tuple[int, int] | None = None
+        self._frame: tuple[np.ndarray, int] | None = None
+        self._kind: Any = None
+        self._ask: Any = None
+        self._tell: Any = None
+        self._transform: Any = None
+        self._absorb: Any = None
+        self._in_order: Any = None
+        self._seen: Row | None = None
+
+    @property
+    def coins(self) -> np.random.Generator:
+        """The generator of the coins, at the coin of the next round: those drawn ahead for ``ask`` are given back."""
+        if self._drawn:
+            self._coins.bit_generator.advance(-len(self._drawn))  # type: ignore[attr-defined]
+            self._drawn.clear()
+        return self._coins
+
+    def _draw(self) -> float:
+        """The next coin, and some more ahead: one by one they cost as much as half a round."""
+        self._drawn.extend(self._coins.random(_AHEAD)[::-1].tolist())
+        return self._drawn.pop()
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of what the learner sees."""
+        return self.shape.d + bool(self.prepare is not None and self.prepare.bias)
+
+    @property
+    def form(self) -> bool | None:
+        """Whether instances are sparse, or None before the first."""
+        return None if self.learner is None else self.shape.sparse
+
+    def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
+        """Make the state for the dimension and the form of the first instance; later ones must agree.
+
+        A state of the learner may be given, where decisions are made on margins from elsewhere.
+        """
+        if self.learner is not None:
+            if d != self.shape.d:
+                raise InputError(f"{owner}: {name} must have {self.shape.d} features as before, got {d}.")
+            return
+        first, learner, drift = self._start(owner, name, d, sparse, learner)
+        self._become(prepare=first, learner=learner, drift=drift, shape=Shape(d, sparse))
+
+    def _start(
+        self, owner: str, name: str, d: int, sparse: bool, given: State = None
+    ) -> tuple[PrepareState | None, State, State]:
+        """The states before the first round."""
+        learner, _, drift, prepare, _ = self.parts
+        try:
+            first = None if prepare is None else prepare.start(d, sparse)
+            seen = d + bool(first is not None and first.bias)
+            watching = NoDrift(0) if drift is None else drift.start(seen, sparse)
+            return first, learner.start(seen, sparse) if given is None else given, watching
+        except MemoryError:
+            raise InputError(
+                f"{owner}: {name} has {d} features, and the matrices of {short(learner)} for so many do not fit in "
+                "memory; use the dual form."
+            ) from None
+
+    def begin_afresh(self) -> None:
+        """Forget the first instance, if it is still the first: let the next one decide the dimension."""
+        if self.round == 0:
+            self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
+
+    def _become(self, **states: Any) -> None:
+        """Take on states of another kind, and nothing that was compiled before, with no interrupt in between."""
+        self.__dict__.update(dict.fromkeys(_COMPILED) | states)
+
+    def _framed(self) -> tuple[np.ndarray, int]:
+        """The states as they are, with their address, and the rounds for them, which take a while to compile."""
+        x, learner = row(example_rows(self.shape.sparse), 0), self.parts.learner
+        try:
+            frame, kind = new_frame(self.learner, self.rule, self.drift, self.tally)
+            if kind is not self._kind:
+                self._kind = None
+                self._tell = entry_point(tell_round, kind, x, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
+                if self.prepare is not None:
+                    self._transform = entry_point(transform_row, self.prepare, x, x)
+                    self._absorb = entry_point(absorb_row, self.prepare, x)
+                if self.shape.sparse:
+                    self._in_order = entry_point(in_order, x, 1)
+                self._ask = entry_point(ask_round, kind, x, 0, 0.0, 0.5, what=learner)
+                self._kind = kind
+        except BaseException:  # an interrupt, most likely
+            self.begin_afresh()
+            raise
+        self._frame = frame
+        d, sparse = self.shape
+        if not self.needs_time:
+            self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
+        return frame
+
+    def plain_row(self, x: Any) -> SparseRow | None:
+        """A row of a CSR matrix as it is, or None where it must be looked at closely."""
+        data, indices, pointers = x.data, x.indices, x.indptr.tolist()
+        if data.dtype is not _FLOAT64 or indices.dtype is not _INT32 or len(pointers) != 2:
+            return None
+        if not (data.flags.carray and indices.flags.carray):
+            return None
+        found: SparseRow = _new(SparseRow, (data, indices.view(np.uint32), *pointers))
+        return found if self._in_order(found, self.shape.d) else None
+
+    def seen(self, x: Row) -> Row:
+        """What the learner sees of x; the next instance may overwrite it."""
+        if self._frame is None:
+            self._framed()
+        return x if self.prepare is None else self._prepared_row(x)
+
+    def ask(self, x: Row, time: float = 0.0) -> Ask:
+        """Play one round."""
+        _held, address = self._frame or self._framed()  # held, so that no other thread frees it
+        seen = x if self.prepare is None else self._prepared_row(x)
+        number, coins = self.round, self._drawn
+        coin = coins.pop() if coins else self._draw()
+        verdict, p, r, chance, query, marks = self._ask(address, seen, number, time, coin)
+        if verdict != SOUND:
+            coins.append(coin)
+            return self._ask_again(verdict, x, seen, time)
+        if seen is not x:
+            self._absorb(self.prepare, x)
+        self.round = number + 1
+        if marks & SWITCHED:
+            self.switches.append(number)
+        prediction = p if self.regression else (1 if p > 0.0 else -1)
+        ask = _new(Ask, (number, prediction, p, r if self.has_uncertainty else None, chance, query))
+        if query:
+            self.questions += 1
+            self.pending[number] = (ask, seen.copy(), marks)
+        return ask
+
+    def _prepared_row(self, x: Row) -> Row:
+        """What the learner sees of x, in a row that the next instance overwrites."""
+        if isinstance(x, SparseRow):
+            n = x.stop - x.start + self.dimension - self.shape.d
+            if not isinstance(self._seen, SparseRow) or len(self._seen.data) < n:
+                self._seen = SparseRow(np.empty(2 * n), np.empty(2 * n, np.uint32), 0, n)
+            self._seen = self._seen._replace(stop=n)
+        elif self._seen is None:
+            self._seen = np.empty(self.dimension)
+        verdict = self._transform(self.prepare, x, self._seen)
+        if verdict != SOUND:
+            self._refuse(verdict, x)
+        return self._seen
+
+    def _refuse(self, verdict: int, x: Row) -> None:
+        self.begin_afresh()
+        raise self.refusal(verdict, x, "ask", "x")
+
+    def _ask_again(self, verdict: int, x: Row, seen: Row, time: float) -> Ask:
+        """Grow and play a round that could not be played, or raise why it cannot be."""
+        if verdict != NOT_READY:
+            self._refuse(verdict, seen)
+        self._make_ready(verdict, seen, "ask", "x")
+        return self.ask(x, time)
+
+    def tell(self, question: Question, y: float) -> None:
+        """Settle an open question."""
+        asked, x, marks = question
+        number, prediction, margin, _, chance, _ = asked
+        _held, address = self._frame or self._framed()  # before the compiled round is looked at
+        mistaken = y != prediction and not self.regression
+        verdict, updated = self._tell(address, x, y, mistaken, marks, number, self.round, chance, margin > 0.0)
+        if verdict != SOUND:
+            self._make_ready(verdict, x, "tell", f"the instance of round {number}")
+            self.tell(question, y)
+            return
+        self.updates += updated
+        del self.pending[number]
+
+    def forget(self, question: Question) -> None:
+        """Drop an open question."""
+        asked = question[0]
+        forget_round(self.tally, float(asked.probability), 1 if asked.margin > 0.0 else 0)
+        del self.pending[asked.round]
+
+    def prepared(self, rows: Rows, before: int = 0) -> Rows:
+        """What the learner sees of these rows, which are taken into the running statistics."""
+        assert self.prepare is not None
+        return _transformed(self.prepare, rows, True, "run", before)
+
+    def run(
+        self,
+        rows: Rows,
+        labels: np.ndarray,
+        every_margin: bool,
+        keep: bool,
+        times: np.ndarray = _NO_TIMES,
+        before: int = 0,
+        is_prepared: bool = False,
+    ) -> Trace:
+        """Play a round for every row, telling each asked label at once; rounds before an error stay played.
+
+        ``before`` rows of X came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees.
+        """
+        n, d = shape_of(rows)
+        prepares = self.prepare is not None and not is_prepared
+        size = self.chunk if prepares else _CHUNK
+        start, room = self.round, n if keep else min(n, size)
+        kept = new_record(room, len(experts(self.learner)))
+        counts = np.zeros(3, np.int64)
+        switches: list[int] = []
+        example = (example_rows(self.shape.sparse), labels, _NO_TIMES, 0, True, True, kept)
+        play = entry_point(run_rounds, self.learner, self.rule, self.drift, *example, what=self.parts.learner)
+        for first in range(0, n, size):
+            last = min(n, first + size)
+            here = slice(first, last) if keep else slice(0, last - first)
+            record = Record(*(array[here] for array in kept))
+            self.coins.random(out=record.coin)
+            now = times[first:last]
+            chunk = self.prepared(part_of(rows, first, last), before + first) if prepares else None
+            done = 0
+            while done < last - first:
+                state = (self.learner, self.rule, self.drift)
+                part = chunk or part_of(rows, first, last)
+                done, verdict = play(*state, part, labels[first:last], now, done, every_margin, self.regression, record)
+                if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
+                    rows = canonical("run", rows)
+                elif verdict != SOUND:
+                    self._make_ready(verdict, row(part, done), "run", f"row {before + first + done} of X")
+            if not self.regression:
+                answers = (record.probability, record.prediction, record.queried, record.mistaken)
+                note_rounds(self.tally, start + first, *answers, max(self.rule.floor, 0.0))
+            counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
+            switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
+        if not keep:
+            kept = new_record(0, kept.experts.shape[1])
+        questions, updates, mistakes = counts.tolist()
+        trace = Trace(
+            start=start,
+            rounds=n,
+            questions=questions,
+            updates=updates,
+            mistakes=mistakes,
+            margin=kept.margin,
+            prediction=kept.margin if self.regression else kept.prediction,
+            probability=kept.probability,
+            coin=kept.coin,
+            queried=kept.queried,
+            updated=kept.updated,
+            mistaken=kept.mistaken,
+            switches=np.array(switches, np.int64),
+            drift_weights=kept.experts,
+            floor=max(self.rule.floor, 0.0),
+        )
+        self.round += n
+        self.questions += questions
+        self.updates += updates
+        self.switches.extend(switches)
+        return trace
+
+    def margins(self, rows: Rows) -> np.ndarray:
+        """The margins of many rows, without playing a round."""
+        n, d = shape_of(rows)
+        if self.learner is not None and d != self.shape.d:
+            raise InputError(f"margins: X must have {self.shape.d} columns as before, got {d}.")
+        sparse = isinstance(rows, SparseRows)
+        prepare, learner = self.prepare, self.learner
+        if learner is None:
+            prepare, learner, _ = self._start("margins", "X", d, sparse)
+        rows = seen_rows(prepare, rows)
+        p = np.empty(n)
+        score = entry_point(score_rows, learner, example_rows(sparse), 1, p)
+        stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
+        if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
+            rows = canonical("margins", rows)
+            stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
+        if verdict != SOUND:
+            raise self.refusal(verdict, row(rows, stopped), "margins", f"row {stopped} of X")
+        return p
+
+    def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
+        """Everything that a run changes before it succeeds, copied."""
+        states = [copied(getattr(self, name)) for name in _STATES]
+        return states, self.shape, self.coins.bit_generator.state, self.randomness.bit_generator.state
+
+    def restore(self, before: Any) -> None:
+        """Go back to a checkpoint."""
+        states, self.shape, coins, randomness = before
+        for name, state in zip(_STATES, states, strict=True):
+            setattr(self, name, state)
+        self.coins.bit_generator.state = coins
+        self.randomness.bit_generator.state = randomness
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, **dict.fromkeys(_COMPILED))
+        for name in _STATES:
+            setattr(self, name, writeable(getattr(self, name)))
+
+    @property
+    def chunk(self) -> int:
+        """How many rows are prepared at once."""
+        return _CHUNK if self.shape.sparse else max(1, min(_CHUNK, _PREPARED // self.dimension))
+
+    def _make_ready(self, verdict: int, x: Row, owner: str, where: str) -> None:
+        """Grow what must grow before this row can be taken, or raise why it cannot be."""
+        if verdict != NOT_READY:
+            raise self.refusal(verdict, x, owner, where)
+        if ready(self.learner, x):
+            self.drift = grow(self.drift, size(x), self.randomness)
+        else:
+            self.learner = grow(self.learner, size(x), self.randomness)
+
+    def refusal(self, verdict: int, x: Row, owner: str, where: str) -> InputError:
+        """Why a row cannot be taken."""
+        if verdict == UNSOUND:
+            return describe_unsound(owner, x, where)
+        largest = np.abs(values_of(x)).max()
+        trouble = "would overflow the weights of" if verdict == LABEL_REFUSED else "is too large for"
+        return InputError(
+            f"{owner}: {where}, with a value of {largest:.3g}, {trouble} {short(self.parts.learner)}; "
+            "scale the instances first, for example to unit norm."
+        )
+
+
+_STATES = ("learner", "rule", "drift", "prepare", "tally")
+_COMPILED = ("plain", "plain_csr", "_frame", "_kind", "_ask", "_tell", "_transform", "_absorb", "_in_order", "_seen")
+
+
+def seen_rows(prepare: PrepareState | None, rows: Rows) -> Rows:
+    """What a learner sees of rows that are not played."""
+    return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
+
+
+def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
+    """Rows as the learner sees them; an unsound one is refused."""
+    n, d = shape_of(rows)
+    out = room_for(prepare, rows)
+    done, verdict = transform_rows(prepare, part_of(rows, 0, n), n, out, learns)
+    if isinstance(rows, SparseRows) and verdict == UNSOUND and not is_canonical(row(rows, done), d):
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
+        rows, before_it = canonical(owner, alone), out
+        out = room_for(prepare, rows)
+        assert isinstance(out, SparseRows)
+        assert isinstance(before_it, SparseRows)
+        written = out.indptr[done]  # the rows until here were canonical, so they are the same
+        out.data[:written], out.indices[:written] = before_it.data[:written], before_it.indices[:written]
+        more, verdict = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
+        done += more
+    if verdict != SOUND:
+        raise describe_unsound(owner, row(rows, done), f"row {before + done} of X")
+    return out
+
+
+def example_rows(sparse: bool) -> Rows:
+    """Rows of the right types, to look up compiled steps by."""
+    if sparse:
+        return SparseRows(np.zeros(1), np.zeros(1, np.uint32), np.array([0, 1]), 1)
+    return DenseRows(np.zeros((1, 1)))

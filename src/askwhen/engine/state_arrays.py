@@ -1,0 +1,59 @@
+"""States as named arrays: copied, taken apart, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..contracts.learner import State
+from ..errors import SnapshotError
+
+
+def map_arrays(state: State, change: Callable[[str, np.ndarray], np.ndarray], path: str = "") -> State:
+    """The same state with every array replaced by what ``change(its path, it)`` gives."""
+    fields = {}
+    for name, value in state._asdict().items():
+        here = f"{path}.{name}" if path else name
+        if isinstance(value, np.ndarray):
+            fields[name] = change(here, value)
+        elif hasattr(value, "_asdict"):
+            fields[name] = map_arrays(value, change, here)
+    return state._replace(**fields)
+
+
+def copy_state(state: State) -> State:
+    """The same state in arrays of its own."""
+    return None if state is None else map_arrays(state, lambda _, array: array.copy())
+
+
+def writeable(state: State) -> State:
+    """The same state with copies of the arrays that cannot be written to, such as those mapped from a file."""
+    if state is None:
+        return None
+    return map_arrays(state, lambda _, array: array if array.flags.writeable else array.copy())
+
+
+def arrays_of(state: State, path: str) -> dict[str, np.ndarray]:
+    """Every array of a state by its path."""
+    found: dict[str, np.ndarray] = {}
+
+    def note(name: str, array: np.ndarray) -> np.ndarray:
+        found[name] = array
+        return array
+
+    map_arrays(state, note, path)
+    return found
+
+
+def with_arrays(state: State, path: str, arrays: dict[str, np.ndarray]) -> State:
+    """The same state with its arrays taken from a snapshot, which may have grown since."""
+
+    def take(name: str, old: np.ndarray) -> np.ndarray:
+        new = arrays.get(name)
+        may_grow = old.ndim > 0 and old.shape[0] == 0  # what grows starts empty
+        if new is None or new.dtype != old.dtype or new.shape[may_grow:] != old.shape[may_grow:]:
+            raise SnapshotError(f"load: the snapshot's array {name!r} is missing or of another kind.")
+        return new
+
+    return map_arrays(state, take, path)

@@ -1,0 +1,337 @@
+"""Labelling by hand: which instance to show next, and where answers go so that none is lost.
+
+The answers are the truth. Each is on the disk before the sampler learns from it, and from them alone the sampler can be
+made again, to the bit: rounds are a function of the instances, the coins and the answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import csv
+import hashlib
+import io
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from ..errors import AskwhenError, InputError
+from ..one_vs_rest import OneVsRest
+from ..sampler import Sampler
+from ..snapshot import file_format
+from ..system.whole_file import take_lock
+from ..trace.trace import Ask
+
+_HEADER = ["row", "label", "probability", "time", "record"]
+_UNDOABLE = 10  # without making the sampler again from its answers
+
+Passed = Callable[[int, dict[str, Any]], None]
+"""Is told of a row that is passed over, and its record."""
+Rows = Callable[[int, Passed], Iterator[tuple[Any, dict[str, Any]]]]
+"""Gives instances with their records, after so many that are passed over."""
+
+
+class Answer(NamedTuple):
+    """The row that was asked about, counted from 0, its label (empty: skipped), and what only its record gives."""
+
+    row: int
+    label: str
+    record: str = ""
+
+
+class Answers:
+    """A CSV file of answers: one line each, on the disk before anything else happens.
+
+    Parameters
+    ----------
+    path : str or path
+        Is made if it is not there; a line that a crash left unfinished is taken away.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.given: list[Answer] = []
+        try:
+            self._file = self.path.open("a+b")
+        except OSError as error:
+            raise InputError(f"label: cannot write {path}: {error.strerror}.") from error
+        try:
+            self._begin()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _begin(self) -> None:
+        self._lock()
+        self._file.seek(0)
+        content = self._file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            self._file.truncate(len(whole))
+        if whole:
+            self._parse(whole)
+        else:
+            self._append(_HEADER)
+
+    def _lock(self) -> None:
+        if not take_lock(self._file):
+            raise InputError(f"label: {self.path} is open elsewhere; two cannot write to it at once.")
+
+    def _parse(self, content: bytes) -> None:
+        lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
+        for number, line in enumerate(lines, 1):
+            if number == 1 and line[:2] == _HEADER[:2]:
+                continue
+            if number == 1 or len(line) < 2 or not line[0].isdecimal():
+                raise InputError(f"label: {self.path}, line {number}, holds no answer; it must be a row and a label.")
+            self.given.append(Answer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
+
+    def _append(self, line: list[Any]) -> None:
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerow(line)
+        self._file.write(text.getvalue().encode())
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def add(self, answer: Answer, probability: float) -> None:
+        """One more answer, safely on the disk when this returns."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._append([answer.row, answer.label, f"{probability:.6g}", now, answer.record])
+        self.given.append(answer)
+
+    def undo(self) -> Answer:
+        """Take the last answer away."""
+        self._file.seek(0)
+        lines = self._file.read().splitlines(keepends=True)
+        self._file.truncate(sum(len(line) for line in lines[:-1]))
+        os.fsync(self._file.fileno())
+        return self.given.pop()
+
+    def digest(self, count: int, settings: Any) -> str:
+        """What only the first so many answers, with these settings, give."""
+        return f"{count} answers, {hashlib.sha256(repr((settings, self.given[:count])).encode()).hexdigest()}"
+
+    def close(self) -> None:
+        """Give the file free."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Question(NamedTuple):
+    """An instance that is worth a label: its row, its record, and what the sampler says of it."""
+
+    row: int
+    record: dict[str, Any]
+    ask: Ask
+
+
+class Labelling:
+    """Goes through a stream, stops at every instance worth asking about, and learns from the answers.
+
+    Parameters
+    ----------
+    rows : callable
+        ``rows(skip)`` gives instances with their records.
+    fresh : Sampler or OneVsRest
+        A sampler that has played no round.
+    answers : Answers
+        Where answers go, and those that were given before.
+    classes : list of str
+        The labels. For a Sampler two, of which the second counts as +1.
+    model : str or path
+        Where the sampler is saved. One that is there goes on, if it has learnt from these answers and no others, with
+        the settings of the fresh one; otherwise it is made again from the answers.
+    about : dict, optional
+        What else the sampler's note says when it is saved, for whoever predicts with it: how its file is read.
+
+    Attributes
+    ----------
+    unused : int
+        Answers that the sampler, made again, did not learn from, since it would not have asked for them.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        fresh: Sampler | OneVsRest,
+        answers: Answers,
+        classes: list[str],
+        model: str | os.PathLike[str],
+        about: dict[str, Any] | None = None,
+    ) -> None:
+        self._about = {} if about is None else about
+        self._rows = rows
+        self._fresh = fresh
+        self._answers = answers
+        self._classes = classes
+        self._undoable: deque[tuple[Any, Question]] = deque(maxlen=_UNDOABLE)
+        self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
+        self._model = model
+        engine = fresh._judge if isinstance(fresh, OneVsRest) else fresh._engine
+        self._settings = (classes, engine.parts, engine.seed)
+        strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
+        if strange is not None:
+            raise InputError(
+                f"label: {answers.path} has the label {strange.label!r} in row {strange.row}, which is none of "
+                f"{', '.join(classes)}; name the same labels as before, or other files."
+            )
+        self._start(self._saved() or copy.deepcopy(fresh))
+
+    def _saved(self) -> Any:
+        """The saved sampler, if it has learnt from these answers and no others."""
+        if not Path(self._model).exists():
+            return None
+        try:
+            note = file_format.read(self._model)[0].get("note")
+            sampler = type(self._fresh).load(self._model)
+        except AskwhenError as error:
+            raise InputError(
+                f"label: {self._model} holds no sampler for these {len(self._classes)} labels; name as many as before, "
+                "or remove it, and it is made again from the answers."
+            ) from error
+        waiting = {ask.round for ask in sampler.pending}
+        rows = [answer.row for answer in self._answers.given]
+        told = sum(row < sampler.round and row not in waiting for row in rows)
+        return sampler if self._answers.digest(told, self._settings) in (note, _answers_of(note)) else None
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """What is interrupted inside may be half done, and is not saved: it can be made again from the answers."""
+        self._whole = False
+        yield
+        self._whole = True
+
+    def save(self) -> None:
+        """Save the sampler, with word of the answers that it has learnt from."""
+        if not self._whole:
+            return
+        digest = self._answers.digest(len(self._answers.given), self._settings)
+        self.sampler.save(self._model, note=json.dumps({"answers": digest, "words": self._classes, **self._about}))
+
+    def _start(self, sampler: Any) -> None:
+        self.sampler = sampler
+        self._whole = True
+        self.unused = 0
+        self._undoable.clear()
+        self._past.clear()
+        self._open: Question | None = None
+        self._known = {answer.row: answer for answer in self._answers.given}
+        first = min([sampler.round, *(ask.round for ask in sampler.pending)])
+        numbered = enumerate(self._rows(first, self._check), first)
+        self._ahead: Iterator[tuple[int, Any, dict[str, Any]]] = ((row, x, record) for row, (x, record) in numbered)
+        self._again: deque[tuple[int, Any, dict[str, Any]]] = deque()
+
+    def _check(self, row: int, record: dict[str, Any]) -> None:
+        """Refuse a record that an answer was not about."""
+        answer = self._known.get(row)
+        if answer is not None and answer.record not in ("", digest_of(record)):
+            raise InputError(
+                f"label: row {row} of {self._answers.path} was about another record; was the file changed, or is it "
+                "another one?"
+            )
+
+    def next(self) -> Question | None:
+        """The next instance worth a label, the same until it is answered; None at the end of the stream."""
+        given = self._known = {answer.row: answer for answer in self._answers.given}
+        with self._changing():
+            return self._next(given)
+
+    def _next(self, given: dict[int, Answer]) -> Question | None:
+        while self._open is None:
+            found = self._again.popleft() if self._again else next(self._ahead, None)
+            if found is None:
+                return None
+            row, x, record = found
+            if self._undoable:
+                self._past.append(found)
+            waiting = {ask.round: ask for ask in self.sampler.pending}
+            ask = waiting.get(row) if row < self.sampler.round else self.sampler.ask(x)
+            if ask is None or not ask.query:
+                self.unused += row in given
+                continue
+            question = Question(row, record, ask)
+            if row in given:
+                self._check(row, record)
+                self._learn(question, given[row].label)
+            else:
+                self._open = question
+        return self._open
+
+    def answer(self, label: str) -> None:
+        """Give the label of the open question; an empty one skips it."""
+        question = self._open
+        if question is None:
+            raise InputError("label: there is no open question to answer.")
+        if label and label not in self._classes:
+            raise InputError(f"label: the label must be one of {', '.join(self._classes)}, got {label!r}.")
+        with self._changing():
+            before = copy.deepcopy(self.sampler)
+            answer = Answer(question.row, label, digest_of(question.record))
+            self._answers.add(answer, float(question.ask.probability))
+            self._learn(question, label)
+            self._undoable.append((before, question))
+            self._forget_past()
+            self._open = None
+
+    def _learn(self, question: Question, label: str) -> None:
+        if not label:
+            self.sampler.forget(question.ask)
+        elif isinstance(self.sampler, OneVsRest):
+            self.sampler.tell(question.ask, label)
+        else:
+            self.sampler.tell(question.ask, 1 if label == self._classes[1] else -1)
+
+    def undo(self) -> bool:
+        """Take the last answer back and ask again; False where there is none."""
+        if not self._answers.given:
+            return False
+        with self._changing():
+            self._undo()
+        return True
+
+    def _undo(self) -> None:
+        self._answers.undo()
+        if not self._undoable:
+            self._start(copy.deepcopy(self._fresh))
+            return
+        self.sampler, self._open = self._undoable.pop()
+        self._again.extendleft(reversed([found for found in self._past if found[0] > self._open.row]))
+        while self._past and self._past[-1][0] > self._open.row:
+            self._past.pop()
+
+    def _forget_past(self) -> None:
+        """Keep only the instances that an undo may come back to."""
+        first = self._undoable[0][1].row
+        while self._past and self._past[0][0] <= first:
+            self._past.popleft()
+
+    def close(self) -> None:
+        """Give the file of answers free."""
+        self._answers.close()
+
+    def counts(self) -> dict[str, int]:
+        """How many answers each label has, and how many were skipped."""
+        labels = [answer.label for answer in self._answers.given]
+        return {each: labels.count(each) for each in self._classes} | {"skipped": labels.count("")}
+
+
+def _answers_of(note: Any) -> Any:
+    """Which answers a saved sampler has learnt from, by its note."""
+    try:
+        return json.loads(note)["answers"]
+    except (TypeError, ValueError, KeyError):
+        return None
+
+
+def digest_of(record: dict[str, Any]) -> str:
+    """What only this record gives."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()[:12]

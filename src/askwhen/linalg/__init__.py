@@ -1,0 +1,1 @@
+"""Rows and vectors, dense and sparse, with one order of summation."""

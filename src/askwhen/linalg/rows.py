@@ -1,0 +1,133 @@
+"""Instances as rows: a dense vector or a row of a CSR matrix, and many of either.
+
+Everything that is not arithmetic and differs between dense and sparse instances is in this file.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.steps import Family, borrow, step
+
+
+class SparseRow(NamedTuple):
+    """One row of a CSR matrix: entries ``start`` to ``stop`` of its arrays. Indices are unsigned."""
+
+    data: Any
+    indices: Any
+    start: int
+    stop: int
+
+    def copy(self) -> SparseRow:
+        """The same row in arrays of its own."""
+        data, indices, start, stop = self
+        if start > 0 or stop < len(data) or stop < len(indices):
+            data, indices = data[start:stop], indices[start:stop]
+        return tuple.__new__(SparseRow, (data.copy(), indices.copy(), 0, stop - start))  # half the time of SparseRow()
+
+
+class DenseRows(NamedTuple):
+    """Instances as the rows of a C-contiguous float64 matrix."""
+
+    X: Any
+
+
+class SparseRows(NamedTuple):
+    """Instances as the rows of a CSR matrix with d columns. Indices are unsigned, row pointers int64 inside steps."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    d: int
+
+
+row = Family("row")
+"""row(rows, i) -> the i-th row."""
+
+size = Family("size")
+"""size(x) -> how many entries the row stores."""
+
+position = Family("position")
+"""position(x, j) -> the feature of the row's j-th stored entry."""
+
+value = Family("value")
+"""value(x, j) -> the row's j-th stored entry."""
+
+
+@row.of(DenseRows)
+def _row_dense(rows: Any, i: int) -> Any:
+    return rows.X[i]
+
+
+@row.of(SparseRows)
+def _row_sparse(rows: Any, i: int) -> Any:
+    return SparseRow(rows.data, rows.indices, rows.indptr[i], rows.indptr[i + 1])
+
+
+@size.of(np.ndarray)
+def _size_dense(x: Any) -> Any:
+    return len(x)
+
+
+@size.of(SparseRow)
+def _size_sparse(x: Any) -> Any:
+    return x.stop - x.start
+
+
+@position.of(np.ndarray)
+def _position_dense(x: Any, j: int) -> Any:
+    return j
+
+
+@position.of(SparseRow)
+def _position_sparse(x: Any, j: int) -> Any:
+    return np.int64(x.indices[x.start + j])
+
+
+@value.of(np.ndarray)
+def _value_dense(x: Any, j: int) -> Any:
+    return x[j]
+
+
+@value.of(SparseRow)
+def _value_sparse(x: Any, j: int) -> Any:
+    return x.data[x.start + j]
+
+
+@step
+def in_order(x: Any, d: int) -> Any:
+    """Whether a sparse row stays within its arrays, and its indices increase and stay below d."""
+    x = borrow(x)
+    if x.start < 0 or x.start > x.stop or x.stop > min(len(x.data), len(x.indices)):
+        return False
+    last = np.int64(-1)
+    for j in range(x.start, x.stop):
+        i = np.int64(x.indices[j])
+        if i <= last:
+            return False
+        last = i
+    return last < d
+
+
+Row = np.ndarray | SparseRow
+
+Rows = DenseRows | SparseRows
+
+
+def shape_of(rows: Rows) -> tuple[int, int]:
+    """How many instances, of which dimension."""
+    return rows.X.shape if isinstance(rows, DenseRows) else (len(rows.indptr) - 1, rows.d)
+
+
+def part_of(rows: Rows, first: int, last: int) -> Rows:
+    """A view of the instances from first to last, the last excluded."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.X[first:last])
+    return rows._replace(indptr=np.ascontiguousarray(rows.indptr[first : last + 1], np.int64))
+
+
+def values_of(row: Row) -> np.ndarray:
+    """The stored entries of a row."""
+    return row.data[row.start : row.stop] if isinstance(row, SparseRow) else row

@@ -1,0 +1,331 @@
+"""Vectors and matrices, dense and sparse, with one order of summation each.
+
+An instance inside a step is a *row*: a C-contiguous float64 vector, or a :class:`SparseRow`. Everything that differs
+between dense and sparse is in this file.
+
+Reductions keep several explicit accumulators: fast without reordering, hence the same bits wherever they are
+compiled.
+
+Symbols: w weights, x a row, c a number, M a square matrix whose rows are added up.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..compiled.steps import Family, step
+from .rows import SparseRow, position, size
+
+SOUND, UNSOUND, TOO_LARGE = 0, 1, 2
+"""What :data:`look` and the learners' ``score`` say of a row."""
+
+LARGEST = 1e200
+"""The largest squared norm: beyond it the sums of squares and the margins themselves could overflow."""
+
+
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+"""Offsets that keep an index unsigned: a signed one costs a test for negative values at every access."""
+
+
+NO_DIRECTION = 1e-280
+"""Below this squared norm, an instance has no direction that floating point could tell: it counts as zero."""
+
+look = Family("look", on=(0, 1))
+"""look(w, x) -> (w.x, |x|^2, sound): one pass over the row that also checks it, before any weight is touched."""
+
+dot = Family("dot", on=(1,))
+"""dot(w, x) -> w.x"""
+
+add_scaled = Family("add_scaled", on=(0, 2))
+"""add_scaled(w, c, x): w += c x, in place."""
+
+shrink = Family("shrink")
+"""shrink(w, c): w *= c, in place."""
+
+clear = Family("clear")
+"""clear(w): w = 0, in place."""
+
+
+def all_finite(*arrays: np.ndarray) -> bool:
+    """Whether no number in these arrays is NaN or infinite."""
+    return all(bool(np.isfinite(array).all()) for array in arrays)
+
+
+def all_within(array: Any, low: float, high: float) -> bool:
+    """Whether all of these numbers are from low to high; NaN is not."""
+    return bool(np.greater_equal(array, low).all() and np.less_equal(array, high).all())
+
+
+def _true(w: Any, x: Any) -> Any:
+    return True
+
+
+as_vector = Family("as_vector")
+"""as_vector(w) -> the weight vector, a copy (Python only)."""
+
+
+@as_vector.of(np.ndarray)
+def _copy_vector(w: Any) -> Any:
+    return w.copy()
+
+
+def _nothing(w: Any, i: int) -> None:
+    return
+
+
+def _never(w: Any) -> Any:
+    return False
+
+
+is_zero = Family("is_zero", default=_never)
+"""is_zero(w) -> whether w is a sum whose budget has dropped everything that weighed; a vector drops nothing."""
+
+set_row = Family("set_row", default=_nothing)
+"""set_row(w, i): note that the i-th row of the rounds being played is now, where w is a sum of such rows; in place."""
+
+has_room = Family("has_room", default=_true)
+"""has_room(w, x) -> whether x can be added to w without memory or randomness that is not there yet."""
+
+combine_rows = Family("combine_rows", on=(1,))
+"""combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
+
+symmetric_form = Family("symmetric_form", on=(1,))
+"""symmetric_form(M, x, scratch) -> x'Mx of a symmetric M, from its lower triangle: half of what it holds."""
+
+spread = Family("spread")
+"""spread(x, scratch) -> the row as a dense vector: itself, or written into a scratch vector of zeros."""
+
+unspread = Family("unspread")
+"""unspread(x, scratch): set the scratch vector back to zeros, in place."""
+
+
+@look.of(np.ndarray, np.ndarray)
+def _look_dense(w: Any, x: Any) -> Any:
+    s0 = s1 = s2 = s3 = 0.0
+    n0 = n1 = n2 = n3 = 0.0
+    d = len(w)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        s0 += w[i] * x[i]
+        s1 += w[i + 1] * x[i + 1]
+        s2 += w[i + 2] * x[i + 2]
+        s3 += w[i + 3] * x[i + 3]
+        n0 += x[i] * x[i]
+        n1 += x[i + 1] * x[i + 1]
+        n2 += x[i + 2] * x[i + 2]
+        n3 += x[i + 3] * x[i + 3]
+    for i in range(whole, d):
+        s0 += w[i] * x[i]
+        n0 += x[i] * x[i]
+    norm2 = (n0 + n1) + (n2 + n3)
+    # NaN fails the comparison too, so one test catches NaN, infinity and what would overflow.
+    return (s0 + s1) + (s2 + s3), norm2, SOUND if norm2 <= LARGEST else UNSOUND
+
+
+@look.of(np.ndarray, SparseRow)
+def _look_sparse(w: Any, x: Any) -> Any:
+    """Checks as it goes that the row stays within its arrays, and that its indices increase and stay below d."""
+    data, indices = x.data, x.indices
+    n, d = x.stop - x.start, len(w)
+    if x.start < 0 or n < 0 or x.stop > min(len(indices), len(data)):
+        return 0.0, 0.0, UNSOUND
+    start, top = np.uint64(x.start), np.int64(d - 1)
+    s0 = s1 = s2 = s3 = 0.0
+    n0 = n1 = n2 = n3 = 0.0
+    last = np.int64(-1)
+    messy: Any = False
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        k = start + np.uint64(j)
+        i0, i1 = np.int64(indices[k]), np.int64(indices[k + ONE])
+        i2, i3 = np.int64(indices[k + TWO]), np.int64(indices[k + THREE])
+        messy |= (i0 <= last) | (i1 <= i0) | (i2 <= i1) | (i3 <= i2)
+        if i3 > top:
+            return 0.0, 0.0, UNSOUND
+        v0, v1, v2, v3 = data[k], data[k + ONE], data[k + TWO], data[k + THREE]
+        # min costs nothing and keeps a messy row inside w until the end of the loop reports it.
+        s0 += w[np.uint64(min(i0, top))] * v0
+        s1 += w[np.uint64(min(i1, top))] * v1
+        s2 += w[np.uint64(min(i2, top))] * v2
+        s3 += w[np.uint64(i3)] * v3
+        n0 += v0 * v0
+        n1 += v1 * v1
+        n2 += v2 * v2
+        n3 += v3 * v3
+        last = i3
+    for j in range(whole, n):
+        k = start + np.uint64(j)
+        i0 = np.int64(indices[k])
+        messy |= (i0 <= last) | (i0 > top)
+        s0 += w[np.uint64(min(i0, top))] * data[k]
+        n0 += data[k] * data[k]
+        last = i0
+    norm2 = (n0 + n1) + (n2 + n3)
+    return (s0 + s1) + (s2 + s3), norm2, UNSOUND if messy or not norm2 <= LARGEST else SOUND
+
+
+@dot.of(np.ndarray)
+def _dot_dense(w: Any, x: Any) -> Any:
+    return inner(w, x)
+
+
+@dot.of(SparseRow)
+def _dot_sparse(w: Any, x: Any) -> Any:
+    s0 = s1 = s2 = s3 = 0.0
+    data, indices, start = x.data, x.indices, np.uint64(x.start)
+    n = x.stop - x.start
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        k = start + np.uint64(j)
+        s0 += w[indices[k]] * data[k]
+        s1 += w[indices[k + ONE]] * data[k + ONE]
+        s2 += w[indices[k + TWO]] * data[k + TWO]
+        s3 += w[indices[k + THREE]] * data[k + THREE]
+    for j in range(whole, n):
+        k = start + np.uint64(j)
+        s0 += w[indices[k]] * data[k]
+    return (s0 + s1) + (s2 + s3)
+
+
+@step
+def inner(w: Any, v: Any) -> Any:
+    """The inner product of two dense vectors."""
+    s0 = s1 = s2 = s3 = 0.0
+    d = len(w)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        s0 += w[i] * v[i]
+        s1 += w[i + 1] * v[i + 1]
+        s2 += w[i + 2] * v[i + 2]
+        s3 += w[i + 3] * v[i + 3]
+    for i in range(whole, d):
+        s0 += w[i] * v[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@add_scaled.of(np.ndarray, np.ndarray)
+def _add_scaled_dense(w: Any, c: float, x: Any) -> None:
+    for i in range(len(w)):
+        w[i] += c * x[i]
+
+
+@add_scaled.of(np.ndarray, SparseRow)
+def _add_scaled_sparse(w: Any, c: float, x: Any) -> None:
+    data, indices, start = x.data, x.indices, np.uint64(x.start)
+    for j in range(x.stop - x.start):
+        k = start + np.uint64(j)
+        w[indices[k]] += c * data[k]
+
+
+@shrink.of(np.ndarray)
+def _shrink_vector(w: Any, c: float) -> None:
+    for i in range(len(w)):
+        w[i] *= c
+
+
+@clear.of(np.ndarray)
+def _clear_vector(w: Any) -> None:
+    for i in range(len(w)):
+        w[i] = 0.0
+
+
+@step
+def add_four_rows(out: Any, M: Any, i: int, x0: float, x1: float, x2: float, x3: float) -> None:
+    """Out += x0 M[i] + x1 M[i + 1] + x2 M[i + 2] + x3 M[i + 3], in place: one pass over out for four rows."""
+    r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+    for j in range(len(out)):
+        out[j] += (x0 * r0[j] + x1 * r1[j]) + (x2 * r2[j] + x3 * r3[j])
+
+
+@step
+def add_row(out: Any, M: Any, i: int, c: float) -> None:
+    """Out += c M[i], in place."""
+    row = M[i]
+    for j in range(len(out)):
+        out[j] += c * row[j]
+
+
+@combine_rows.of(np.ndarray)
+def _combine_rows_dense(M: Any, x: Any, out: Any) -> None:
+    clear(out)
+    d = len(x)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        add_four_rows(out, M, i, x[i], x[i + 1], x[i + 2], x[i + 3])
+    for i in range(whole, d):
+        add_row(out, M, i, x[i])
+
+
+@combine_rows.of(SparseRow)
+def _combine_rows_sparse(M: Any, x: Any, out: Any) -> None:
+    clear(out)
+    for j in range(x.start, x.stop):
+        add_row(out, M, x.indices[j], x.data[j])
+
+
+@symmetric_form.of(np.ndarray)
+def _symmetric_form_dense(M: Any, x: Any, scratch: Any) -> Any:
+    """Four rows at a time: what is left of their common block goes to scratch, the block itself is summed at once."""
+    clear(scratch)
+    d, inside = len(x), 0.0
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        add_four_rows(scratch[:i], M, i, x[i], x[i + 1], x[i + 2], x[i + 3])
+        for j in range(i, i + 4):
+            inside += x[j] * (M[j, i] * x[i] + M[j, i + 1] * x[i + 1] + M[j, i + 2] * x[i + 2] + M[j, i + 3] * x[i + 3])
+    for i in range(whole, d):
+        add_row(scratch[:i], M, i, x[i])
+        inside += M[i, i] * x[i] * x[i]
+    return 2.0 * inner(scratch, x) + inside
+
+
+@symmetric_form.of(SparseRow)
+def _symmetric_form_sparse(M: Any, x: Any, scratch: Any) -> Any:
+    found = 0.0
+    for j in range(x.start, x.stop):
+        row = M[x.indices[j]]
+        below = 0.0
+        for k in range(x.start, j):
+            below += row[x.indices[k]] * x.data[k]
+        found += x.data[j] * (2.0 * below + row[x.indices[j]] * x.data[j])
+    return found
+
+
+@step
+def total(v: Any) -> Any:
+    """The sum of a dense vector."""
+    s0 = s1 = s2 = s3 = 0.0
+    d = len(v)
+    whole = d - d % 4
+    for i in range(0, whole, 4):
+        s0 += v[i]
+        s1 += v[i + 1]
+        s2 += v[i + 2]
+        s3 += v[i + 3]
+    for i in range(whole, d):
+        s0 += v[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@spread.of(np.ndarray)
+def _spread_dense(x: Any, scratch: Any) -> Any:
+    return x
+
+
+@spread.of(SparseRow)
+def _spread_sparse(x: Any, scratch: Any) -> Any:
+    add_scaled(scratch, 1.0, x)
+    return scratch
+
+
+@unspread.of(np.ndarray)
+def _unspread_dense(x: Any, scratch: Any) -> None:
+    return
+
+
+@unspread.of(SparseRow)
+def _unspread_sparse(x: Any, scratch: Any) -> None:
+    for j in range(size(x)):
+        scratch[position(x, j)] = 0.0

@@ -1,0 +1,258 @@
+"""An engine as what a snapshot can hold, and back.
+
+A state is rebuilt from the parameters that made it, and only its arrays come from the snapshot: numbers that follow
+from parameters are never stored twice. What comes from a file is checked before any step follows it: here the header
+and what several states share, beside each state (``is_sound``) its own arrays.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..contracts.learner import LARGEST_COUNT, is_sound
+from ..engine.engine import Engine
+from ..engine.instances import is_instance
+from ..engine.parts import Parts, build, check_parts, describe
+from ..engine.round import BY_RULE, PERIOD, SWITCHED, Given, unmarked
+from ..engine.state_arrays import arrays_of, with_arrays
+from ..errors import SnapshotError
+from ..linalg.rows import Row, SparseRow, values_of
+from ..trace.trace import Ask
+from ..weights.choose_form import matrix_bytes
+from ..weights.expansion import BASE, BORROWED, expansion_of
+from ..weights.kernels import Kernel
+
+Content = tuple[dict[str, Any], dict[str, np.ndarray]]
+
+LARGEST_DIMENSION = (1 << 31) - 1
+
+_CONTRADICTION = "load: the snapshot's arrays contradict each other."
+
+_OTHERS = {"one_vs_rest": "OneVsRest", "batch": "BatchClassifier"}
+"""What a header holds where the file is not a sampler's, and the class that reads it."""
+
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError, MemoryError, RecursionError)
+"""What a header raises that holds something else than expected; nothing has been changed by then."""
+
+
+def check_kind(header: dict[str, Any], wanted: str) -> None:
+    """Refuse the file of another class, by the name of the one that reads it."""
+    found = next((name for key, name in _OTHERS.items() if key in header), "Sampler")
+    if found != wanted:
+        raise SnapshotError(f"load: the file holds a {found}; use {found}.load, not {wanted}.load.")
+
+
+def dump(engine: Engine, tasks: list[Engine]) -> Content:
+    """Everything, as a header and arrays."""
+    header, arrays = _dump(engine)
+    header["tasks"] = []
+    for j, task in enumerate(tasks):
+        task_header, task_arrays = _dump(task)
+        header["tasks"].append(task_header)
+        arrays |= {f"task.{j}.{name}": array for name, array in task_arrays.items()}
+    first: dict[int, str] = {}
+    header["same"] = {}
+    for name, array in list(arrays.items()):
+        if first.setdefault(id(array), name) != name:  # what tasks share is written once
+            header["same"][name] = first[id(array)]
+            del arrays[name]
+    return header, arrays
+
+
+def _dump(engine: Engine) -> Content:
+    header = {
+        "layout": 2,
+        "parts": [describe(part) for part in engine.parts],
+        "seed": engine.seed,
+        "d": engine.shape.d,
+        "sparse": engine.shape.sparse,
+        "round": engine.round,
+        "questions": engine.questions,
+        "updates": engine.updates,
+        "switches": list(engine.switches),
+        "coins": engine.coins.bit_generator.state,
+        "randomness": engine.randomness.bit_generator.state,
+        "pending": [[*ask, *unmarked(marks)] for ask, _, marks in engine.pending.values()],
+    }
+    if engine.names is not None:
+        header["names"] = list(engine.names)
+    arrays: dict[str, np.ndarray] = {}
+    for name, state in _states(engine, engine.round):
+        arrays |= arrays_of(state, name)
+    for number, (_, x, _) in engine.pending.items():
+        arrays[f"pending.{number}"] = values_of(x)
+        if isinstance(x, SparseRow):
+            arrays[f"pending.{number}.indices"] = x.indices
+    return header, arrays
+
+
+def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
+    """The states that there are, by name; the tally of a sampler that has played no round is empty, and left out."""
+    names = ("learner", "rule", "drift", "prepare") + ("tally",) * (rounds > 0)
+    states = [(name, getattr(engine, name)) for name in names if getattr(engine, name) is not None]
+    return [(name, state) for name, state in states if not isinstance(state, Given)]
+
+
+def restore(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None, judges: bool = False
+) -> list[Engine]:
+    """The engine that was dumped and those of its tasks, with the user's own kernel where they had one.
+
+    An engine that ``judges`` decides on margins of the others and has no learner's state of its own.
+    """
+    try:
+        arrays = arrays | dict(_shared(header["same"], arrays))
+        engines = [_restore(header, arrays, kernel, judges)]
+        for j, task in enumerate(header["tasks"]):
+            prefix = f"task.{j}."
+            own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+            engines.append(_restore(task, own, kernel))
+        _check_together(engines[1:])
+        if any(task.regression != engines[0].regression for task in engines[1:]):
+            raise SnapshotError("load: the snapshot's tasks are not of one kind.")
+        return engines
+    except SnapshotError:
+        raise
+    except UNREADABLE as error:
+        raise SnapshotError("load: the file holds no sampler that this version can read.") from error
+
+
+def _shared(same: dict[str, str], arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays that are written once for several tasks: instances that they keep, and nothing else."""
+    for name, other in same.items():
+        path = name.split(".", 2)[2]
+        kept = path.endswith(".norms") or ".store." in path
+        if not kept or path != other.split(".", 2)[2] or name in arrays:
+            raise SnapshotError(_CONTRADICTION)
+        yield name, arrays[other]
+
+
+def _check_together(tasks: list[Engine]) -> None:
+    """Refuse tasks that are not of one kind, or that share half of a store, or one that could be added to."""
+    stores: dict[int, list[int]] = {}
+    users: dict[int, int] = {}
+    sums = [None if task.learner is None else expansion_of(task.learner) for task in tasks]
+    for task, w in zip(tasks, sums, strict=True):
+        if task.parts != tasks[0].parts or task.shape != tasks[0].shape:
+            raise SnapshotError("load: the snapshot's tasks are not of one kind.")
+        if w is not None:
+            arrays = [id(w.norms), *map(id, w.store)]
+            for array in arrays:
+                users[array] = users.get(array, 0) + 1
+                if stores.setdefault(array, arrays) != arrays:
+                    raise SnapshotError(_CONTRADICTION)
+    for w in sums:
+        if w is not None and users[id(w.norms)] > 1 and w.counts[BASE] != BORROWED:
+            raise SnapshotError(_CONTRADICTION)
+
+
+def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
+    later = arrays_of(engine.rule, "rule") | arrays_of(engine.tally, "tally")
+    later["tally.rounds"][0, -1] = count(header["round"])
+    return later | arrays
+
+
+def _restore(
+    header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None, judges: bool = False
+) -> Engine:
+    if header.get("layout", 1) not in (1, 2):
+        raise SnapshotError(f"load: the snapshot has layout {header['layout']!r}, of a later version of askwhen.")
+    parts = Parts(*(build(part, kernel) for part in header["parts"]))
+    check_parts(parts)
+    engine = _begun(parts, header, arrays, judges)
+    if header.get("layout", 1) == 1:
+        arrays = _with_what_came_later(engine, header, arrays)
+    for name in ("round", "questions", "updates"):
+        setattr(engine, name, count(header[name]))
+    if not engine.updates <= engine.questions <= engine.round:
+        raise SnapshotError("load: the snapshot's counts contradict each other.")
+    for name, state in _states(engine, engine.round):
+        sound = with_arrays(state, name, arrays)
+        if not is_sound(sound):
+            raise SnapshotError(_CONTRADICTION)
+        setattr(engine, name, sound)
+    engine.names = _names(header.get("names"), engine.shape.d)
+    engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
+    engine.coins.bit_generator.state = header["coins"]
+    engine.randomness.bit_generator.state = header["randomness"]
+    for line in header["pending"]:
+        _reopen(engine, line, arrays)
+    return engine
+
+
+def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], judges: bool) -> Engine:
+    """An engine as before its first round, for instances of the header's kind."""
+    engine = Engine(parts, None if header["seed"] is None else count(header["seed"], None))
+    d, sparse = header["d"], flag(header["sparse"])
+    if type(d) is int and d == -1:
+        return engine
+    d = count(d, LARGEST_DIMENSION)
+    needed = 0 if judges else max(8 * d, matrix_bytes(parts.learner, d, sparse))
+    if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before anything so large is made
+        raise SnapshotError(_CONTRADICTION)
+    engine.begin("load", "X", d, sparse, Given(np.zeros(3)) if judges else None)
+    if "learner.w" in arrays and not judges and expansion_of(engine.learner) is not None:
+        # Saved in primal form by a version that took it for as many features; this one would take the dual form.
+        primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))
+        return _begun(primal, header, arrays, judges)
+    return engine
+
+
+def _names(names: Any, d: int) -> tuple[str, ...] | None:
+    """The names of d features, or of any number where d is not known yet."""
+    if names is None:
+        return None
+    if (
+        type(names) is not list
+        or not all(type(name) is str for name in names)
+        or len(names) != (d if d > 0 else len(names))
+    ):
+        raise SnapshotError("load: the snapshot's names are not those of its features.")
+    return tuple(names)
+
+
+def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> None:
+    """Let a question wait for its answer again."""
+    number, prediction, margin, uncertainty, chance, query, by_rule, period, switched = line
+    number = count(number, engine.round - 1)
+    x: Row = arrays[f"pending.{number}"]
+    if engine.shape.sparse:
+        x = SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
+    ask = read_ask([number, prediction, margin, uncertainty, chance, query])
+    known = ask.prediction == ask.margin if engine.regression else ask.prediction in (-1, 1)
+    has_both = (ask.uncertainty is not None) == engine.has_uncertainty
+    if not (is_instance(x, engine.dimension) and known and has_both and number not in engine.pending):
+        raise SnapshotError(f"load: the open question of round {number} cannot be used.")
+    marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + PERIOD * count(period)
+    engine.pending[number] = (ask, x, marks)
+
+
+def read_ask(line: list[Any]) -> Ask:
+    """An open question from a header that may say anything."""
+    number, prediction, margin, uncertainty, chance, query = line
+    numbers = [margin, chance] if uncertainty is None else [margin, chance, uncertainty]
+    if not all(type(value) is float and math.isfinite(value) for value in numbers) or not 0.0 <= chance <= 1.0:
+        raise SnapshotError(f"load: the open question of round {number!r} cannot be used.")
+    if query is not True:
+        raise SnapshotError(f"load: round {number!r} has an open question that was never asked.")
+    return Ask(count(number), prediction, margin, uncertainty, chance, query)
+
+
+def count(value: Any, largest: int | None = LARGEST_COUNT) -> int:
+    """A whole number from 0 to the largest, from a header that may say anything."""
+    if type(value) is not int or value < 0 or (largest is not None and value > largest):
+        raise SnapshotError(f"load: the snapshot counts {value!r}, which is no count.")
+    return value
+
+
+def flag(value: Any) -> bool:
+    """True or False, from a header that may say anything."""
+    if type(value) is not bool:
+        raise SnapshotError(f"load: the snapshot says {value!r} where True or False was expected.")
+    return value

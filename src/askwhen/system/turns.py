@@ -1,0 +1,55 @@
+"""Threads that share a sampler take turns, also after a fork.
+
+A process that forks while another of its threads plays a round copies a lock that nobody will ever release, and a
+sampler that may be half-changed. In the child a sampler whose lock another thread held refuses; the others go on.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..errors import AskwhenError
+
+_owners: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def new_lock(owner: Any, kind: Callable[[], Any] = threading.Lock) -> Any:
+    """A lock for ``owner._lock``: a plain one, since anything else would slow every round."""
+    _owners.add(owner)
+    return kind()
+
+
+class HalfChanged:
+    """Stands in the place of a lock that another thread held when this process was forked: refuses every turn."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> NoReturn:
+        raise AskwhenError(
+            f"{self._name}: another thread was using it when this process was forked, so that this copy may be "
+            "half-changed; load it from a snapshot, or fork while no thread uses it."
+        )
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+
+def _refuse_where_held() -> None:
+    """In the child of a fork, whose only thread is the one that forked."""
+    for owner in list(_owners):
+        lock = getattr(owner, "_lock", None)  # None where another thread was about to make it
+        if lock is None or isinstance(lock, HalfChanged):
+            continue
+        if lock.acquire(blocking=False):
+            lock.release()
+        else:
+            owner._lock = HalfChanged(type(owner).__name__)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_refuse_where_held)

@@ -1,0 +1,1 @@
+"""What happened in every round, in memory and in files."""

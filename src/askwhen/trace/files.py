@@ -1,0 +1,251 @@
+"""Traces in files: written piece by piece as a run goes on, and read again to explain a round or to go on.
+
+While a run goes on its rounds are in a *journal* beside the trace: an Arrow stream that can be read up to the last
+whole piece, whatever happened to the run. At the end it becomes the Parquet or CSV file, which is there whole or not at
+all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..errors import InputError
+from ..system.whole_file import open_alone, whole_file
+from .trace import Trace, needed
+
+_ABOUT = b"askwhen"
+
+
+class Known(NamedTuple):
+    """What a file says: a trace, and what was written about the sampler that made it."""
+
+    trace: Trace
+    about: dict[str, Any]
+
+
+class TraceWriter:
+    """Writes a trace to a Parquet or CSV file, piece by piece. The file is there once all of it is.
+
+    Two writers of one file at once are refused. One whose process was killed leaves a journal, from which another goes
+    on: it has every round until the last :meth:`sync`, and most often all of them.
+
+    Parameters
+    ----------
+    path : str or path
+        Ends in .parquet or .csv.
+    about : dict, optional
+        What made the trace, in texts and numbers; kept in a Parquet file, lost in CSV.
+    rounds : int, default 0
+        How many rounds the sampler has played. If there are some, the trace goes on from those that are in the journal,
+        or in the file.
+
+    Attributes
+    ----------
+    before : Trace or None
+        The earlier rounds from which it goes on.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], about: dict[str, Any] | None = None, rounds: int = 0) -> None:
+        self._path = os.fspath(path)
+        self._journal = f"{self._path}.partial"
+        self._kind = kind_of("trace", self._path)
+        self._about = about or {}
+        self._arrow = needed("trace", "pyarrow")
+        self._schema: Any = None
+        self.before: Trace | None = None
+        if Path(self._path).exists() and not Path(self._path).is_file():
+            raise InputError(f"trace: cannot write {self._path}: it is no regular file.")
+        with self._told():
+            file = open_alone(self._journal)
+        if file is None:
+            raise InputError(f"trace: another run is writing {self._path}; give this one a name of its own.")
+        self._file = file
+        self._rounds = 0
+        try:
+            if rounds > 0:
+                self._go_on(rounds)
+            else:
+                self._file.truncate(0)
+        except BaseException:
+            self._file.close()  # what is there stays
+            raise
+
+    def _go_on(self, rounds: int) -> None:
+        """Begin with the rounds before: of a killed run's journal, or of the file of one that ended."""
+        kept: list[Any] = []
+        end = last = 0
+        for batch, ends in _journalled(self._journal):
+            last = batch.column("round")[-1].as_py() + 1
+            if last > rounds:
+                break
+            kept.append(batch)
+            end = ends
+        if kept and kept[-1].column("round")[-1].as_py() + 1 == rounds:
+            table = self._arrow.Table.from_batches(kept)
+            self._schema, self.before = table.schema, _known(table, self._journal).trace
+            self._rounds = self.before.rounds
+            self._file.truncate(end)
+            return
+        if Path(self._path).exists():
+            self.before = read_trace(self._path).trace
+            last = self.before.start + self.before.rounds
+        if last != rounds and last > 0:
+            raise InputError(
+                f"trace: {self._path} ends at round {last}, but the sampler goes on at {rounds}; give this run a trace "
+                "of its own."
+            )
+        self._file.truncate(0)
+        if self.before is not None:
+            self.add(self.before)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, where: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def add(self, trace: Trace) -> None:
+        """The rounds that follow those before."""
+        table = trace.to_arrow()
+        if self._schema is None:
+            about = self._about | {"floor": trace.floor}
+            self._schema = table.schema.with_metadata({_ABOUT: json.dumps(about).encode()})
+            self._write(self._schema.serialize())
+        for batch in table.cast(self._schema).to_batches():
+            self._write(batch.serialize())
+        self._rounds += trace.rounds
+
+    def _write(self, content: Any) -> None:
+        with self._told():
+            self._file.write(content)
+
+    def sync(self) -> None:
+        """Make what was added safe from a crash, of the process or of the machine."""
+        with self._told():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Put the file in its place. If that fails, what was there stays, and so does the journal."""
+        try:
+            if self._schema is not None:
+                with self._told():
+                    self._file.flush()
+                    self._convert()
+        except BaseException:
+            with contextlib.suppress(OSError):
+                self._file.close()
+            raise
+        self.discard()
+
+    def _convert(self) -> None:
+        batches = (batch for batch, _ in _journalled(self._journal))
+        with whole_file(self._path) as file:
+            if self._kind == "csv":
+                writer = needed("trace", "pyarrow.csv").CSVWriter(file, self._schema)
+            else:
+                writer = needed("trace", "pyarrow.parquet").ParquetWriter(file, self._schema)
+            with writer:
+                written = 0
+                for some in iter(lambda: list(itertools.islice(batches, 64)), []):
+                    table = self._arrow.Table.from_batches(some)
+                    writer.write_table(table)
+                    written += table.num_rows
+            if written != self._rounds:
+                raise OSError(f"only {written} of {self._rounds} rounds can be read from {self._journal}")
+
+    def discard(self) -> None:
+        """Give the trace up: its journal goes, and a file that was there before stays."""
+        with contextlib.suppress(OSError):
+            Path(self._journal).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(f"trace: cannot write {self._path}: {error.strerror or error}.") from error
+
+
+def _journalled(journal: str) -> Iterator[tuple[Any, int]]:
+    """The pieces of a journal and where each ends, up to the first that is not whole."""
+    arrow = needed("trace", "pyarrow")
+    with arrow.OSFile(journal) as file, contextlib.suppress(arrow.ArrowInvalid, OSError, StopIteration):
+        reader = needed("trace", "pyarrow.ipc").open_stream(file)
+        while True:
+            batch = reader.read_next_batch()
+            yield batch, file.tell()
+
+
+def kind_of(owner: str, path: str) -> str:
+    """Whether a file is Parquet or CSV, by its name."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".parquet", ".csv"):
+        raise InputError(f"{owner}: a trace must be a .parquet or .csv file, got {path}.")
+    return suffix[1:]
+
+
+def read_trace(path: str | os.PathLike[str]) -> Known:
+    """All rounds of a file that ``TraceWriter``, ``to_parquet`` or ``to_csv`` wrote."""
+    name = os.fspath(path)
+    kind = kind_of("trace", name)
+    try:
+        if kind == "csv":
+            table = needed("trace", "pyarrow.csv").read_csv(name)
+        else:
+            table = needed("trace", "pyarrow.parquet").read_table(name)
+    except FileNotFoundError:
+        raise InputError(f"trace: there is no file {name}.") from None
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(".")
+        raise InputError(f"trace: {name} holds no trace: {reason}.") from error
+    return _known(table, name)
+
+
+def _known(table: Any, name: str) -> Known:
+    columns = {field: table.column(field).to_numpy() for field in table.column_names}
+    try:
+        about = json.loads((table.schema.metadata or {}).get(_ABOUT, b"{}"))
+        return Known(_trace(columns, float(about.pop("floor", 0.0))), about)
+    except (KeyError, IndexError) as error:
+        raise InputError(f"trace: {name} holds no trace: it has no column {error}.") from error
+
+
+def _trace(columns: dict[str, np.ndarray], floor: float) -> Trace:
+    rounds, prediction = columns["round"], columns["prediction"]
+    weights = [columns[name] for name in sorted(columns) if name.startswith("drift_weight_")]
+    switched = columns["switched"].astype(bool)
+    queried, updated, mistaken = (columns[name].astype(bool) for name in ("queried", "updated", "mistaken"))
+    return Trace(
+        start=int(rounds[0]),
+        rounds=len(rounds),
+        questions=int(queried.sum()),
+        updates=int(updated.sum()),
+        mistakes=int(mistaken.sum()),
+        margin=columns["margin"].astype(float),
+        prediction=prediction,
+        probability=columns["probability"].astype(float),
+        coin=columns["coin"].astype(float),
+        switches=rounds[switched],
+        drift_weights=np.column_stack(weights) if weights else np.zeros((len(rounds), 0)),
+        queried=queried,
+        updated=updated,
+        mistaken=mistaken,
+        floor=floor,
+    )

@@ -1,0 +1,168 @@
+"""What a round says (:class:`Ask`) and what happened in many of them (:class:`Trace`)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..system.whole_file import whole_file
+
+
+class Ask(NamedTuple):
+    """The answer to one instance.
+
+    ``prediction`` is -1 or +1 (the margin itself for a regressor); ``uncertainty`` is None for a learner that has
+    none; ``query`` says whether the label is worth asking for: if so, answer with ``sampler.tell(ask, y)``.
+    """
+
+    round: int
+    prediction: Any
+    margin: float
+    uncertainty: float | None
+    probability: float
+    query: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What happened in every round of a run.
+
+    Attributes
+    ----------
+    start : int
+        The number of the first round; rounds count from 0 over the life of the sampler.
+    margin : array of float
+        p, signed. NaN where ``margins=False`` made it unnecessary.
+    prediction : array
+        -1 or +1, or the margin itself for a regressor.
+    probability : array of float
+        The probability with which the label was asked for. NaN where the margin is.
+    coin : array of float
+        u, uniform on [0, 1): what the probability was tossed against.
+    queried, updated : array of bool
+        Whether the label was asked for; whether the learner moved.
+    mistaken : array of bool
+        Whether the prediction was wrong, asked or not: a simulation knows. Always False for a regressor.
+    switches : array of int
+        The rounds in which a switch was declared.
+    drift_weights : array of float
+        For ``AutoLasec``, the weight of each drift level (columns, as in ``AutoLasec.grid``) in each round; no columns
+        for other learners.
+
+    floor : float
+        No probability that was not computed is below this.
+    several : bool
+        Whether predictions are classes of a :class:`askwhen.OneVsRest`.
+
+    With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are kept.
+    """
+
+    start: int
+    rounds: int
+    questions: int
+    updates: int
+    mistakes: int
+    margin: np.ndarray
+    prediction: np.ndarray
+    probability: np.ndarray
+    coin: np.ndarray
+    queried: np.ndarray
+    updated: np.ndarray
+    mistaken: np.ndarray
+    switches: np.ndarray
+    drift_weights: np.ndarray
+    floor: float = 0.0
+    several: bool = False
+
+    def __repr__(self) -> str:
+        return (
+            f"Trace({self.rounds} rounds from {self.start}: {self.questions} questions, {self.updates} updates, "
+            f"{self.mistakes} mistakes, {len(self.switches)} switches)"
+        )
+
+    @property
+    def switched(self) -> np.ndarray:
+        """Whether each round declared a switch."""
+        found = np.zeros(self.rounds, np.bool_)
+        found[self.switches - self.start] = True
+        return found
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """One column for everything that is known of a round: what the tables and files are made of."""
+        if len(self.queried) != self.rounds:
+            raise InputError("columns: this trace kept only its counts; run with trace=True.")
+        names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
+        found = {"round": np.arange(self.start, self.start + self.rounds)}
+        found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}
+        return found | {f"drift_weight_{e}": self.drift_weights[:, e] for e in range(self.drift_weights.shape[1])}
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame with one row for each round."""
+        return needed("to_pandas", "pandas").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """A polars data frame with one row for each round."""
+        return needed("to_polars", "polars").DataFrame(self.columns())
+
+    def to_arrow(self) -> Any:
+        """An Arrow table with one row for each round."""
+        return needed("to_arrow", "pyarrow").table(self.columns())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file with one row for each round."""
+        table = self.to_arrow()
+        _write("to_parquet", needed("to_parquet", "pyarrow.parquet").write_table, table, path)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a CSV file with one row for each round, numbers in full."""
+        table = self.to_arrow()
+        _write("to_csv", needed("to_csv", "pyarrow.csv").write_csv, table, path)
+
+
+def needed(owner: str, name: str) -> Any:
+    """A module that is not always installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise InputError(f"{owner}: this needs {package}: pip install {package}.") from error
+
+
+def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> None:
+    try:
+        with whole_file(path) as file:
+            write(table, file)
+    except OSError as error:
+        raise InputError(f"{owner}: cannot write {path}: {error.strerror or error}.") from error
+
+
+def join(traces: list[Trace]) -> Trace:
+    """One trace of rounds that followed each other."""
+    if len(traces) == 1:
+        return traces[0]
+    names = (
+        "margin",
+        "prediction",
+        "probability",
+        "coin",
+        "queried",
+        "updated",
+        "mistaken",
+        "switches",
+        "drift_weights",
+    )
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    return Trace(
+        start=traces[0].start,
+        rounds=sum(trace.rounds for trace in traces),
+        questions=sum(trace.questions for trace in traces),
+        updates=sum(trace.updates for trace in traces),
+        mistakes=sum(trace.mistakes for trace in traces),
+        floor=traces[0].floor,
+        **arrays,
+    )

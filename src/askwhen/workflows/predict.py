@@ -1,0 +1,81 @@
+"""What a saved sampler says of instances without labels: columns of predictions, ready to be written.
+
+==========  ==========================================================
+p_k         the margin of class k; with two labels p of the second and -p of the first
+P_k         (1 + p_k) / 2, at least 0 and at most 1, divided by their sum over the classes
+==========  ==========================================================
+
+In the noise model of the papers on selective sampling the expected label of x is linear in x, and the margin of a
+second-order learner that learns every asked label estimates it: then P_k estimates how likely class k is. The margins
+of other learners have no such scale, and they get no probabilities.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..one_vs_rest import OneVsRest
+from ..sampler import Sampler
+from ..snapshot import file_format
+
+
+def load(path: str | os.PathLike[str]) -> Sampler | OneVsRest:
+    """A saved sampler, for two labels, for numbers or for several classes."""
+    header, _ = file_format.read(path)
+    return OneVsRest.load(path) if "one_vs_rest" in header else Sampler.load(path)
+
+
+def predictions(sampler: Sampler | OneVsRest, X: Any, words: Any = None) -> dict[str, np.ndarray]:
+    """Columns with one prediction for each row of X, without playing a round.
+
+    Parameters
+    ----------
+    sampler : Sampler or OneVsRest
+        What predicts.
+    X : array or CSR matrix
+        The instances.
+    words : (negative, positive), optional
+        What -1 and +1 stand for; by default themselves.
+
+    Returns
+    -------
+    dict of arrays
+        ``value`` for a regressor. Otherwise ``label``, its ``margin``, and its ``probability`` where margins have a
+        scale; with several classes also ``margin_`` and the class, for each.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> from askwhen.workflows.predict import predictions
+    >>> X, y = aw.data.switching(500, 3, seed=0)
+    >>> sampler = aw.Sampler(seed=0)
+    >>> _ = sampler.run(X, y)
+    >>> found = predictions(sampler, X[:2], words=("ham", "spam"))
+    >>> found["label"].tolist(), bool((found["probability"] > 0.5).all())
+    (['ham', 'spam'], True)
+    """
+    p = sampler.margins(X)
+    if isinstance(sampler, Sampler) and sampler.learner.regression:
+        return {"value": p}
+    several = isinstance(sampler, OneVsRest)
+    classes = sampler.classes if isinstance(sampler, OneVsRest) else list(words or (-1, 1))
+    each = p if several else np.column_stack([-p, p])
+    best = np.where(p > 0.0, 1, 0) if not several else each.argmax(axis=1)
+    row = np.arange(len(best))
+    found = {"label": np.array(classes)[best], "margin": each[row, best] if several else p}
+    if has_scale(sampler.learner):
+        chance = np.clip((1.0 + each) / 2.0, 0.0, 1.0)
+        total = chance.sum(axis=1, keepdims=True)
+        chance = np.divide(chance, total, out=np.full_like(chance, 1.0 / len(classes)), where=total > 0.0)
+        found["probability"] = chance[row, best]
+    if several:
+        found |= {f"margin_{label}": each[:, k] for k, label in enumerate(classes)}
+    return found
+
+
+def has_scale(learner: Any) -> bool:
+    """Whether margins estimate the label itself: of least squares over all labels that were asked for."""
+    return bool(learner.has_uncertainty) and getattr(learner, "update", "queried") == "queried"
