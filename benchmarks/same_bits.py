@@ -23,7 +23,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from commits import ROOT, sources
+
 ROUNDS, DIMENSION = 400, 6
 
 
@@ -139,16 +140,6 @@ def played_by(source: Path) -> dict[str, Any]:
         subprocess.run([sys.executable, __file__, "--play", path], env=environment, check=True)
         found: dict[str, Any] = json.loads(Path(path).read_text())
     return found
-
-
-def sources(commit: str, folder: Path) -> Path:
-    """The package of a commit, in a folder of its own; "." is the one that is here."""
-    if commit == ".":
-        return ROOT / "src"
-    archive = subprocess.run(["git", "archive", commit, "src"], cwd=ROOT, check=True, capture_output=True).stdout
-    folder.mkdir()
-    subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
-    return folder / "src"
 
 
 def main() -> None:

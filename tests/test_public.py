@@ -14,11 +14,15 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.compiled import steps
+from askwhen.contracts.drift import NoDrift, watches
+from askwhen.contracts.learner import experts
+from askwhen.engine import players
 from askwhen.engine import round as rounds
 from askwhen.engine.instances import check_instances
 from askwhen.engine.parts import PARTS
 from askwhen.engine.state_arrays import copy_state
-from askwhen.linalg.rows import DenseRows, SparseRow, SparseRows
+from askwhen.linalg.rows import DenseRows, SparseRow, SparseRows, row
+from askwhen.rules.audit import audit_state
 from tests.streams import STREAMS, switching_sphere
 from tests.table import BUILDERS, REGRESSORS
 
@@ -55,6 +59,19 @@ def test_documented_parameters_and_defaults_are_the_real_ones(name):
             assert found.group(1).strip('"') == str(default)
 
 
+def plain_board(engine):
+    """What a round is played on, with plain functions in the place of addresses."""
+    plain = {name: getattr(players, f"{name}_at").py_func for name in ("look", "form", "learn", "restart")}
+    note = players.note_at.py_func if len(experts(engine.learner)) else 0
+    learner = players.LearnerCalls(engine.learner, **plain, note=note)
+    if isinstance(engine.drift, NoDrift):
+        drift = players.DriftCalls(0, *5 * [0], False)
+    else:
+        plain = {name: getattr(players, f"{name}_at").py_func for name in ("room", "begin", "watch", "absorb", "due")}
+        drift = players.DriftCalls(engine.drift, **plain, watches=watches(engine.drift))
+    return rounds.Board(learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally)
+
+
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("name", BUILDERS | REGRESSORS)
 def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
@@ -70,16 +87,18 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
     record = rounds.new_record(len(y), trace.drift_weights.shape[1])
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
-    for step in ("open_round", "settle", "chance_of", "probability"):
-        monkeypatch.setattr(rounds, step, getattr(rounds, step).py_func)
+    monkeypatch.setattr(players, "borrow", lambda value: value)
+    monkeypatch.setattr(rounds, "lend", lambda board: (board,))
+    for step in ("look", "form", "learn", "restart", "note", "room", "begin", "watch", "absorb", "due"):
+        monkeypatch.setattr(rounds, f"call_{step}", lambda step, state, *args: step(state, *args))
     done = 0
     while done < len(y):
-        state = (sampler._engine.learner, sampler._engine.rule, sampler._engine.drift)
+        board = plain_board(sampler._engine)
         done, verdict = rounds.run_rounds.py_func(
-            *state, rows, y, np.zeros(0), done, True, sampler._engine.regression, record
+            board, rows, y, np.zeros(0), done, True, sampler._engine.regression, record
         )
-        if verdict == rounds.NOT_READY:
-            sampler._engine._make_ready(verdict, rounds.row(rows, done), "test", "x")
+        if verdict == players.NOT_READY:
+            sampler._engine._make_ready(verdict, row(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trace.queried, record.queried)
     np.testing.assert_array_equal(trace.updated, record.updated)

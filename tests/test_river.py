@@ -98,7 +98,7 @@ def test_a_missing_number_has_no_say():
     engine = model.sampler._engine
     mean = engine.prepare.mean[2]
     ask = model.ask_one({"a": 5.0, "b": 1.0, "d": 0.0})
-    assert engine._seen[2] == 0.0
+    assert engine._live.row[2] == 0.0
     assert ask.margin != 0.0
     assert engine.prepare.mean[2] == mean
     x = {"a": 5.0, "b": 1.0, "d": 0.0}

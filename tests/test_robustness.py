@@ -126,7 +126,7 @@ def test_a_label_that_would_overflow_is_refused():
 
 
 def test_an_interrupt_while_the_first_instance_compiles_leaves_the_sampler_as_it_was(monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     sampler = perceptron()
@@ -407,7 +407,7 @@ def test_a_sampler_that_prepares_can_be_mapped_from_a_file(tmp_path):
 
 
 def test_several_classes_begin_again_after_an_interrupted_first_instance(monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     sampler = aw.OneVsRest(["a", "b", "c"], aw.Perceptron(), aw.Always(), seed=0)

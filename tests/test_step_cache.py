@@ -13,8 +13,8 @@ DAMAGES = {
     "empty": lambda content: b"",
 }
 
-STEPS = "from askwhen.compiled.steps import cache_folder, step\n" + "".join(
-    f"@step\ndef {name}_{kind}(x):\n    return 2 * x\n" for name in DAMAGES for kind in ("nbi", "nbc")
+STEPS = "from askwhen.compiled.steps import cache_folder, entry\n" + "".join(
+    f"@entry\ndef {name}_{kind}(x):\n    return 2 * x\n" for name in DAMAGES for kind in ("nbi", "nbc")
 )
 
 CALLS = "print(" + ", ".join(f"{name}_{kind}(2.0)" for name in DAMAGES for kind in ("nbi", "nbc")) + ")\n"

@@ -20,7 +20,9 @@ def add(path, text):
     path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["papers.py", "sampler.py", "cli/run.py", "evaluate/accuracy.py", "learners/lasec.py"])
+@pytest.mark.parametrize(
+    "name", ["papers.py", "sampler.py", "cli/commands/run.py", "evaluate/accuracy.py", "learners/lasec.py"]
+)
 def test_what_holds_no_step_compiles_nothing_anew(package, name):
     before = source_hash(package)
     add(package / name, '\n"""Another word."""\n')
@@ -28,7 +30,7 @@ def test_what_holds_no_step_compiles_nothing_anew(package, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["rules/state.py", "rules/bbq.py", "linalg.py", "adapters/river/columns.py", "tally.py"]
+    "name", ["rules/state.py", "rules/bbq.py", "linalg/vectors.py", "adapters/river/columns.py", "engine/tally.py"]
 )
 def test_a_step_and_the_constants_it_takes_from_elsewhere_count(package, name):
     before = source_hash(package)
@@ -41,7 +43,7 @@ def test_a_step_in_a_new_or_moved_file_is_found(package):
     room = package / "new_room"
     room.mkdir()
     (room / "deep.py").write_text(
-        "from ..compiling import step\nfrom .numbers import TWO\n\n\n@step\ndef f(x):\n    ...\n"
+        "from ..compiled.steps import step\nfrom .numbers import TWO\n\n\n@step\ndef f(x):\n    ...\n"
     )
     (room / "numbers.py").write_text("TWO = 2\n")
     (room / "other.py").write_text("THREE = 3\n")

@@ -79,7 +79,7 @@ def test_two_writers_of_one_trace_are_refused(pieces):
 
 KILLED = """
 import os, signal, askwhen as aw
-from askwhen.trace import join
+from askwhen.trace.trace import join
 from askwhen.trace.files import TraceWriter
 X, y = aw.data.switching(3000, 4, 1000, seed=2)
 sampler = aw.paper("SEL-P", b=0.5, seed=3)

@@ -18,12 +18,15 @@ import numpy as np
 
 from .compiled.steps import entry_point
 from .contracts.learner import Learner, grow
-from .contracts.rule import Rule
+from .contracts.rule import Rule, least_chance
+from .contracts.sampler import Parts
 from .engine.door import moment, moments, open_question
-from .engine.engine import Engine, Shape, example_rows, seen_rows
+from .engine.engine import Engine, Shape, seen_rows
 from .engine.instances import all_canonical, check_instance, check_instances, check_names
-from .engine.parts import Parts, check_parts
-from .engine.round import BY_RULE, NOT_READY, Given, learn_row, score_row
+from .engine.live_row import LiveRow
+from .engine.parts import check_parts
+from .engine.players import NOT_READY
+from .engine.round import BY_RULE, Given, learn_row, score_row
 from .engine.state_arrays import copy_state
 from .engine.tally import Tally
 from .errors import InputError, SnapshotError
@@ -93,12 +96,13 @@ class OneVsRest:
         self._judge = judge
         self._learners = learners
         self._open: dict[int, _Open] = {}
-        self._by_uncertainty = bool(judge.parts.rule.needs_uncertainty or judge.rule.by_uncertainty)
+        self._by_uncertainty = bool(judge.parts.rule.needs_uncertainty)
         self._unpickled()
 
     def _unpickled(self) -> None:
         self._places = {label: k for k, label in enumerate(self.classes)}
         self._lock = new_lock(self)
+        self._live: Any = None
         self._score: Any = None
         self._learn: Any = None
 
@@ -193,19 +197,20 @@ class OneVsRest:
 
     def _compile(self) -> None:
         if self._score is None:
-            example = row(example_rows(self._judge.shape.sparse), 0)
-            self._score = entry_point(score_row, self._learners[0].learner, example)
-            self._learn = entry_point(learn_row, self._learners[0].learner, example, 1.0, True)
+            kind = self._learners[0].alone()[1]
+            self._live = LiveRow(self._judge.dimension, self._judge.shape.sparse)
+            self._score = entry_point(score_row, kind, 0)
+            self._learn = entry_point(learn_row, kind, 0, 1.0, True)
 
     def _scores(self, x: Row, owner: str, where: str) -> np.ndarray:
         """m, q and |x|^2 of every class, in rows."""
         self._compile()
-        found = np.empty((3, len(self._learners)))
+        found, rows = np.empty((3, len(self._learners))), self._live.put(x)
         for k, engine in enumerate(self._learners):
-            verdict, *numbers = self._score(engine.learner, x)
+            verdict, *numbers = self._score(engine.alone()[0], rows)
             while verdict == NOT_READY:
                 engine.learner = grow(engine.learner, size(x), engine.randomness)
-                verdict, *numbers = self._score(engine.learner, x)
+                verdict, *numbers = self._score(engine.alone()[0], rows)
             if verdict != SOUND:
                 raise engine.refusal(verdict, x, owner, where)
             found[:, k] = numbers
@@ -225,12 +230,13 @@ class OneVsRest:
         where = f"the instance of round {number}"
         self._scores(x, "tell", where)  # refuses for all classes what any of them would refuse
         before = [] if judge.has_uncertainty else [copy_state(engine.learner) for engine in self._learners]
+        rows = self._live.put(x)
         for place, engine in enumerate(self._learners if marks & BY_RULE else ()):
-            told = (x, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
-            verdict, updated = self._learn(engine.learner, *told)
+            told = (rows, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
+            verdict, updated = self._learn(engine.alone()[0], *told)
             while verdict == NOT_READY:
                 engine.learner = grow(engine.learner, size(x), engine.randomness)
-                verdict, updated = self._learn(engine.learner, *told)
+                verdict, updated = self._learn(engine.alone()[0], *told)
             if verdict != SOUND:  # only a first-order step can overflow: take back what other classes learnt
                 for other, state in zip(self._learners, before, strict=True):
                     other.learner = state
@@ -316,7 +322,7 @@ class OneVsRest:
             mistaken=mistaken,
             switches=np.zeros(0, np.int64),
             drift_weights=np.zeros((n, 0)),
-            floor=max(self._judge.rule.floor, 0.0),
+            floor=least_chance(self._judge.rule),
             several=True,
         )
 
@@ -378,7 +384,7 @@ class OneVsRest:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            left_out = ("_lock", "_score", "_learn", "_places")
+            left_out = ("_lock", "_live", "_score", "_learn", "_places")
             return copy.deepcopy({name: value for name, value in self.__dict__.items() if name not in left_out})
 
     def __setstate__(self, state: dict[str, Any]) -> None:

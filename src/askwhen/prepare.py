@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiled.steps import Family, borrow, step
+from .compiled.steps import Family, borrow, entry, step
 from .contracts.learner import LARGEST_COUNT, is_sound
 from .linalg.rows import DenseRows, SparseRow, SparseRows, position, row, size, value
 from .linalg.vectors import NO_DIRECTION, SOUND, all_finite, all_within, look
@@ -172,19 +172,19 @@ def _absorb_sparse(state: Any, x: Any) -> None:
             state.var[i] += z * z
 
 
-@step
+@entry
 def transform_row(state: Any, x: Any, out: Any) -> Any:
     """``transform`` for one instance."""
     return transform(borrow(state), borrow(x), borrow(out))
 
 
-@step
+@entry
 def absorb_row(state: Any, x: Any) -> None:
     """``absorb_statistics`` for one instance, in place."""
     absorb_statistics(borrow(state), borrow(x))
 
 
-@step
+@entry
 def transform_rows(state: Any, rows: Any, n: int, out: Any, learns: bool) -> Any:
     """Transform n rows, taking them in as they come where ``learns``: (how many were sound, the verdict)."""
     state, rows, out = borrow(state), borrow(rows), borrow(out)

@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
+from .contracts.sampler import Parts
 from .engine.door import check_label, check_labels, dimensions_of, moment, moments, open_question
 from .engine.engine import Engine, Question
 from .engine.instances import check_instance, check_instances, check_names
-from .engine.parts import Parts, check_parts
+from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
 from .engine.state_arrays import copy_state
 from .engine.tally import Tally

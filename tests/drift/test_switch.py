@@ -13,8 +13,7 @@ from tests.reference import switching
 def test_the_largest_gap_is_the_threshold_of_the_slides(t, delta, Z):
     for r, r_L in np.random.default_rng(0).random((20, 2)):
         expected = switching.threshold(r, r_L, t, delta, Z)
-        for step in (largest_gap, largest_gap.py_func):
-            assert step(r, r_L, float(t), delta, Z) == pytest.approx(expected, rel=1e-12)
+        assert largest_gap(r, r_L, float(t), delta, Z) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_window_grows_with_the_root_of_the_rounds():

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.steps import Family, borrow, step
+from ..compiled.steps import Family, borrow, entry, step
 from ..contracts.learner import epoch, learn, quadratic, ready, restart, scale, score
 from ..learners.auto_lasec import AutoDualState, AutoState
 from ..linalg.rows import position, row, size
@@ -190,7 +190,7 @@ def write_whole(learner: Any, log: Any) -> None:
     end_row(log, True, scale(learner))
 
 
-@step
+@entry
 def follow_rounds(
     learner: Any, rows: Any, y: Any, rounds: Any, updated: Any, switched: Any, first: int, log: Any
 ) -> Any:
@@ -228,7 +228,7 @@ def follow_rounds(
     return len(rounds), DONE
 
 
-@step
+@entry
 def kernel_rows(w: Any, rows: Any, out: Any) -> None:
     """Write K(x_i, x) of every kept instance and each row, which must be sound, to out."""
     w, rows, out = borrow(w), borrow(rows), borrow(out)

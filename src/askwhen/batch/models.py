@@ -15,13 +15,13 @@ import scipy.sparse as sp
 
 from ..compiled.steps import entry_point
 from ..contracts.learner import LARGEST_COUNT
-from ..engine.engine import Engine, example_rows, seen_rows
+from ..contracts.sampler import Parts
+from ..engine.engine import Engine, seen_rows
 from ..engine.instances import all_canonical, check_instances
-from ..engine.parts import Parts
 from ..engine.state_arrays import copy_state
 from ..errors import SnapshotError
 from ..learners import AutoLasec, Perceptron
-from ..linalg.rows import DenseRows, Rows, SparseRows, part_of, shape_of
+from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, shape_of
 from ..linalg.vectors import all_finite, all_within
 from ..rules import Always
 from ..sampler import Sampler

@@ -14,11 +14,10 @@ from ..contracts.learner import grow
 from ..data.pieces import Piece
 from ..drift.switch import SwitchState
 from ..engine.door import check_labels, moments
-from ..engine.engine import Engine, example_rows
+from ..engine.engine import Engine
 from ..engine.instances import all_canonical, check_instances
-from ..engine.round import restart_if_due
 from ..engine.state_arrays import copy_state
-from ..linalg.rows import DenseRows, Rows, SparseRows, part_of, row, shape_of, size
+from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, row, shape_of, size
 from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..weights.expansion import HELD, expansion_of, support_of
@@ -101,7 +100,7 @@ class Follower:
 
     def __init__(self, engine: Engine) -> None:
         if isinstance(engine.drift, SwitchState):
-            restart_if_due(engine.learner, engine.rule, engine.drift)
+            engine.restart_if_due()
         self.learner = copy_state(engine.learner)
         self._randomness = copy.deepcopy(engine.randomness)
         self._sparse = engine.shape.sparse

@@ -1,21 +1,38 @@
-"""A frame: the states of a sampler, handed to compiled code once instead of at every call.
+"""A frame: the states of a sampler in one block of memory, of which compiled code is given the address.
 
-A state is a tuple of many arrays, and taking each of them over from Python costs more than a round of a small learner.
-A frame is a block of bytes that holds them as compiled code sees them: pointers to the same memory, so that what a step
-changes, Python sees, and the other way round. A call is given the address of the block, a plain number. Whoever calls
-holds the block and the states, and makes a new frame where a state is replaced, since it grew or was restored.
+A state is a tuple of many arrays. Taking each of them over from Python costs more than a round of a small learner, and
+passing them from step to step makes the compiler count references to every one of them at every call: that alone was
+half of its work. A frame holds them as compiled code sees them, pointers to the same memory, so that what a step
+changes, Python sees, and the other way round. A call is given the address of the block, a plain number; inside,
+:data:`lend` gives each state as a pointer, and a field is read where a step names it. Nothing in a frame changes while
+a call lasts. Whoever calls holds the block and the states, and makes a new frame where a state is replaced, since it
+grew or was restored.
 """
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from collections.abc import Callable
 from typing import Any, cast
 
 import numba
 import numpy as np
-from numba.extending import NativeValue, intrinsic, models, register_model, unbox
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
 
-from .steps import entry_point, likeness, step, type_of, without_counts
+from .steps import entry, entry_point, likeness, type_of, without_counts
+
+_NAMED = (numba.types.NamedTuple, numba.types.NamedUniTuple)
+
+
+def _short(kind: Any) -> str:
+    """A name for a type of many fields: names of compiled functions hold it again and again."""
+    classes = [each.instance_class.__name__ for each in kind if isinstance(each, _NAMED)]
+    own = getattr(kind, "instance_class", None)
+    shown = classes if own is None else [own.__name__]
+    return " ".join([*shown, hashlib.sha256(str(kind).encode()).hexdigest()[:12]])
 
 
 class AddressType(numba.types.Type):
@@ -23,15 +40,48 @@ class AddressType(numba.types.Type):
 
     def __init__(self, states: Any) -> None:
         self.states = states
-        super().__init__(f"Address({states})")
+        self._hash = hash(states)
+        super().__init__(f"Address({_short(states)})")
 
     @property
     def key(self) -> Any:
         """What makes it equal to another one: not the name, which states of another class may share."""
         return self.states
 
+    def __hash__(self) -> int:  # that of many fields takes longer than a short run
+        return self._hash
+
+    def __reduce__(self) -> Any:  # a hash is another one in another process
+        return AddressType, (self.states,)
+
+
+class LentType(numba.types.Type):
+    """The numba type of one state in a frame: a pointer to it. Steps read its fields as those of the tuple itself."""
+
+    def __init__(self, state: Any) -> None:
+        self.state = state
+        self._hash = hash(state)
+        super().__init__(f"Lent({_short(state)})")
+
+    @property
+    def key(self) -> Any:
+        """What makes it equal to another one."""
+        return self.state
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> Any:
+        return LentType, (self.state,)
+
+    @property
+    def instance_class(self) -> Any:
+        """The class of the state, by which the implementation of a step is chosen."""
+        return self.state.instance_class
+
 
 register_model(AddressType)(models.OpaqueModel)
+register_model(LentType)(models.OpaqueModel)
 
 
 def _unbox_address(kind: Any, number: Any, c: Any) -> Any:
@@ -39,6 +89,51 @@ def _unbox_address(kind: Any, number: Any, c: Any) -> Any:
 
 
 cast(Any, unbox)(AddressType)(_unbox_address)
+
+
+def _as_lent(kind: Any) -> Any:
+    return LentType(kind) if isinstance(kind, _NAMED) else kind
+
+
+class _Fields(AttributeTemplate):
+    key = LentType
+
+    def generic_resolve(self, lent: Any, name: str) -> Any:  # type: ignore[override]
+        fields = lent.state.fields
+        return _as_lent(lent.state[fields.index(name)]) if name in fields else None
+
+
+cast(Any, infer_getattr)(_Fields)
+
+
+def _read_field(context: Any, builder: Any, lent: Any, value: Any, name: str) -> Any:
+    place = lent.state.fields.index(name)
+    here = builder.bitcast(value, context.get_value_type(lent.state).as_pointer())
+    pointer = cast(Any, cgutils).gep_inbounds(builder, here, 0, place)
+    if isinstance(lent.state[place], _NAMED):
+        return builder.bitcast(pointer, context.get_value_type(numba.types.voidptr))
+    found = builder.load(pointer)
+    found.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return without_counts(context, builder, lent.state[place], found)
+
+
+cast(Any, lower_getattr_generic)(LentType)(_read_field)
+
+
+def _lend(_: Any, address: Any) -> Any:
+    lent = cast(Any, numba.types.BaseTuple).from_types([_as_lent(state) for state in address.states])
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        frame = builder.bitcast(args[0], context.get_value_type(address.states).as_pointer())
+        pointer = context.get_value_type(numba.types.voidptr)
+        places = [cast(Any, cgutils).gep_inbounds(builder, frame, 0, i) for i in range(len(address.states))]
+        return context.make_tuple(builder, signature.return_type, [builder.bitcast(each, pointer) for each in places])
+
+    return lent(address), generate
+
+
+lend: Callable[[Any], Any] = cast(Any, intrinsic)(_lend)
+"""The states of the frame at an address, for the length of a compiled call."""
 
 
 def _room(_: Any, states: Any) -> Any:
@@ -59,25 +154,14 @@ def _put(_: Any, block: Any, states: Any) -> Any:
     return numba.types.void(block, states), generate
 
 
-def _lend(_: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = context.get_value_type(signature.args[0].states)
-        return builder.load(builder.bitcast(args[0], kind.as_pointer()))
-
-    return address.states(address), generate
-
-
 room: Callable[[Any], int] = cast(Any, intrinsic)(_room)
 """How many bytes these states take in a frame."""
 
 put: Callable[[Any, Any], None] = cast(Any, intrinsic)(_put)
 """Write states to a block, without their reference counts."""
 
-lend: Callable[[Any], Any] = cast(Any, intrinsic)(_lend)
-"""The states of the frame at an address, for the length of a compiled call."""
 
-
-@step
+@entry
 def filled(states: Any) -> Any:
     """A block that holds these states."""
     block = np.empty(room(states), np.uint8)
@@ -85,13 +169,64 @@ def filled(states: Any) -> Any:
     return block
 
 
-_kinds: dict[Any, AddressType] = {}
+class _Plan:
+    """How states of a kind lie in a frame: in the compiler's own layout, that of a structure in C."""
+
+    def __init__(self, kind: Any) -> None:
+        self._layout = struct.Struct("@" + _layout(kind))
+
+    def filled(self, states: Any) -> np.ndarray:
+        """A block that holds these states."""
+        words: list[Any] = []
+        _list_words(states, words)
+        block = np.empty(self._layout.size, np.uint8)
+        self._layout.pack_into(block.data, 0, *words)
+        return block
 
 
-def new_frame(*states: Any) -> tuple[tuple[np.ndarray, int], AddressType]:
-    """A frame of these states, which the caller keeps: its block and its address; and the type of the address."""
-    block = entry_point(filled, states)(states)
+def _layout(kind: Any) -> str:
+    """A tuple of arrays, numbers and such tuples, for Python's ``struct``; KeyError where it holds anything else."""
+    found = ""
+    for each in kind:
+        if isinstance(each, numba.types.BaseTuple):
+            found += f"0q{_layout(each)}0q"
+        elif isinstance(each, numba.types.Array):
+            found += f"{5 + 2 * each.ndim}q"
+        else:
+            found += {numba.types.int64: "q", numba.types.float64: "d", numba.types.boolean: "?"}[each]
+    return found
+
+
+def _list_words(states: Any, words: list[Any]) -> None:
+    """Add what lies in a frame of these states; an array has no owner, so that no reference is counted."""
+    for value in states:
+        if isinstance(value, np.ndarray):
+            address = value.__array_interface__["data"][0]
+            words += (0, 0, value.size, value.itemsize, address, *value.shape, *value.strides)
+        elif isinstance(value, tuple):
+            _list_words(value, words)
+        else:
+            words.append(value)
+
+
+_kinds: dict[Any, tuple[AddressType, _Plan | None]] = {}
+
+
+def _kind_of(states: Any) -> tuple[AddressType, _Plan | None]:
+    """The type of the address of a frame of these states, and how to fill it."""
     like = likeness(states)
     if like not in _kinds:
-        _kinds[like] = AddressType(type_of(states))
-    return (block, block.ctypes.data), _kinds[like]
+        kind = type_of(states)
+        try:
+            plan = _Plan(kind)
+        except KeyError:  # a field that only the compiler knows how to store, such as a function
+            plan = None
+        _kinds[like] = AddressType(kind), plan
+    return _kinds[like]
+
+
+def new_frame(*states: Any) -> tuple[tuple[Any, int], AddressType]:
+    """A frame of these states: what the caller must hold as long as it is used, its address, and the address's type."""
+    kind, plan = _kind_of(states)
+    block = entry_point(filled, states)(states) if plan is None else plan.filled(states)
+    return ((block, states), block.ctypes.data), kind

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-_STEP = re.compile(rb"^@(step|apart)\b|^@\w+\.of\(|\bFamily\(|\bintrinsic\b", re.MULTILINE)
+_STEP = re.compile(rb"^@(step|apart|by_address|entry)\b|^@\w+\.of\(|\bFamily\(|\bintrinsic\b", re.MULTILINE)
 _IMPORT = re.compile(rb"^\s*from\s+(\.+)([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 

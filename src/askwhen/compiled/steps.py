@@ -28,11 +28,14 @@ from numba.extending import intrinsic, overload
 
 from . import sources
 from .cache import keep_compiled
+from .inner import InnerCompiler
 from .notices import while_compiling
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _STALE_AFTER = 30 * 86400.0
+_OPTIONS = {"error_model": "numpy", "no_cfunc_wrapper": True}
+_INNER = _OPTIONS | {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 @cache
@@ -78,21 +81,34 @@ def _forget_old(parent: Path, keep: Path) -> None:
 
 
 def step(function: F) -> F:
-    """Compile a step into its callers, without fastmath, so that every caller gets the same bits."""
-    return _compile(function, forceinline=True)
+    """Compile a step into its callers, without fastmath, so that every caller gets the same bits.
+
+    Called from Python, it runs as it is written.
+    """
+    return cast(F, Family(function.__name__, default=function))
 
 
 def apart(function: F) -> F:
-    """Compile a step that is too large, or too seldom called, to be compiled into its callers again and again."""
-    return _compile(function, forceinline=False)
+    """Compile a step that is too large, or too seldom called, to be written out in its callers again and again."""
+    return cast(F, Family(function.__name__, default=function, forceinline=False))
 
 
-def _compile(function: F, forceinline: bool) -> F:
+def by_address(function: F) -> F:
+    """Compile a step that is called by its address, see :mod:`askwhen.compiled.by_address`."""
+    return _kept(function, no_cpython_wrapper=True)
+
+
+def entry(function: F) -> F:
+    """Compile a step that Python calls: taking arguments over from Python is code of its own, and not little."""
+    return _kept(function, no_cpython_wrapper=False)
+
+
+def _kept(function: F, **options: bool) -> F:
+    """Compile a step that is looked for on the disk first, and kept there."""
     folder = cache_folder()
     settings: Any = numba.config
     before = settings.CACHE_DIR
-    options = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
-    compiled = cast(Any, numba.njit)(**options)(function)
+    compiled = cast(Any, numba.njit)(**_OPTIONS, nogil=True, **options)(function)
     if folder is not None:
         try:
             settings.CACHE_DIR = str(folder)
@@ -173,25 +189,43 @@ def likeness(arg: Any) -> Any:
 class Family:
     """One step with one implementation for each type of its first argument (or of those ``on`` counts), or a default.
 
-    Called from Python it runs the plain implementation; called from a compiled step it is compiled.
+    ``without_w`` is the default for states that have no field w. Called from Python a family runs the plain
+    implementation; called from a compiled step it is compiled.
     """
 
-    def __init__(self, name: str, on: tuple[int, ...] = (0,), default: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        on: tuple[int, ...] = (0,),
+        default: Callable[..., Any] | None = None,
+        without_w: Callable[..., Any] | None = None,
+        forceinline: bool = True,
+    ) -> None:
         self.__name__ = name
+        self.__doc__ = default.__doc__ or Family.__doc__ if default is not None else Family.__doc__
         self._on = on
         self._default = default
+        self._without_w = without_w
         self._table: dict[tuple[Any, ...], Callable[..., Any]] = {}
-        overload(self, strict=False, jit_options={"error_model": "numpy", "forceinline": True})(self._choose)
+        cast(Any, overload)(self, strict=False, jit_options=_INNER | {"forceinline": forceinline})(self._choose)
 
     def __call__(self, *args: Any) -> Any:  # noqa: D102, the class says what a call does
         kinds = tuple(type(args[place]) for place in self._on)
-        implementation = self._table.get(kinds, self._default)
+        implementation = self._table.get(kinds) or self._fallback(hasattr(args[0], "w"))
         if implementation is None:
             raise TypeError(f"{self.__name__} has no implementation for {', '.join(kind.__name__ for kind in kinds)}")
         return implementation(*args)
 
+    def __contains__(self, kind: type) -> bool:
+        """Whether states of this type have an implementation of their own, other than the default."""
+        return any(kinds[0] is kind for kinds in self._table)
+
     def _choose(self, *args: Any) -> Callable[..., Any] | None:
-        return self._table.get(tuple(_python_type(args[place]) for place in self._on), self._default)
+        kinds = tuple(_python_type(args[place]) for place in self._on)
+        return self._table.get(kinds) or self._fallback("w" in getattr(kinds[0], "_fields", ()))
+
+    def _fallback(self, has_w: bool) -> Callable[..., Any] | None:
+        return self._default if has_w or self._without_w is None else self._without_w
 
     def of(self, *kinds: type) -> Callable[[F], F]:
         """Register the decorated plain function as the implementation for these types, one for each place."""

@@ -53,6 +53,14 @@ def _has_room(state: Any, x: Any) -> Any:
     return has_room(state.w, x)
 
 
+def _ignore_row(state: Any, i: int) -> None:
+    return
+
+
+def _always(state: Any, x: Any) -> Any:
+    return True
+
+
 def _grow_w(state: Any, room: int, randomness: Any) -> Any:
     return state._replace(w=grow(state.w, room, randomness))
 
@@ -95,10 +103,10 @@ learn = Family("learn")
 restart = Family("restart")
 """restart(state): forget everything that was learnt, in place."""
 
-arrive = Family("arrive", default=_set_row)
+arrive = Family("arrive", default=_set_row, without_w=_ignore_row)
 """arrive(state, i): note that the i-th row of the rounds being played is now, in place."""
 
-ready = Family("ready", default=_has_room)
+ready = Family("ready", default=_has_room, without_w=_always)
 """ready(state, x) -> whether learning x now needs no memory and no randomness that is not there yet."""
 
 grow = Family("grow", default=_grow_w)

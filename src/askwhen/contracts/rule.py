@@ -1,10 +1,91 @@
-"""What a rule provides: parameters that start a state, and the steps that a round calls on that state."""
+"""What a rule provides: parameters that start a state, and the steps that a round calls on that state.
+
+A rule gives a probability; the round tosses the coin u, uniform on [0, 1), and asks if it is below. Nothing that a
+rule decides in a round may depend on that round's coin. A round calls, in this order::
+
+    begin_round(rule, time)
+    decision = decide(rule, m, q_low, q_high, norm2, u)     # p = m / (1 + q) is the margin, q is within its bounds
+    chance = probability(rule, m, q, norm2)                 # decide asks with this probability
+    end_round(rule, m, q, asked)                            # asked by the rule, by an audit or by a guard's window
+    note_update(rule, norm2)                                # where the label has moved the learner, now or later
+
+A rule needs ``decide`` and ``probability``; every other family has a default that does nothing. :func:`toss` is
+``decide`` for a rule that has nothing better than its probability.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+import math
+from typing import Any, Protocol
 
+from ..compiled.steps import Family, step
 from .learner import State
+
+PASS, ASK, UNDECIDED = 0, 1, 2
+"""What a rule says before q is known: UNDECIDED means that q must be computed."""
+
+
+def _nothing_at(rule: Any, number: float) -> None:
+    return
+
+
+def _nothing(rule: Any) -> None:
+    return
+
+
+def _spend_nothing(rule: Any, m: float, q: float, asked: bool) -> None:
+    return
+
+
+def _never(rule: Any) -> Any:
+    return False
+
+
+def _zero(rule: Any) -> Any:
+    return 0.0
+
+
+def _no_time(rule: Any) -> Any:
+    return math.nan
+
+
+begin_round = Family("begin_round", default=_nothing_at)
+"""begin_round(rule, time): let the rule's clock tick, in place; time is 0 where the stream has none."""
+
+decide = Family("decide")
+"""decide(rule, m, q_low, q_high, norm2, u) -> ASK, PASS, or UNDECIDED where that depends on q between its bounds."""
+
+probability = Family("probability")
+"""probability(rule, m, q, norm2) -> the probability of asking in this round; NaN where q is needed and is NaN."""
+
+forbids = Family("forbids", default=_never)
+"""forbids(rule) -> whether nothing may be asked in this round, by rule, window or audit."""
+
+end_round = Family("end_round", default=_spend_nothing)
+"""end_round(rule, m, q, asked): note whether a label was asked for, in place."""
+
+note_update = Family("note_update", default=_nothing_at)
+"""note_update(rule, norm2): note that the learner moved on an instance of this squared norm, in place."""
+
+restart_rule = Family("restart_rule", default=_nothing)
+"""restart_rule(rule): set the clock and the memory back after a switch, in place; what was spent stays spent."""
+
+least_chance = Family("least_chance", default=_zero)
+"""least_chance(rule) -> a number that no probability of asking is ever below, but for rounds that are forbidden."""
+
+period_length = Family("period_length", default=_zero)
+"""period_length(rule) -> the length of the periods that the rule counts time by; 0 where it needs no time."""
+
+last_time = Family("last_time", default=_no_time)
+"""last_time(rule) -> the time of the last round, NaN before the first: time must not go back."""
+
+
+@step
+def toss(chance: float, u: float) -> Any:
+    """ASK with this probability, by the coin u; UNDECIDED where the probability is not known yet."""
+    if math.isnan(chance):
+        return UNDECIDED
+    return ASK if u < chance else PASS
 
 
 class Rule(Protocol):

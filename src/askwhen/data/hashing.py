@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..compiled.steps import apart, step
+from ..compiled.steps import entry, step
 from ..errors import InputError
 from ..validation import check_count
 
@@ -41,7 +41,7 @@ def is_word(c: Any) -> Any:
     return (c >= 97 and c <= 122) or (c >= 65 and c <= 90) or (c >= 48 and c <= 57) or c >= 128
 
 
-@apart
+@entry
 def hash_words(text: Any, ends: Any, start: Any, features: int, indptr: Any, indices: Any) -> None:
     """Write the features of the words of each text, which ends where ``ends`` says, in the order of the words."""
     entry = 0
@@ -65,7 +65,7 @@ def hash_words(text: Any, ends: Any, start: Any, features: int, indptr: Any, ind
         indptr[i + 1] = entry
 
 
-@apart
+@entry
 def hash_whole(text: Any, ends: Any, features: int, indices: Any) -> None:
     """Write the feature of each text as one name."""
     at = 0

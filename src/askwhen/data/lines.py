@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.steps import apart
+from ..compiled.steps import entry
 from ..errors import InputError
 from .files import Report, blocks_of, in_order, is_piped
 
@@ -26,7 +26,7 @@ class LineError(InputError):
         self.sentence = sentence
 
 
-@apart
+@entry
 def newlines(text: Any) -> Any:
     """How many lines end in this text."""
     found = 0

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..contracts.rule import last_time, period_length
 from ..errors import InputError, QuestionError
-from ..rules.state import TIME
 from ..trace.trace import Ask
 from ..validation import LARGEST_TIME, as_float, short
 from .engine import Engine
@@ -44,7 +44,7 @@ def moments(engine: Engine, owner: str, times: Any, n: int) -> np.ndarray:
 
 def _check(engine: Engine, owner: str, name: str, first: float, largest: float) -> None:
     """Refuse a time before the last one, and one that a float cannot tell from the next period's."""
-    per, last = engine.rule.per, float(engine.rule.spending[TIME])
+    per, last = float(period_length(engine.rule)), float(last_time(engine.rule))
     if per > 0.0 and largest / per > 1e12:
         raise InputError(f"{owner}: a period of {per!r} is too short to tell at time {largest!r}.")
     if first < last:

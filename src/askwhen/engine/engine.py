@@ -7,24 +7,39 @@ only the step can see it, is raised here as one sentence.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
-from ..contracts.drift import NoDrift
-from ..contracts.learner import State, experts, grow, ready
+from ..contracts.drift import NoDrift, has_room_for, take_due
+from ..contracts.learner import State, experts, grow, ready, restart
+from ..contracts.rule import least_chance, period_length, restart_rule
+from ..contracts.sampler import Parts
 from ..errors import InputError
-from ..linalg.rows import DenseRows, Row, Rows, SparseRow, SparseRows, in_order, part_of, row, shape_of, size, values_of
+from ..linalg.rows import (
+    Row,
+    Rows,
+    SparseRow,
+    SparseRows,
+    example_rows,
+    in_order,
+    part_of,
+    row,
+    shape_of,
+    size,
+    values_of,
+)
 from ..linalg.vectors import SOUND, UNSOUND
 from ..prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
-from ..rules.audit import audited
+from ..rules.audit import audit_state
 from ..trace.trace import Ask, Trace
 from ..validation import short
 from .instances import canonical, describe_unsound, is_canonical
-from .parts import Parts
-from .round import LABEL_REFUSED, NOT_READY, SWITCHED, Record, ask_round, new_record, run_rounds, score_rows, tell_round
+from .live_row import LiveRow
+from .players import NOT_READY, drift_calls, learner_calls
+from .round import LABEL_REFUSED, SWITCHED, Board, Record, ask_round, new_record, run_rounds, score_rows, tell_round
 from .state_arrays import copy_state, writeable
 from .tally import forget_round, new_tally, note_rounds
 
@@ -60,7 +75,7 @@ class _InFrame:
         return engine.__dict__[self.name]
 
     def __set__(self, engine: Any, state: State) -> None:
-        engine._frame = None
+        engine._frame = engine._board = engine._alone = None
         engine.__dict__[self.name] = state
 
 
@@ -84,8 +99,9 @@ class Engine:
         self.regression = bool(parts.learner.regression)
         self.has_uncertainty = bool(parts.learner.has_uncertainty)
         self.learner = None
-        self.rule = audited(parts.rule.start(), parts.audit)
-        self.needs_time = bool(self.rule.per > 0.0)
+        self._audit = audit_state(parts.audit)
+        self.rule = parts.rule.start()
+        self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare: PrepareState | None = None
         self.tally = new_tally()
@@ -98,14 +114,16 @@ class Engine:
         self.pending: dict[int, Question] = {}
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
-        self._frame: tuple[np.ndarray, int] | None = None
+        self._frame: tuple[Any, int] | None = None
+        self._board: Any = None
+        self._alone: Any = None
         self._kind: Any = None
         self._ask: Any = None
         self._tell: Any = None
         self._transform: Any = None
         self._absorb: Any = None
         self._in_order: Any = None
-        self._seen: Row | None = None
+        self._live: Any = None
 
     @property
     def coins(self) -> np.random.Generator:
@@ -167,20 +185,22 @@ class Engine:
         """Take on states of another kind, and nothing that was compiled before, with no interrupt in between."""
         self.__dict__.update(dict.fromkeys(_COMPILED) | states)
 
-    def _framed(self) -> tuple[np.ndarray, int]:
+    def _framed(self) -> tuple[Any, int]:
         """The states as they are, with their address, and the rounds for them, which take a while to compile."""
-        x, learner = row(example_rows(self.shape.sparse), 0), self.parts.learner
+        learner = self.parts.learner
         try:
-            frame, kind = new_frame(self.learner, self.rule, self.drift, self.tally)
+            frame, kind = self._boarded()
             if kind is not self._kind:
                 self._kind = None
-                self._tell = entry_point(tell_round, kind, x, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
+                self._live = LiveRow(self.dimension, self.shape.sparse)
+                self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
+                x = row(example_rows(self.shape.sparse), 0)
                 if self.prepare is not None:
                     self._transform = entry_point(transform_row, self.prepare, x, x)
                     self._absorb = entry_point(absorb_row, self.prepare, x)
                 if self.shape.sparse:
                     self._in_order = entry_point(in_order, x, 1)
-                self._ask = entry_point(ask_round, kind, x, 0, 0.0, 0.5, what=learner)
+                self._ask = entry_point(ask_round, kind, 0, 0, 0.0, 0.5, what=learner)
                 self._kind = kind
         except BaseException:  # an interrupt, most likely
             self.begin_afresh()
@@ -190,6 +210,30 @@ class Engine:
         if not self.needs_time:
             self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
         return frame
+
+    def _boarded(self) -> tuple[tuple[Any, int], Any]:
+        """A frame of the states as they are, with all that must be held as long as it is used; and its kind."""
+        if self._board is None:
+            sparse = self.shape.sparse
+            drift, watching = drift_calls(self.drift, sparse, self.parts.drift)
+            learner, learning = learner_calls(self.learner, sparse, drift.state != 0, self.parts.learner)
+            (block, address), kind = new_frame(Board(learner, self.rule, self._audit, drift, self.tally))
+            self._board = ((block, learning, watching), address), kind
+        return cast(tuple[tuple[Any, int], Any], self._board)
+
+    def alone(self) -> tuple[int, Any]:
+        """The address of the learner without a round around it, and the type of that address."""
+        if self._alone is None:
+            calls, block = learner_calls(self.learner, self.shape.sparse, False)
+            (held, address), kind = new_frame(calls)
+            self._alone = (address, kind), (held, block)
+        return cast(tuple[int, Any], self._alone[0])
+
+    def restart_if_due(self) -> None:
+        """Start afresh where a switch has been declared, as the next round would."""
+        if take_due(self.drift):
+            restart(self.learner)
+            restart_rule(self.rule)
 
     def plain_row(self, x: Any) -> SparseRow | None:
         """A row of a CSR matrix as it is, or None where it must be looked at closely."""
@@ -210,10 +254,15 @@ class Engine:
     def ask(self, x: Row, time: float = 0.0) -> Ask:
         """Play one round."""
         _held, address = self._frame or self._framed()  # held, so that no other thread frees it
-        seen = x if self.prepare is None else self._prepared_row(x)
+        live = self._live
+        if self.prepare is None:
+            seen = x
+            live.put(x)
+        else:
+            seen = self._prepared_row(x)
         number, coins = self.round, self._drawn
         coin = coins.pop() if coins else self._draw()
-        verdict, p, r, chance, query, marks = self._ask(address, seen, number, time, coin)
+        verdict, p, r, chance, query, marks = self._ask(address, live.address, number, time, coin)
         if verdict != SOUND:
             coins.append(coin)
             return self._ask_again(verdict, x, seen, time)
@@ -230,18 +279,15 @@ class Engine:
         return ask
 
     def _prepared_row(self, x: Row) -> Row:
-        """What the learner sees of x, in a row that the next instance overwrites."""
+        """What the learner sees of x, in the live row, which the next instance overwrites."""
         if isinstance(x, SparseRow):
-            n = x.stop - x.start + self.dimension - self.shape.d
-            if not isinstance(self._seen, SparseRow) or len(self._seen.data) < n:
-                self._seen = SparseRow(np.empty(2 * n), np.empty(2 * n, np.uint32), 0, n)
-            self._seen = self._seen._replace(stop=n)
-        elif self._seen is None:
-            self._seen = np.empty(self.dimension)
-        verdict = self._transform(self.prepare, x, self._seen)
+            seen = self._live.room(x.stop - x.start + self.dimension - self.shape.d)
+        else:
+            seen = self._live.row
+        verdict = self._transform(self.prepare, x, seen)
         if verdict != SOUND:
             self._refuse(verdict, x)
-        return self._seen
+        return cast(Row, seen)
 
     def _refuse(self, verdict: int, x: Row) -> None:
         self.begin_afresh()
@@ -260,7 +306,8 @@ class Engine:
         number, prediction, margin, _, chance, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
         mistaken = y != prediction and not self.regression
-        verdict, updated = self._tell(address, x, y, mistaken, marks, number, self.round, chance, margin > 0.0)
+        rows = self._live.put(x)
+        verdict, updated = self._tell(address, rows, y, mistaken, marks, number, self.round, chance, margin > 0.0)
         if verdict != SOUND:
             self._make_ready(verdict, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
@@ -300,8 +347,9 @@ class Engine:
         kept = new_record(room, len(experts(self.learner)))
         counts = np.zeros(3, np.int64)
         switches: list[int] = []
-        example = (example_rows(self.shape.sparse), labels, _NO_TIMES, 0, True, True, kept)
-        play = entry_point(run_rounds, self.learner, self.rule, self.drift, *example, what=self.parts.learner)
+        example = (0, labels, _NO_TIMES, 0, True, True, kept)
+        frame, kind = self._boarded()
+        play = entry_point(run_rounds, kind, *example, what=self.parts.learner)
         for first in range(0, n, size):
             last = min(n, first + size)
             here = slice(first, last) if keep else slice(0, last - first)
@@ -311,16 +359,18 @@ class Engine:
             chunk = self.prepared(part_of(rows, first, last), before + first) if prepares else None
             done = 0
             while done < last - first:
-                state = (self.learner, self.rule, self.drift)
                 part = chunk or part_of(rows, first, last)
-                done, verdict = play(*state, part, labels[first:last], now, done, every_margin, self.regression, record)
+                (_held, address), _ = new_frame(part)
+                told = (labels[first:last], now, done, every_margin, self.regression)
+                done, verdict = play(frame[1], address, *told, record)
                 if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
                 elif verdict != SOUND:
                     self._make_ready(verdict, row(part, done), "run", f"row {before + first + done} of X")
+                    frame, _ = self._boarded()
             if not self.regression:
                 answers = (record.probability, record.prediction, record.queried, record.mistaken)
-                note_rounds(self.tally, start + first, *answers, max(self.rule.floor, 0.0))
+                note_rounds(self.tally, start + first, *answers, least_chance(self.rule))
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:
@@ -341,7 +391,7 @@ class Engine:
             mistaken=kept.mistaken,
             switches=np.array(switches, np.int64),
             drift_weights=kept.experts,
-            floor=max(self.rule.floor, 0.0),
+            floor=least_chance(self.rule),
         )
         self.round += n
         self.questions += questions
@@ -360,11 +410,15 @@ class Engine:
             prepare, learner, _ = self._start("margins", "X", d, sparse)
         rows = seen_rows(prepare, rows)
         p = np.empty(n)
-        score = entry_point(score_rows, learner, example_rows(sparse), 1, p)
-        stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
+        calls, _learning = learner_calls(learner, sparse, False, self.parts.learner)
+        (_block, address), kind = new_frame(calls)
+        score = entry_point(score_rows, kind, 0, 1, p)
+        (_held, seen), _ = new_frame(part_of(rows, 0, n))
+        stopped, verdict = score(address, seen, n, p)
         if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
             rows = canonical("margins", rows)
-            stopped, verdict = score(learner, part_of(rows, 0, n), n, p)
+            (_held, seen), _ = new_frame(part_of(rows, 0, n))
+            stopped, verdict = score(address, seen, n, p)
         if verdict != SOUND:
             raise self.refusal(verdict, row(rows, stopped), "margins", f"row {stopped} of X")
         return p
@@ -400,6 +454,7 @@ class Engine:
         if verdict != NOT_READY:
             raise self.refusal(verdict, x, owner, where)
         if ready(self.learner, x):
+            assert not has_room_for(self.drift, x)
             self.drift = grow(self.drift, size(x), self.randomness)
         else:
             self.learner = grow(self.learner, size(x), self.randomness)
@@ -417,7 +472,20 @@ class Engine:
 
 
 _STATES = ("learner", "rule", "drift", "prepare", "tally")
-_COMPILED = ("plain", "plain_csr", "_frame", "_kind", "_ask", "_tell", "_transform", "_absorb", "_in_order", "_seen")
+_COMPILED = (
+    "plain",
+    "plain_csr",
+    "_frame",
+    "_board",
+    "_alone",
+    "_kind",
+    "_ask",
+    "_tell",
+    "_transform",
+    "_absorb",
+    "_in_order",
+    "_live",
+)
 
 
 def seen_rows(prepare: PrepareState | None, rows: Rows) -> Rows:
@@ -444,10 +512,3 @@ def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, be
     if verdict != SOUND:
         raise describe_unsound(owner, row(rows, done), f"row {before + done} of X")
     return out
-
-
-def example_rows(sparse: bool) -> Rows:
-    """Rows of the right types, to look up compiled steps by."""
-    if sparse:
-        return SparseRows(np.zeros(1), np.zeros(1, np.uint32), np.array([0, 1]), 1)
-    return DenseRows(np.zeros((1, 1)))

@@ -9,27 +9,17 @@ import dataclasses
 import datetime
 import numbers
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import drift, learners, rules
+from ..contracts.sampler import Parts
 from ..errors import InputError, SnapshotError
 from ..prepare import Prepare
 from ..rules import Audit
 from ..validation import short
 from ..weights import kernels
-
-
-class Parts(NamedTuple):
-    """The parameters that a sampler is made of."""
-
-    learner: Any
-    rule: Any
-    drift: Any = None
-    prepare: Any = None
-    audit: Any = None
-
 
 PARTS: dict[str, Callable[..., Any]] = {
     name: getattr(room, name) for room in (learners, rules, drift) for name in room.__all__

@@ -21,34 +21,51 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.frames import lend
-from ..compiled.steps import borrow, step
-from ..contracts.drift import absorb_label, begin, has_room_for, take_due, watch, watches, window_period
-from ..contracts.learner import (
-    REFUSED,
-    UNCHANGED,
-    UPDATED,
-    arrive,
-    learn,
-    learns,
-    note_experts,
-    quadratic,
-    quadratic_bound,
-    ready,
-    restart,
-    score,
+from ..compiled.steps import borrow, entry, step
+from ..contracts.learner import REFUSED, UNCHANGED, UPDATED, learn, learns, quadratic, restart, score
+from ..contracts.rule import (
+    ASK,
+    UNDECIDED,
+    begin_round,
+    decide,
+    end_round,
+    forbids,
+    note_update,
+    probability,
+    restart_rule,
 )
-from ..linalg.rows import row
 from ..linalg.vectors import SOUND
 from ..rules.audit import audits
-from ..rules.deciding import begin_round, decide, end_round, forbids, note_update, probability, restart_rule
-from ..rules.state import ASK, UNDECIDED
+from .players import (
+    FORM,
+    LIVE,
+    NOT_READY,
+    PEEK,
+    call_absorb,
+    call_begin,
+    call_due,
+    call_form,
+    call_learn,
+    call_look,
+    call_note,
+    call_restart,
+    call_room,
+    call_watch,
+)
 from .tally import OPEN, UNASKED, note_round, settle_round
-
-NOT_READY = 3
-"""A verdict beside SOUND, UNSOUND and TOO_LARGE: a state must grow in Python before this row can be taken."""
 
 LABEL_REFUSED = 4
 """A verdict: the learner cannot learn this label without overflow."""
+
+
+class Board(NamedTuple):
+    """All that a round is played on; ``learner`` and ``drift`` are addresses, see :mod:`askwhen.engine.players`."""
+
+    learner: Any
+    rule: Any
+    audit: Any
+    drift: Any
+    tally: Any
 
 
 class Record(NamedTuple):
@@ -77,12 +94,13 @@ def new_record(n: int, experts: int = 0) -> Record:
 
 
 @step
-def restart_if_due(learner: Any, rule: Any, drift: Any) -> Any:
+def restart_if_due(board: Any) -> Any:
     """Start afresh, in place, where a switch has been declared; return whether it was."""
-    if not take_due(drift):
+    learner, drift = board.learner, board.drift
+    if drift.state == 0 or not call_due(drift.due, drift.state):
         return False
-    restart(learner)
-    restart_rule(rule)
+    call_restart(learner.restart, learner.state)
+    restart_rule(board.rule)
     return True
 
 
@@ -94,59 +112,60 @@ def margin(m: float, q: float) -> Any:
 
 
 @step
-def open_round(learner: Any, rule: Any, drift: Any, x: Any, time: float, u: float, every_margin: bool) -> Any:
-    """Begin a round, in place: (verdict, m, q, |x|^2, asked, by_rule, period, chance, switched).
+def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -> Any:
+    """Begin a round on row i, in place: (verdict, m, q, |x|^2, asked, by_rule, period, chance, switched).
 
     q and chance are NaN where q was not needed. Any verdict but SOUND means that nothing was changed.
     """
-    m, norm2, verdict = score(learner, x)
-    if verdict == SOUND and not (ready(learner, x) and has_room_for(drift, x)):
+    learner, rule, drift = board.learner, board.rule, board.drift
+    guarded = drift.state != 0
+    if drift.watches:
+        how |= FORM
+    m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
+    if verdict == SOUND and guarded and not call_room(drift.room, drift.state, rows, i):
         verdict = NOT_READY
+    if verdict == SOUND and restart_if_due(board):
+        m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
     if verdict != SOUND:
         return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False
-    if restart_if_due(learner, rule, drift):
-        m, norm2, verdict = score(learner, x)
-        if verdict != SOUND:
-            return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False
-    begin(drift)
+    period = call_begin(drift.begin, drift.state) if guarded else 0
     begin_round(rule, time)
-    q = math.nan
-    q_high = quadratic_bound(learner, norm2)
+    low, high = (0.0, q_high) if math.isnan(q) else (q, q)
     decision = UNDECIDED
-    if q_high > 0.0 and not (every_margin or watches(drift)):
-        decision = decide(rule, m, 0.0, q_high, norm2, u)
-    if decision == UNDECIDED:
-        q = quadratic(learner, x)
-        decision = decide(rule, m, q, q, norm2, u)
-    by_rule, period = decision == ASK, 0
+    while decision == UNDECIDED:  # at most twice: a rule is decided once q is known
+        decision = decide(rule, m, low, high, norm2, u)
+        if decision == UNDECIDED:
+            q = call_form(learner.form, learner.state, rows, i, True, False)
+            low = high = q
+    by_rule = decision == ASK
     asked = by_rule
-    if not forbids(rule):
-        period = window_period(drift)
-        if audits(rule, u):
+    if forbids(rule):
+        period = 0
+    else:
+        if audits(board.audit, u):
             asked = True
-            by_rule = by_rule or rule.audit_learns
+            by_rule = by_rule or board.audit.learns
         asked = asked or period > 0
-    chance = chance_of(rule, m, q, norm2, period)
+    chance = chance_of(board, m, q, norm2, period)
     end_round(rule, m, q, asked)
-    switched = watch(drift, x, m, q)
+    switched = call_watch(drift.watch, drift.state, rows, i, m, q) if guarded else False
     return SOUND, m, q, norm2, asked, by_rule, period, chance, switched
 
 
 @step
-def chance_of(rule: Any, m: float, q: float, norm2: float, period: int) -> Any:
+def chance_of(board: Any, m: float, q: float, norm2: float, period: int) -> Any:
     """The probability that this round asks, by the rule, an audit or a window."""
     if period > 0:
         return 1.0
-    chance = probability(rule, m, q, norm2)
-    return chance if rule.audit == 0.0 or forbids(rule) else min(chance + rule.audit, 1.0)
+    chance, rate = probability(board.rule, m, q, norm2), board.audit.rate
+    return chance if rate == 0.0 or forbids(board.rule) else min(chance + rate, 1.0)
 
 
 @step
 def settle(
-    learner: Any,
-    rule: Any,
-    drift: Any,
-    x: Any,
+    board: Any,
+    rows: int,
+    i: int,
     norm2: float,
     m: float,
     q: float,
@@ -155,15 +174,17 @@ def settle(
     by_rule: bool,
     period: int,
 ) -> Any:
-    """Learn an asked label, in place, right after m and q of x were computed; return what ``learn`` returned."""
+    """Learn an asked label, in place, right after m and q of row i were computed; return what ``learn`` returned."""
+    learner, drift = board.learner, board.drift
     outcome = UNCHANGED
-    if by_rule and learns(learner, mistaken):
-        outcome = learn(learner, x, norm2, m, q, y)
+    if by_rule:
+        outcome = call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y, mistaken)
         if outcome == UPDATED:
-            note_update(rule, norm2)
+            note_update(board.rule, norm2)
         if outcome == REFUSED:
             return outcome
-    absorb_label(drift, x, y, mistaken, by_rule, period)
+    if drift.state != 0:
+        call_absorb(drift.absorb, drift.state, rows, i, y, mistaken, by_rule, period)
     return outcome
 
 
@@ -183,24 +204,24 @@ def unmarked(marks: int) -> Any:
     return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0
 
 
-@step
-def ask_round(states: Any, x: Any, t: int, time: float, u: float) -> Any:
-    """Round t, live and in place: (verdict, p, r, chance, asked, marks), for the marks see :func:`marked`."""
-    learner, rule, drift, tally = lend(states)
-    x = borrow(x)
-    always = u >= 0.0  # a constant would be another type, and all of the round compiled once more
-    verdict, m, q, _, asked, by_rule, period, chance, switched = open_round(learner, rule, drift, x, time, u, always)
+@entry
+def ask_round(address: Any, rows: int, t: int, time: float, u: float) -> Any:
+    """Round t on the first row, live and in place: (verdict, p, r, chance, asked, marks); see :func:`marked`."""
+    (board,) = lend(address)
+    first = t - t  # constants would be other types, and all of the round compiled once more
+    found = open_round(board, rows, first, time, u, first + FORM + LIVE)
+    verdict, m, q, _, asked, by_rule, period, chance, switched = found
     if verdict == SOUND:
-        note_round(tally, t, chance, 1 if m > 0.0 else 0, OPEN if asked else UNASKED)
+        note_round(board.tally, t, chance, 1 if m > 0.0 else 0, OPEN if asked else UNASKED)
     if switched and not asked:
-        restart_if_due(learner, rule, drift)
+        restart_if_due(board)
     return verdict, margin(m, q), q / (1.0 + q), chance, asked, marked(by_rule, period, switched)
 
 
-@step
+@entry
 def tell_round(
-    states: Any,
-    x: Any,
+    address: Any,
+    rows: int,
     y: float,
     mistaken: bool,
     marks: int,
@@ -210,30 +231,27 @@ def tell_round(
     positive: bool,
 ) -> Any:
     """Settle the question of round t before round ``now``, in place: the verdict, and whether the learner moved."""
-    learner, rule, drift, tally = lend(states)
-    x = borrow(x)
+    (board,) = lend(address)
     by_rule, period, switched = unmarked(marks)
-    if not (ready(learner, x) and has_room_for(drift, x)):
-        return NOT_READY, False
-    m, norm2, verdict = score(learner, x)
+    learner, drift, i = board.learner, board.drift, t - t
+    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE)
+    if verdict == SOUND and drift.state != 0 and not call_room(drift.room, drift.state, rows, i):
+        verdict = NOT_READY
     if verdict != SOUND:
         return verdict, False
-    q = quadratic(learner, x)
-    outcome = settle(learner, rule, drift, x, norm2, m, q, y, mistaken, by_rule, period)
+    outcome = settle(board, rows, i, norm2, m, q, y, mistaken, by_rule, period)
     if outcome == REFUSED:
         return LABEL_REFUSED, False
-    settle_round(tally, t, now, chance, 1 if positive else 0, mistaken)
+    settle_round(board.tally, t, now, chance, 1 if positive else 0, mistaken)
     if switched:
-        restart_if_due(learner, rule, drift)
+        restart_if_due(board)
     return SOUND, outcome == UPDATED
 
 
-@step
+@entry
 def run_rounds(
-    learner: Any,
-    rule: Any,
-    drift: Any,
-    rows: Any,
+    address: Any,
+    rows: int,
     y: Any,
     times: Any,
     first: int,
@@ -242,52 +260,51 @@ def run_rounds(
     record: Any,
 ) -> Any:
     """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict)."""
-    learner, rule, drift, rows = borrow(learner), borrow(rule), borrow(drift), borrow(rows)
+    (board,) = lend(address)
+    learner = board.learner
     y, times, u, record = borrow(y), borrow(times), borrow(record.coin), borrow(record)
     n = len(y)
     timed = len(times) > 0
+    how = FORM if every_margin else 0
     for i in range(first, n):
-        x = row(rows, i)
-        arrive(learner, i)
         time = times[i] if timed else 0.0
-        verdict, m, q, norm2, asked, by_rule, period, chance, switched = open_round(
-            learner, rule, drift, x, time, u[i], every_margin
-        )
+        verdict, m, q, norm2, asked, by_rule, period, chance, switched = open_round(board, rows, i, time, u[i], how)
         if verdict != SOUND:
             return i, verdict
         prediction = 1.0 if m > 0.0 else -1.0
         mistaken = not regression and prediction != y[i]
-        if asked and math.isnan(q) and learns(learner, mistaken):
-            q = quadratic(learner, x)
-            chance = chance_of(rule, m, q, norm2, period)
+        if asked and math.isnan(q):
+            q = call_form(learner.form, learner.state, rows, i, False, mistaken)
+            chance = chance_of(board, m, q, norm2, period)
         record.margin[i] = margin(m, q)
         record.probability[i] = chance
         record.prediction[i] = prediction
         record.queried[i] = asked
         record.mistaken[i] = mistaken
         record.switched[i] = switched
-        note_experts(learner, record.experts, i)
+        if learner.note != 0:
+            call_note(learner.note, learner.state, record.experts, i)
         outcome = UNCHANGED
         if asked:
-            outcome = settle(learner, rule, drift, x, norm2, m, q, y[i], mistaken, by_rule, int(period))
+            outcome = settle(board, rows, i, norm2, m, q, y[i], mistaken, by_rule, period)
             if outcome == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
         if switched:
-            restart_if_due(learner, rule, drift)
+            restart_if_due(board)
     return n, SOUND
 
 
-@step
-def score_rows(learner: Any, rows: Any, n: int, p: Any) -> Any:
+@entry
+def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
     """Write the margins of n rows to p; stop at the first that cannot be scored: (its number, the verdict)."""
-    learner, rows, p = borrow(learner), borrow(rows), borrow(p)
+    (learner,) = lend(address)
+    p = borrow(p)
     for i in range(n):
-        x = row(rows, i)
-        m, _, verdict = score(learner, x)
+        m, _, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK)
         if verdict != SOUND:
             return i, verdict
-        p[i] = margin(m, quadratic(learner, x))
+        p[i] = margin(m, q)
     return n, SOUND
 
 
@@ -322,29 +339,22 @@ def _restart_given(state: Any) -> None:
     return
 
 
-@ready.of(Given)
-def _ready_given(state: Any, x: Any) -> Any:
-    return True
+@entry
+def score_row(address: Any, rows: int) -> Any:
+    """(verdict, m, q, |x|^2) of the first row."""
+    (learner,) = lend(address)
+    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE)
+    return verdict, m, q, norm2
 
 
-@step
-def score_row(learner: Any, x: Any) -> Any:
-    """(verdict, m, q, |x|^2) of one row."""
-    learner, x = borrow(learner), borrow(x)
-    m, norm2, verdict = score(learner, x)
-    if verdict == SOUND and not ready(learner, x):
-        verdict = NOT_READY
-    return (verdict, m, quadratic(learner, x), norm2) if verdict == SOUND else (verdict, 0.0, 0.0, 0.0)
-
-
-@step
-def learn_row(learner: Any, x: Any, y: float, mistaken: bool) -> Any:
-    """Learn a label of one row, in place: the verdict, and whether the learner moved."""
-    learner, x = borrow(learner), borrow(x)
-    if not ready(learner, x):
-        return NOT_READY, False
-    m, norm2, verdict = score(learner, x)
-    if verdict != SOUND or not learns(learner, mistaken):
+@entry
+def learn_row(address: Any, rows: int, y: float, mistaken: bool) -> Any:
+    """Learn a label of the first row, in place: the verdict, and whether the learner moved."""
+    (learner,) = lend(address)
+    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE)
+    if verdict != SOUND:
         return verdict, False
-    outcome = learn(learner, x, norm2, m, quadratic(learner, x), y)
-    return (LABEL_REFUSED, False) if outcome == REFUSED else (SOUND, outcome == UPDATED)
+    outcome = call_learn(learner.learn, learner.state, rows, 0, norm2, m, q, y, mistaken)
+    if outcome == REFUSED:
+        verdict = LABEL_REFUSED
+    return verdict, outcome == UPDATED

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.steps import apart
+from ..compiled.steps import entry
 from ..linalg.rows import Rows, SparseRows, part_of, row, shape_of
 from ..linalg.vectors import SOUND, dot, look, spread, unspread
 from ..trace.trace import Trace, join
@@ -34,7 +34,7 @@ from .state_arrays import copy_state, map_arrays
 _LINEAR_BLOCK, _KERNEL_BLOCK = 4096, 256
 
 
-@apart
+@entry
 def load_rows(store: Any, norms: Any, scratch: Any, rows: Any, base: int, n: int) -> Any:
     """Put n rows into the store from slot ``base`` on, in place, until one is unsound; return how many were put."""
     for i in range(n):
@@ -47,7 +47,7 @@ def load_rows(store: Any, norms: Any, scratch: Any, rows: Any, base: int, n: int
     return n
 
 
-@apart
+@entry
 def fill_block(kernel: Any, store: Any, norms: Any, scratch: Any, base: int, block: Any, first: int, last: int) -> None:
     """Write the kernel values of the rows first to last with every earlier slot of the store to the block."""
     for i in range(first, last):

@@ -26,7 +26,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.steps import apart, borrow, step
+from ..compiled.frames import lend, new_frame
+from ..compiled.steps import apart, borrow, entry, entry_point, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..linalg.vectors import LARGEST, all_within
 
@@ -157,7 +158,7 @@ def carry_over(high: Any, low: Any, up: Any, down: Any) -> None:
             down[j] = 1.0
 
 
-@apart
+@entry
 def stake_on_doubt(high: Any, P: float) -> None:
     """Count a question without an answer as a mistake in the upper bound, in place."""
     share = 1.0 / max(P, SMALLEST_COIN)
@@ -175,22 +176,28 @@ def settle_round(tally: Any, t: int, now: int, P: float, side: int, mistaken: bo
         tally.status[t % len(tally.chance)] = WRONG if mistaken else RIGHT
 
 
-@step
-def forget_round(tally: Any, P: float, side: int) -> None:
+def forget_round(tally: Tally, P: float, side: int) -> None:
     """Count a question that will never be answered as a possible mistake, in place."""
     tally.sums[side, FORGOTTEN] += 1.0
     stake_on_doubt(tally.high[side], P)
 
 
-@apart
-def note_rounds(
-    tally: Any, first: int, probability: Any, prediction: Any, queried: Any, mistaken: Any, floor: float
+def note_rounds(tally: Tally, first: int, *told: Any) -> None:
+    """Count rounds that were told at once, from round ``first`` on, in place; see :func:`note_all`."""
+    (_held, address), kind = new_frame(tally)
+    entry_point(note_all, kind, first, *told)(address, first, *told)
+
+
+@entry
+def note_all(
+    address: Any, first: int, probability: Any, prediction: Any, queried: Any, mistaken: Any, floor: float
 ) -> None:
     """Count rounds that were told at once, from round ``first`` on, in place.
 
     A probability that was not computed is at least the rule's floor, and counts as that.
     """
-    tally, probability, prediction = borrow(tally), borrow(probability), borrow(prediction)
+    (tally,) = lend(address)
+    probability, prediction = borrow(probability), borrow(prediction)
     queried, mistaken = borrow(queried), borrow(mistaken)
     n = len(probability)
     known, place = -1.0, 0  # many rules ask with the same probability again and again
@@ -210,9 +217,16 @@ def note_rounds(
             keep_round(tally, first + i, P, side, status)
 
 
-@apart
-def note_window(window: Any, tally: Any, first: int, last: int) -> None:
+def note_window(window: Tally, tally: Tally, first: int, last: int) -> None:
     """Count the rounds from first to last, the last excluded, of those that a tally keeps one by one, in place."""
+    (_held, address), kind = new_frame(window, tally)
+    entry_point(note_kept, kind, first, last)(address, first, last)
+
+
+@entry
+def note_kept(address: Any, first: int, last: int) -> None:
+    """Count the rounds from first to last, the last excluded, of the second tally in the first, in place."""
+    window, tally = lend(address)
     for t in range(first, last):
         here = t % len(tally.chance)
         P, side, status = tally.chance[here], tally.side[here], tally.status[here]

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..compiled.steps import apart, step
+from ..compiled.steps import step
 from ..contracts.learner import (
     UPDATED,
     epoch,
@@ -181,11 +181,6 @@ def weigh_alike(state: Any) -> None:
 
 @score.of(AutoState)
 def _score(state: Any, x: Any) -> Any:
-    return score_all(state, x)
-
-
-@apart
-def score_all(state: Any, x: Any) -> Any:
     """Every expert's m and q, and the mixture's m."""
     seen = state.seen
     first = root(state)
@@ -205,11 +200,6 @@ def score_all(state: Any, x: Any) -> Any:
 
 @score.of(AutoDualState)
 def _score_dual(state: Any, x: Any) -> Any:
-    return score_all_dual(state, x)
-
-
-@apart
-def score_all_dual(state: Any, x: Any) -> Any:
     """Every expert's m and q over one row of kernel values, and the mixture's m."""
     w, seen, count = state.w, state.seen, len(state.mix)
     _, kxx, verdict = look(w, x)
@@ -249,12 +239,6 @@ def _learns(state: Any, mistaken: bool) -> Any:
 
 @learn.of(AutoState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    learn_all(state, x, norm2, y)
-    return UPDATED
-
-
-@apart
-def learn_all(state: Any, x: Any, norm2: float, y: float) -> None:
     """Shift the weights, then let every expert learn, in place."""
     shift_weights(state, y)
     seen = state.seen
@@ -262,16 +246,11 @@ def learn_all(state: Any, x: Any, norm2: float, y: float) -> None:
     for e in range(1, len(state.mix)):
         expert = drifting(state, e)
         learn(expert, x, norm2, seen[_M, e], quadratic(expert, x), y)
+    return UPDATED
 
 
 @learn.of(AutoDualState)
 def _learn_dual(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    learn_all_dual(state, x, y)
-    return UPDATED
-
-
-@apart
-def learn_all_dual(state: Any, x: Any, y: float) -> None:
     """Shift the weights, then let every expert learn, in place; x is kept once.
 
     With a full budget the uncertainty outside the kept instances, alpha, stays where the budget was reached: an expert
@@ -292,6 +271,7 @@ def learn_all_dual(state: Any, x: Any, y: float) -> None:
         if place == held:
             expert.numbers[0] += 1.0 / expert.c
     keep(w, place, x, state.coef[place])
+    return UPDATED
 
 
 @restart.of(AutoState)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.steps import Family, borrow, step
+from ..compiled.steps import Family, borrow, entry
 
 
 class SparseRow(NamedTuple):
@@ -96,7 +96,7 @@ def _value_sparse(x: Any, j: int) -> Any:
     return x.data[x.start + j]
 
 
-@step
+@entry
 def in_order(x: Any, d: int) -> Any:
     """Whether a sparse row stays within its arrays, and its indices increase and stay below d."""
     x = borrow(x)
@@ -131,3 +131,10 @@ def part_of(rows: Rows, first: int, last: int) -> Rows:
 def values_of(row: Row) -> np.ndarray:
     """The stored entries of a row."""
     return row.data[row.start : row.stop] if isinstance(row, SparseRow) else row
+
+
+def example_rows(sparse: bool) -> Rows:
+    """Rows of the right types, to look up compiled steps by."""
+    if sparse:
+        return SparseRows(np.zeros(1), np.zeros(1, np.uint32), np.array([0, 1]), 1)
+    return DenseRows(np.zeros((1, 1)))

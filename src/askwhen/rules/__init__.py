@@ -1,5 +1,6 @@
 """How likely we ask: a rule gives a probability, the sampler tosses the coin."""
 
+from . import deciding  # noqa: F401, registers the steps of all rules
 from .adaptive_margin import AdaptiveMarginRule
 from .audit import Audit
 from .bbq import BBQRule

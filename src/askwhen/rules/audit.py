@@ -8,11 +8,10 @@ the round's one coin u, so that a rule of probability P asks with min(1, P + rat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..compiled.steps import step
 from ..validation import check_flag, check_number
-from .state import RuleState
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,19 @@ class Audit:
         check_flag(self, "learn", self.learn)
 
 
-def audited(rule: RuleState, audit: Audit | None) -> RuleState:
-    """The same rule under an audit."""
-    if audit is None:
-        return rule
-    return rule._replace(audit=float(audit.rate), audit_learns=bool(audit.learn))
+class AuditState(NamedTuple):
+    """An audit inside a round: its rate, 0 without an audit, and whether the learner learns from it."""
+
+    rate: float
+    learns: bool
+
+
+def audit_state(audit: Audit | None) -> AuditState:
+    """The audit inside a round."""
+    return AuditState(0.0, True) if audit is None else AuditState(float(audit.rate), bool(audit.learn))
 
 
 @step
-def audits(rule: Any, u: float) -> Any:
+def audits(audit: Any, u: float) -> Any:
     """Whether this round is one that the audit asks about."""
-    return rule.audit > 0.0 and u >= 1.0 - rule.audit
+    return audit.rate > 0.0 and u >= 1.0 - audit.rate

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..compiled.steps import step
+from ..contracts.rule import ASK, PASS, UNDECIDED
 from ..validation import check_number
-from .state import ASK, BBQ, PASS, UNDECIDED, RuleState, check_floor, new_state
+from .state import BBQ, RuleState, check_floor, new_state
 
 
 @step

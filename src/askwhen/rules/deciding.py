@@ -1,4 +1,4 @@
-"""The steps that the round calls on a rule, whichever rule it is.
+"""The steps that the round calls on our own rules: plain data, so that one compiled round serves all of them.
 
 Every rule but BBQ compares a distance with a threshold: |p| < theta. Everything compares that way and nothing compares
 u with a probability, so that every path through the code decides alike. With bounds on q the comparison is often
@@ -11,12 +11,27 @@ import math
 from typing import Any
 
 from ..compiled.steps import step
+from ..contracts.rule import (
+    ASK,
+    PASS,
+    UNDECIDED,
+    begin_round,
+    decide,
+    end_round,
+    forbids,
+    last_time,
+    least_chance,
+    note_update,
+    period_length,
+    probability,
+    restart_rule,
+)
 from .adaptive_margin import adaptive_scale
 from .bbq import ask_by_uncertainty
 from .budget import accrue, budget_floor, budget_probability, budget_threshold, distance, is_spent, spend
 from .focused import bell, bell_threshold
 from .margin import margin_probability, margin_threshold
-from .state import ADAPTIVE, ALWAYS, ASK, BBQ, BUDGET, FIXED, FOCUSED, PASS, UNDECIDED
+from .state import ADAPTIVE, ALWAYS, BBQ, BUDGET, FIXED, FOCUSED, TIME, RuleState
 
 
 @step
@@ -33,14 +48,14 @@ def threshold(rule: Any, norm2: float, u: float) -> Any:
     return margin_threshold(scale, u)
 
 
-@step
-def forbids(rule: Any) -> Any:
+@forbids.of(RuleState)
+def _forbids(rule: Any) -> Any:
     """Whether nothing may be asked in this round, by rule, window or audit."""
     return rule.kind == BUDGET and is_spent(rule)
 
 
-@step
-def decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
+@decide.of(RuleState)
+def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
     """ASK, PASS, or UNDECIDED where the decision depends on q between its bounds."""
     if rule.kind == BUDGET:
         if is_spent(rule):
@@ -60,8 +75,8 @@ def decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: fl
     return UNDECIDED
 
 
-@step
-def probability(rule: Any, m: float, q: float, norm2: float) -> Any:
+@probability.of(RuleState)
+def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
     """The rule's probability of asking in this round, before its coin is seen; NaN where it depends on an unknown q."""
     kind, value, memory = rule.kind, rule.value, rule.memory
     if kind == ALWAYS:
@@ -84,31 +99,46 @@ def probability(rule: Any, m: float, q: float, norm2: float) -> Any:
     return max(chance, rule.floor)
 
 
-@step
-def begin_round(rule: Any, time: float) -> None:
+@begin_round.of(RuleState)
+def _begin_round(rule: Any, time: float) -> None:
     """Let the rule's clock tick, in place."""
     if rule.kind == BUDGET:
         accrue(rule, time)
     rule.memory[0] += 1.0
 
 
-@step
-def end_round(rule: Any, m: float, q: float, asked: bool) -> None:
+@end_round.of(RuleState)
+def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
     """Tell the rule whether a label was asked for, by itself, by a window or by an audit, in place."""
     if rule.kind == BUDGET:
         spend(rule, distance(rule, m, q), asked)
 
 
-@step
-def note_update(rule: Any, norm2: float) -> None:
+@note_update.of(RuleState)
+def _note_update(rule: Any, norm2: float) -> None:
     """Tell the rule that the learner moved on an instance of this squared norm, in place."""
     rule.memory[1] += 1.0
     rule.memory[2] = max(rule.memory[2], norm2)
 
 
-@step
-def restart_rule(rule: Any) -> None:
+@restart_rule.of(RuleState)
+def _restart_rule(rule: Any) -> None:
     """Set the clock and the memory back, in place; what was spent stays spent."""
     memory = rule.memory
     for i in range(len(memory)):
         memory[i] = 0.0
+
+
+@least_chance.of(RuleState)
+def _least_chance(rule: Any) -> Any:
+    return max(rule.floor, 0.0)
+
+
+@period_length.of(RuleState)
+def _period_length(rule: Any) -> Any:
+    return rule.per
+
+
+@last_time.of(RuleState)
+def _last_time(rule: Any) -> Any:
+    return float(rule.spending[TIME])

@@ -13,9 +13,6 @@ from ..validation import LARGEST_TIME, check_number
 
 ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET = range(7)
 
-PASS, ASK, UNDECIDED = 0, 1, 2
-"""What a rule says before q is known: UNDECIDED means that q must be computed."""
-
 LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
 """Places in a budget's spending; see :mod:`askwhen.rules.budget`."""
 
@@ -29,8 +26,7 @@ class RuleState(NamedTuple):
 
     t counts rounds from 1 since the last restart, K the updates since then, and X2 is the largest squared norm among
     the updated instances. A negative ``floor`` is a share of a budget's rate. ``per`` is the length of a budget's
-    period, or 0; ``most`` is how many labels a budget has in all; ``audit`` the share of rounds asked about at random,
-    whatever the rule says.
+    period, or 0; ``most`` is how many labels a budget has in all.
     """
 
     kind: int
@@ -39,8 +35,6 @@ class RuleState(NamedTuple):
     per: float
     most: float
     by_uncertainty: bool
-    audit: float
-    audit_learns: bool
     memory: Any
     spending: Any
 
@@ -57,7 +51,7 @@ def new_state(
     """A rule that has seen no round."""
     spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0, 0.0])
     numbers = (float(value), float(floor), float(per), float(most))
-    return RuleState(kind, *numbers, by_uncertainty, 0.0, True, np.zeros(3), spending)
+    return RuleState(kind, *numbers, by_uncertainty, np.zeros(3), spending)
 
 
 @is_sound.of(RuleState)

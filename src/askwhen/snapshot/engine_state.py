@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..contracts.learner import LARGEST_COUNT, is_sound
+from ..contracts.sampler import Parts
 from ..engine.engine import Engine
 from ..engine.instances import is_instance
-from ..engine.parts import Parts, build, check_parts, describe
+from ..engine.parts import build, check_parts, describe
 from ..engine.round import BY_RULE, PERIOD, SWITCHED, Given, unmarked
 from ..engine.state_arrays import arrays_of, with_arrays
 from ..errors import SnapshotError

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...compiled.steps import apart, borrow
+from ...compiled.steps import borrow, entry
 from ...data.hashing import hash_name
 from ...errors import InputError
 from ...linalg.vectors import SOUND, look
@@ -38,7 +38,7 @@ UNDECIDED, COUNTS, NUMBERS = 0, 1, 2
 _place_of = lru_cache(1 << 16)(hash_name)
 
 
-@apart
+@entry
 def settle(state: Any, seen: Any, kind: Any, x: Any, present: Any) -> None:
     """Make the statistics and the row x ready for the round of x, in place; an unsound row changes nothing."""
     state = borrow(state)

@@ -11,9 +11,10 @@ from typing import Any, NoReturn
 import numpy as np
 from river import base
 
+from ...contracts.sampler import Parts
 from ...engine.door import moment, open_question
 from ...engine.engine import Engine
-from ...engine.parts import Parts, check_parts
+from ...engine.parts import check_parts
 from ...engine.round import Given
 from ...errors import InputError
 from ...learners import Perceptron

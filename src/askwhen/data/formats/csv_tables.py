@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled.steps import apart
+from ...compiled.steps import entry
 from ...errors import InputError
 from ..files import Report, blocks_of, in_order, is_piped, needs, not_decoded, one_sentence
 from ..instances import Columns
@@ -41,7 +41,7 @@ def check_delimiter(delimiter: Any, format: str) -> None:
         raise InputError(f"read: delimiter= must be one character, such as ';', got {delimiter!r}.")
 
 
-@apart
+@entry
 def row_end(text: Any, delimiter: int, limit: int) -> Any:
     """Where the last row ends that is whole within so many bytes; a quote opens only at the beginning of a value."""
     end = 0

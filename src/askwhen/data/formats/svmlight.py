@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiled.steps import apart, step
+from ...compiled.steps import entry, step
 from ...errors import InputError
 from ..lines import NEWLINE, LineError, newlines
 from ..numbers import EXACT, HIGH, LOW, nearest
@@ -119,7 +119,7 @@ def word(text: Any, at: Any) -> Any:
     return 0.0, at, 2 if at > start else 0
 
 
-@apart
+@entry
 def parse(
     text: Any,
     base: int,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled.steps import apart
+from ...compiled.steps import entry
 from ..hashing import FIRST, add_byte, counted, fold
 from ..lines import NEWLINE, LineError, newlines
 from ..numbers import EXACT, HIGH, LOW
@@ -28,7 +28,7 @@ _SENTENCES = {
 }
 
 
-@apart
+@entry
 def parse(
     text: Any,
     features: int,

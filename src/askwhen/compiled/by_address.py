@@ -1,0 +1,68 @@
+"""Steps called by their address, so that a round is compiled once for all learners and not once for each of them.
+
+A step that is compiled into its caller is optimised again wherever it is called from. That is right for the few
+operations of a rule and wrong for a learner: the round would be compiled anew for every kind of state. A call by
+address costs about two nanoseconds. The address is data, read from a frame; compiled code on the disk holds none.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, cast
+
+import numba
+from numba.extending import intrinsic
+
+from .notices import while_compiling
+from .steps import likeness, type_of
+
+ADDRESS = "address"
+"""In the place of a type: the address of a frame, a number to the caller and a state to the step."""
+
+_addresses: dict[tuple[Any, ...], int] = {}
+
+
+def address_of(function: Any, state: Any, *args: Any, what: Any = None) -> int:
+    """Where the compiled step is, for a state in a frame (given by its type) and for arguments like these."""
+    key = (function, state, *map(likeness, args))
+    found = _addresses.get(key)
+    if found is None:
+        kinds = (state, *(type_of(arg) for arg in args))
+        with while_compiling(function.__name__ if what is None else type(what).__name__):
+            function.compile(kinds)
+        made = function.overloads[kinds]
+        found = _addresses[key] = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
+    return found
+
+
+def calling(returns: Any, *kinds: Any) -> Callable[..., Any]:
+    """A function ``call(address, state, ...)`` of compiled code, for steps that return this and take these.
+
+    ``state`` is the address of a state's frame. A kind that is None is taken as it comes. A step never raises, so that
+    nothing is checked after a call.
+    """
+    pointers = [True, *(kind is ADDRESS for kind in kinds)]
+
+    def typed(_: Any, *given: Any) -> Any:
+        number, pointer = numba.types.int64, numba.types.voidptr
+        taken = [number if kind is ADDRESS else kind or came for kind, came in zip(kinds, given[2:], strict=True)]
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            seen = [
+                pointer if is_pointer else kind for is_pointer, kind in zip(pointers, signature.args[1:], strict=True)
+            ]
+            convention, address = context.call_conv, context.get_value_type(pointer)
+            callee = builder.inttoptr(args[0], convention.get_function_type(returns, seen).as_pointer())
+            passed = [
+                builder.inttoptr(arg, address) if is_pointer else arg
+                for is_pointer, arg in zip(pointers, args[1:], strict=True)
+            ]
+            return convention.call_function(builder, callee, returns, seen, passed)[1]
+
+        return returns(number, number, *taken), generate
+
+    names = ["context", "address", "state", *(f"argument{i}" for i in range(len(kinds)))]
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names]
+    cast(Any, typed).__signature__ = inspect.Signature(parameters)
+    return cast(Callable[..., Any], cast(Any, intrinsic)(typed))
