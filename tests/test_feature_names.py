@@ -80,3 +80,14 @@ def test_names_are_saved_copied_and_shared_by_tasks(tmp_path):
     several.run(TABLES["arrow"](X, NAMES), Y)
     several.save(tmp_path / "several")
     assert aw.OneVsRest.load(tmp_path / "several").feature_names == NAMES
+
+
+@pytest.mark.parametrize("how", ["average", "vote", "last"])
+def test_one_classifier_out_of_a_run_knows_its_columns(how, tmp_path):
+    table = TABLES["pandas"](X, NAMES)
+    made = aw.online_to_batch(perceptron(), table, Y, how)
+    made.save(tmp_path / "batch")
+    for each in (made, aw.BatchClassifier.load(tmp_path / "batch")):
+        np.testing.assert_array_equal(each.predict(X), each.predict(table))
+        with pytest.raises(aw.InputError, match="feature 0 was 'age' and now is 'pulse'"):
+            each.predict(TABLES["pandas"](X[:, ::-1], NAMES[::-1]))

@@ -1,5 +1,5 @@
 """``python -m askwhen`` is the command ``askwhen``."""
 
-from .cli.main import main
+from .cli.main import start
 
-main(prog_name="askwhen")
+start()

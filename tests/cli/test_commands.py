@@ -235,3 +235,11 @@ def test_an_experiment_prints_published_beside_measured_and_writes_figures():
     shown = inside("reproduce", "switch-regression", "--quick", "--out", "r")  # now from what was kept
     assert "published mean squared error" in shown.stdout
     assert refused("reproduce", "nothing", code=2).endswith("'pa-svm', 'online-to-batch', 'all'.")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["completion", "bash"], ["run", "--help"]])
+def test_help_that_cannot_be_printed_is_one_sentence(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, env=environment())
+    assert done.returncode == 1
+    assert done.stderr == "askwhen: the results cannot be printed: No space left on device.\n"

@@ -122,6 +122,49 @@ def test_what_is_wrong_is_said_in_one_sentence(model):
     assert "--out m.csv is the model" in refused("predict", "m.csv", "s.csv", "--out", "m.csv")
 
 
+def test_a_model_that_was_saved_in_python_finds_its_columns_by_name():
+    import pandas as pd
+
+    X, y = stream()
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    sampler = aw.Sampler(seed=1)
+    sampler.run(table, y)
+    sampler.save("m.askwhen")
+    table.iloc[:, ::-1].assign(remark="no number").to_csv("reversed.csv", index=False)
+    found = [float(row["margin"]) for row in predicted("m.askwhen", "reversed.csv")]
+    np.testing.assert_array_equal(found, sampler.margins(X))
+
+
+def test_instances_are_passed_over_in_a_pipe_too(model):
+    whole, text = predicted("m.askwhen", "s.csv"), (HERE / "s.csv").read_text()
+    assert predicted("m.askwhen", "-", "--format", "csv", "--skip", 2990, stdin=text) == whole[2990:]
+    facts("run", "s.csv", "--label", "spam", "--skip", 2000, "--model", "later.askwhen")
+    facts("run", "-", "--format", "csv", "--label", "spam", "--skip", 2000, "--model", "p.askwhen", stdin=text)
+    X, later = stream()[0], aw.Sampler.load("later.askwhen")
+    np.testing.assert_array_equal(aw.Sampler.load("p.askwhen").margins(X), later.margins(X))
+
+
+def test_what_was_said_of_a_pipe_need_not_be_said_again():
+    path = write_svmlight(HERE / "s.svm")
+    facts("run", path, "--model", "m.askwhen")
+    whole = predicted("m.askwhen", path)
+    assert predicted("m.askwhen", "-", "--format", "svmlight", stdin=path.read_text()) == whole
+    facts("run", "-", "--format", "svmlight", "--features", D, "--model", "m.askwhen", stdin=path.read_text())
+    assert predicted("m.askwhen", "-", stdin=path.read_text()) == whole
+    write_csv(HERE / "s.csv")
+    said = refused("predict", "m.askwhen", "s.csv")
+    assert "column 'spam' of s.csv holds string" in said  # read as the table that its name says it is
+
+
+def test_a_sampler_of_several_classes_is_not_run_on():
+    X, _ = stream()
+    sampler = aw.OneVsRest(["ant", "bee"], seed=1)
+    sampler.run(X[:100], np.where(X[:100, 0] > 0, "ant", "bee"))
+    sampler.save("m.askwhen")
+    write_csv(HERE / "s.csv")
+    assert "several classes" in refused("run", "s.csv", "--label", "spam", "--resume", "m.askwhen")
+
+
 def test_a_regressor_gives_numbers():
     X, _ = stream()
     rows = [",".join(map(repr, [*x.tolist(), float(2 * x[0] - x[1] + 5)])) for x in X[:500]]

@@ -69,6 +69,22 @@ def test_texts_categories_numbers_and_gaps_side_by_side(path, rows):
     assert y.tolist() == [1, -1, 1]
 
 
+def test_categories_beside_numbers_stay_dense_and_cost_no_accuracy(tmp_path):
+    X, y = aw.data.switching(3000, 5, seed=2)
+    X = 10.0 + X * [1, 5, 25, 100, 400]  # which only instances that are standardised can be learnt from
+    lines = [",".join([*map(repr, x.tolist()), "ab"[i % 2], str(int(y[i]))]) for i, x in enumerate(X)]
+    (tmp_path / "s.csv").write_text("\n".join(["f0,f1,f2,f3,f4,job,label", *lines]))
+    found, labels = aw.data.read(tmp_path / "s.csv", categories="job").load()
+    assert isinstance(found, np.ndarray)
+    assert found.shape == (3000, 64 + 5)
+    assert {hash_name("job=a", 64), hash_name("job=b", 64)} == {*np.flatnonzero(found[:, :64].any(axis=0)).tolist()}
+    without, _ = aw.data.read(tmp_path / "s.csv", drop="job").load()
+    many, _ = aw.data.read(tmp_path / "s.csv", categories="job", n_features=5000).load()
+    assert many.shape == (3000, 5005)
+    right = [1 - aw.Sampler(seed=1).run(rows, labels).mistakes / 3000 for rows in (without, found)]
+    assert right[0] - 0.05 < right[1]
+
+
 def test_one_text_alone_is_hashed_without_its_name(path):
     X, _ = aw.data.read(path, text="mail", drop=["title", "city", "age", "flag"], n_features=512).load()
     assert (aw.data.hash_text([row["mail"] for row in ROWS], 512) != X).nnz == 0

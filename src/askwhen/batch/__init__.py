@@ -24,6 +24,7 @@ import numpy as np
 
 from ..data.pieces import pieces_of
 from ..engine.door import check_labels
+from ..engine.instances import check_names
 from ..errors import InputError, SnapshotError
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
@@ -107,7 +108,7 @@ def online_to_batch(
     seed = engine.seed if seed is None else seed
     order, pick = np.random.SeedSequence(seed).spawn(2)
     run = Run(sampler, pieces_of("online_to_batch", X, y, times, int(passes), order), np.random.default_rng(pick))
-    return BatchClassifier(MAKERS[how](run), how, run)
+    return BatchClassifier(MAKERS[how](run), how, run, engine.names)
 
 
 class BatchClassifier:
@@ -127,12 +128,13 @@ class BatchClassifier:
         -1 and +1.
     """
 
-    def __init__(self, model: Any, how: str, run: Any) -> None:
+    def __init__(self, model: Any, how: str, run: Any, names: tuple[str, ...] | None = None) -> None:
         self.how = how
         self.rounds, self.questions, self.updates, self.mistakes = (int(count) for count in run.counts)
         self.hypotheses = int(run.hypotheses)
         self.classes_ = np.array([-1, 1])
         self.n_features_in_ = int(model.sampler._engine.shape.d)
+        self._names = model.sampler.feature_names if names is None else names
         self._model = model
 
     def __repr__(self) -> str:
@@ -143,6 +145,7 @@ class BatchClassifier:
 
         The margin of a second-order hypothesis is w.x / (1 + q), so thresholds do not carry over to its averages.
         """
+        check_names("predict", X, self._names)
         return self._model.margins(X)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
@@ -186,6 +189,8 @@ class BatchClassifier:
         header, arrays = self._model.dump()
         counts = [self.rounds, self.questions, self.updates, self.mistakes]
         about = {"kind": type(self._model).__name__, "how": self.how, "counts": counts, "hypotheses": self.hypotheses}
+        if self._names is not None:
+            about["names"] = list(self._names)
         file_format.write(path, {"batch": about, "model": header}, arrays)
 
     @classmethod
@@ -198,7 +203,8 @@ class BatchClassifier:
             check_choice("load", "how", about["how"], tuple(MAKERS))
             counts = [engine_state.count(number) for number in about["counts"]]
             model = MODELS[about["kind"]].restore(header["model"], arrays, kernel)
-            return cls(model, about["how"], _Counts(counts, engine_state.count(about["hypotheses"])))
+            names = engine_state.read_names(about.get("names"), model.sampler._engine.shape.d)
+            return cls(model, about["how"], _Counts(counts, engine_state.count(about["hypotheses"])), names)
         except SnapshotError:
             raise
         except engine_state.UNREADABLE as error:

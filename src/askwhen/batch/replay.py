@@ -15,7 +15,7 @@ from ..data.pieces import Piece
 from ..drift.switch import SwitchState
 from ..engine.door import check_labels, moments
 from ..engine.engine import Engine
-from ..engine.instances import all_canonical, check_instances
+from ..engine.instances import all_canonical, check_instances, check_names
 from ..engine.state_arrays import copy_state
 from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, row, shape_of, size
 from ..sampler import Sampler
@@ -55,9 +55,11 @@ class Run:
     def _checked(self, piece: Piece) -> tuple[Rows, np.ndarray, np.ndarray]:
         owner, engine = "online_to_batch", self.engine
         rows = all_canonical(owner, check_instances(owner, piece.X, engine.form))
+        names = check_names(owner, piece.X, engine.names)
         n, d = shape_of(rows)
         labels, when = check_labels(owner, piece.y, n, False), moments(engine, owner, piece.times, n)
         engine.begin(owner, "X", d, isinstance(rows, SparseRows))
+        engine.names = names
         return rows, labels, when
 
     def play(self, part: Part) -> tuple[Rows, Trace]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 import askwhen
@@ -36,6 +39,16 @@ def main() -> None:
     Begin with `askwhen demo`, then `askwhen run FILE`. Results go to the standard output, everything else to the
     standard error; --json makes results a program can read. Exit codes: 0 done, 1 failed, 2 usage.
     """
+
+
+def start() -> None:
+    """Run the command; help that cannot be printed is an error in one sentence like any other."""
+    try:
+        main(prog_name="askwhen")
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or it would be tried again at exit
+        click.echo(f"askwhen: the results cannot be printed: {error.strerror}.", err=True)
+        sys.exit(1)
 
 
 for each in (demo, run, compare, tune, label, predict, explain, algorithms, data, reproduce, warm, completion):

@@ -12,7 +12,7 @@ from .source import Source
 
 _OF_FEATURES = ("text", "categories", "missing", "n_features", "positive")
 """What makes instances and labels what they are, and must not change."""
-_OF_FILE = ("label", "time", "drop", "delimiter", "encoding", "zero_based")
+_OF_FILE = ("format", "label", "time", "drop", "delimiter", "encoding", "zero_based")
 """What another file may have otherwise."""
 
 
@@ -33,6 +33,8 @@ class Note(NamedTuple):
 def written(source: Source, offset: int) -> str:
     """The note of a sampler that has learnt from this source."""
     reading = {name: source.reading[name] for name in (*_OF_FEATURES, *_OF_FILE) if source.reading.get(name)}
+    if source.features is not None:
+        reading["n_features"] = source.features
     facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
     return json.dumps(facts)
 
@@ -49,8 +51,10 @@ def read(path: str) -> Note:
         return Note()
 
 
-def read_as(note: Note, given: dict[str, Any]) -> dict[str, Any]:
+def read_as(note: Note, given: dict[str, Any], file: str) -> dict[str, Any]:
     """How a file is read: as is said now, and otherwise as the one that was learnt from, to the same features."""
+    from ..data.formats import is_known
+
     context = click.get_current_context()
     said = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     for name in _OF_FEATURES:
@@ -59,7 +63,10 @@ def read_as(note: Note, given: dict[str, Any]) -> dict[str, Any]:
             option = "--features" if name == "n_features" else f"--{name}"
             was = f"with {option} {before}" if before else f"without {option}"
             raise click.UsageError(f"{option} must be as before: this sampler has learnt {was}.")
-    return given | {name: value for name, value in note.reading.items() if name in given and name not in said}
+    kept = {name: value for name, value in note.reading.items() if name in given and name not in said}
+    if is_known(file):  # its own name says what it is
+        kept.pop("format", None)
+    return given | kept
 
 
 def _plain(value: Any) -> Any:

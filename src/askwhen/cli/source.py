@@ -58,7 +58,7 @@ class Source:
         self._stream: Any = None
         self.reading = reading | {"target": target}
         self.seed = seed if shuffle else None
-        self.name = "standard input" if file == "-" else Path(file).name
+        self.name = "standard input" if file == "-" else file if file.startswith("/dev/") else Path(file).name
 
     def expect(self, names: Any) -> None:
         """Take these features, by their names, as a sampler has learnt them."""
@@ -69,6 +69,12 @@ class Source:
     def names(self) -> Any:
         """The names of the features, where columns have names, once instances were read."""
         return None if self._stream is None else self._stream.names
+
+    @property
+    def features(self) -> int | None:
+        """How many features there are, where a file had to be read to find out, once it was."""
+        scanned = self._stream is not None and self._stream.format == "svmlight"
+        return self._stream.n_features if scanned else None
 
     @property
     def words(self) -> Any:
@@ -83,7 +89,6 @@ class Source:
 
     def chunks(self, skip: int, report: Callable[[int], None]) -> Iterator[tuple[Any, ...]]:
         """Instances and labels, and times where there are any, after some that are passed over."""
-        skip = 0 if self._file == "-" else skip
         empty = True
         if is_set(self._file) or self._shuffle:
             X, y = self.load()

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from .files import listed, not_decoded
-from .hashing import counted, hashed_names, hashed_words
+from .hashing import DEFAULT_FEATURES, counted, hashed_names, hashed_words
 
 LABELS = ("label", "y", "class", "target")
 """Names by which a label column is found where none is given."""
@@ -23,12 +23,15 @@ LABELS = ("label", "y", "class", "target")
 NUMBER, LIST, UNDECODED = "number", "list of numbers", "bytes"
 _GAP = " is missing"
 
+_DENSE_PLACES, _MOST_DENSE = 64, 8
+"""How many places each of up to so many categories has, where there is no text and nothing else was said."""
+
 
 class Columns(NamedTuple):
     """What the user said of the columns of a table.
 
-    ``places`` is how many places words are hashed to. ``labelled`` says whether labels are wanted, and ``strict``
-    whether a column of words that nobody spoke of is refused instead of left out.
+    ``given_places`` is how many places words are hashed to, if that was said. ``labelled`` says whether labels are
+    wanted, and ``strict`` whether a column of words that nobody spoke of is refused instead of left out.
     """
 
     label: str | None = None
@@ -38,9 +41,19 @@ class Columns(NamedTuple):
     drop: tuple[str, ...] = ()
     names: tuple[str, ...] | None = None
     missing: str = "refuse"
-    places: int = 1
+    given_places: int | None = None
     labelled: bool = True
     strict: bool = True
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether categories are few enough to have dense places, which are scaled like all other numbers."""
+        return 0 < len(self.categories) <= _MOST_DENSE and not self.text and self.given_places is None
+
+    @property
+    def places(self) -> int:
+        """How many places words and categories are hashed to."""
+        return _DENSE_PLACES * len(self.categories) if self.is_narrow else self.given_places or DEFAULT_FEATURES
 
     def label_in(self, names: list[str]) -> str | None:
         """The label column: the one that was named, or one with a usual name."""
@@ -154,6 +167,8 @@ class Instances:
         if not words:
             return dense, y, times
         hashed = sum(words[1:], words[0])
+        if columns.is_narrow:
+            return np.hstack([hashed.toarray(), dense]), y, times
         return sp.hstack([hashed, sp.csr_matrix(dense)], "csr") if dense.shape[1] else hashed, y, times
 
     def pass_over(self, table: Table) -> None:

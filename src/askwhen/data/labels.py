@@ -79,7 +79,7 @@ def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] 
     *others, last = sorted(seen)
     raise InputError(
         f"read: {path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
-        f"{before + first[label]} shows; name the one that is positive=; several classes are for OneVsRest."
+        f"{before + first[label]} shows; name the one that is positive=."
     )
 
 

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from ..errors import InputError
 from .files import check_readable
 from .formats import csv_tables, format_of, ndjson, parquet_tables
-from .hashing import DEFAULT_FEATURES
 from .instances import LABELS, Columns, Instances
 from .stream import check_reading, several_names
 
@@ -67,7 +66,7 @@ def read_records(
         categories=several_names("categories", categories),
         drop=several_names("drop", drop),
         missing=missing,
-        places=n_features or DEFAULT_FEATURES,
+        given_places=n_features,
         labelled=False,
         strict=False,
     )

@@ -17,7 +17,6 @@ from ..validation import check_choice, check_count
 from .files import Report, check_encoding, check_readable, is_piped, listed
 from .formats import READERS, Request, chunks_of, format_of, scan_svmlight
 from .formats.csv_tables import check_delimiter
-from .hashing import DEFAULT_FEATURES
 from .instances import Columns
 from .labels import check_positive, signs, words_of
 
@@ -171,7 +170,9 @@ def read(
     text : str or list of str, optional
         Columns of a table whose words are hashed; a word is another feature in every column.
     categories : str or list of str, optional
-        Columns of a table whose values are hashed, each as one feature ``column=value``.
+        Columns of a table whose values are hashed, each as one feature ``column=value``: to 64 places for each of up to
+        eight such columns, so that instances stay dense, and are scaled, unless there is ``text`` too; to
+        ``n_features`` places where that is given.
     drop : str or list of str, optional
         Columns to leave out.
     names : list of str, optional
@@ -236,7 +237,7 @@ def read(
         several_names("drop", drop),
         None if names is None else several_names("names", names),
         missing,
-        n_features or DEFAULT_FEATURES,
+        n_features,
         target != "none",
     )
     if format in ("svmlight", "vw") and (columns.categories or columns.names is not None or missing == "feature"):

@@ -178,7 +178,7 @@ def _restore(
         if not is_sound(sound):
             raise SnapshotError(_CONTRADICTION)
         setattr(engine, name, sound)
-    engine.names = _names(header.get("names"), engine.shape.d)
+    engine.names = read_names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.coins.bit_generator.state = header["coins"]
     engine.randomness.bit_generator.state = header["randomness"]
@@ -205,7 +205,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     return engine
 
 
-def _names(names: Any, d: int) -> tuple[str, ...] | None:
+def read_names(names: Any, d: int) -> tuple[str, ...] | None:
     """The names of d features, or of any number where d is not known yet."""
     if names is None:
         return None

@@ -25,4 +25,4 @@ def completion(out: Out, shell: str) -> None:
     if out.json:
         out.result({"shell": shell, "script": script})
     else:
-        click.echo(script)
+        out.print(script)

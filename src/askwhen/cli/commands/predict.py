@@ -61,8 +61,8 @@ def predict(
     if target is not None and Path(target).exists() and Path(target).samefile(model):
         raise aw.InputError(f"--out {target} is the model; give it a name of its own.")
     sampler, note = load(model), notes.read(model)
-    source = Source(file, notes.read_as(note, reading), "none")
-    source.expect(note.names)
+    source = Source(file, notes.read_as(note, reading, file), "none")
+    source.expect(note.names if note.is_known else sampler.feature_names)
     first = skip if skip is not None else sampler.round + note.offset if rest else 0
     counts: dict[str, int] = {}
     rows, stopping = 0, Stopping(out)
@@ -88,7 +88,8 @@ def predict(
     if target is not None:
         facts = {"rows": rows, "first_row": first, "labels": counts, "out": target}
         told = ", ".join(f"{count:,} {label}" for label, count in counts.items())
-        out.result(facts, show.facts_table({"rows": f"{rows:,}", "labels": told, "predictions in": target}))
+        shown = {"rows": f"{rows:,}", "labels": told, "predictions in": target}
+        out.result(facts, show.facts_table({name: value for name, value in shown.items() if value}))
 
 
 @contextlib.contextmanager

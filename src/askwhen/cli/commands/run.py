@@ -91,18 +91,22 @@ def run(
         source = Source(file, reading, shuffle=shuffle, seed=seed)
         sampler = _sampler(out, source, algorithm, dict(settings), labels, seed, raw)
     else:
-        sampler, note = aw.Sampler.load(found), notes.read(found)
+        sampler, note = _loaded(found), notes.read(found)
         if found != resume:
             out.say(f"Going on from the checkpoint {found}, after round {sampler.round:,}.")
         if shuffle and note.is_known and note.seed is None:
             raise click.UsageError("--shuffle goes with a new sampler; this one has taken its file as it is.")
-        source = Source(file, notes.read_as(note, reading), shuffle=shuffle or note.seed is not None, seed=note.seed)
+        source = Source(
+            file, notes.read_as(note, reading, file), shuffle=shuffle or note.seed is not None, seed=note.seed
+        )
         source.expect(note.names)
     if sampler.learner.regression:
         source.reading["target"] = "number"
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
     begins, passed = sampler.round, sampler.round + note.offset if skip is None else skip
-    if resume is not None and file != "-" and passed:
+    if file == "-" and skip is None:
+        passed = 0  # what comes now is what has not come before
+    if resume is not None and passed:
         out.say(f"Passing over the first {passed:,} instances of {source.name}.")
     if resume is None and Path(checkpoint_of(saved)).exists():
         out.say(f"An earlier run left a checkpoint, {checkpoint_of(saved)}; --resume {saved} would go on from it.")
@@ -143,7 +147,7 @@ def run(
             out.say(f"Saved after round {sampler.round:,}. {how}")
         if isinstance(error, aw.InputError) and stopping.stopped:
             raise KeyboardInterrupt from None
-        with of_file(source.name, sampler.round - begins + (0 if file == "-" else passed)):
+        with of_file(source.name, sampler.round - begins + passed):
             raise
     name = None if resume else algorithm
     facts = show.run_facts(sampler, progress, time.perf_counter() - started, watch.rate, name)
@@ -191,6 +195,18 @@ def _end_again(out: Out, played: Any, why: str, trace: str | None) -> None:
         fail(out, wrong)
     if wrongs:
         raise click.exceptions.Exit(1)
+
+
+def _loaded(path: str) -> aw.Sampler:
+    from ...workflows.predict import load
+
+    found = load(path)
+    if not isinstance(found, aw.Sampler):
+        raise aw.InputError(
+            f"{path} holds a sampler for several classes, and run plays two labels or numbers; predict and label take "
+            "it."
+        )
+    return found
 
 
 def _refuse_settings() -> None:

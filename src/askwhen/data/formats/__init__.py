@@ -32,14 +32,22 @@ FORMATS = {
 }
 
 
-def format_of(path: str | os.PathLike[str], format: str | None) -> str:
-    """What a file holds: what was said, or what its name says."""
-    if format is not None:
-        return format
+def _by_name(path: str | os.PathLike[str]) -> str | None:
+    """What the name of a file says that it holds, if it does."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
-    found = FORMATS.get(suffixes[-1] if suffixes else "")
+    return FORMATS.get(suffixes[-1] if suffixes else "")
+
+
+def is_known(path: str | os.PathLike[str]) -> bool:
+    """Whether the name of a file says what it holds."""
+    return _by_name(path) is not None
+
+
+def format_of(path: str | os.PathLike[str], format: str | None) -> str:
+    """What a file holds: what was said, or what its name says."""
+    found = _by_name(path) if format is None else format
     if found is None:
         listed = ", ".join(sorted(set(FORMATS.values())))
         raise InputError(f"read: what is in {path} cannot be told from its name; give format=, one of {listed}.")
