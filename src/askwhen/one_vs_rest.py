@@ -360,13 +360,15 @@ class OneVsRest:
             file_format.write(path, {"one_vs_rest": about, "model": header}, arrays, note)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> OneVsRest:
-        """One that goes on from a file exactly where ``save`` left it."""
+    def load(
+        cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Iterable[type] = ()
+    ) -> OneVsRest:
+        """One that goes on from a file exactly where ``save`` left it; see ``Sampler.load``."""
         header, arrays = file_format.read(path)
         try:
             engine_state.check_kind(header, "OneVsRest")
             about = header["one_vs_rest"]
-            judge, *learners = engine_state.restore(header["model"], arrays, kernel, judges=True)
+            judge, *learners = engine_state.restore(header["model"], arrays, kernel, True, parts)
             classes = _checked_classes(about["classes"])
             _check_learners(classes, judge, learners)
             made = cls.__new__(cls)

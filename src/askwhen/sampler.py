@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -363,14 +364,15 @@ class Sampler:
             file_format.write(path, *engine_state.dump(self._engine, [task._engine for task in self._tasks]), note)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> Sampler:
+    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Iterable[type] = ()) -> Sampler:
         """A sampler that goes on from a file exactly where ``save`` left it.
 
-        A file holds no code: a learner with a ``Kernel`` of the user's own needs it again here.
+        A file holds no code: a learner with a ``Kernel`` of the user's own needs it again here, and so do the classes
+        of learners, rules and drift guards of the user's own, unless an installed package has them as entry points.
         """
         header, arrays = file_format.read(path)
         engine_state.check_kind(header, "Sampler")
-        engines = engine_state.restore(header, arrays, kernel)
+        engines = engine_state.restore(header, arrays, kernel, given=parts)
         sampler, *tasks = (cls.__new__(cls) for _ in engines)
         for each, engine in zip((sampler, *tasks), engines, strict=True):
             each._own(engine)

@@ -19,6 +19,7 @@ from numba.core import caching
 from numba.core.serialize import dumps
 
 from ..errors import CacheWarning
+from .sources import UNNAMED
 
 _warned = False
 
@@ -80,6 +81,8 @@ class StepCache(caching.FunctionCache):
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Keep a compiled step for other processes, where that can be done."""
+        if any(UNNAMED in getattr(kind, "version", "") for kind in compiled.signature.args):
+            return
         try:
             cast(Any, super()).save_overload(signature, compiled)
         except Exception as error:  # the disk, or an index that was damaged since it was read

@@ -22,57 +22,70 @@ from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
 
+from .sources import outside_version
 from .steps import entry, entry_point, likeness, type_of, without_counts
 
 _NAMED = (numba.types.NamedTuple, numba.types.NamedUniTuple)
 
 
-def _short(kind: Any) -> str:
+def _short(kind: Any, version: str) -> str:
     """A name for a type of many fields: names of compiled functions hold it again and again."""
     classes = [each.instance_class.__name__ for each in kind if isinstance(each, _NAMED)]
     own = getattr(kind, "instance_class", None)
     shown = classes if own is None else [own.__name__]
-    return " ".join([*shown, hashlib.sha256(str(kind).encode()).hexdigest()[:12]])
+    return " ".join([*shown, hashlib.sha256(f"{kind}{version}".encode()).hexdigest()[:12]])
+
+
+def _version_of(kind: Any) -> str:
+    """What changes with the sources of states that other packages made; empty where there are none.
+
+    The folder of the compiled steps is named after our own sources only.
+    """
+    own = getattr(kind, "instance_class", None)
+    found = "" if own is None else outside_version(own)
+    return found + "".join(_version_of(each) for each in kind if isinstance(each, numba.types.BaseTuple))
 
 
 class AddressType(numba.types.Type):
     """The numba type of the address of a frame: that of the tuple of states which is there."""
 
-    def __init__(self, states: Any) -> None:
+    def __init__(self, states: Any, version: str | None = None) -> None:
         self.states = states
-        self._hash = hash(states)
-        super().__init__(f"Address({_short(states)})")
+        self.version = _version_of(states) if version is None else version
+        self._hash = hash((states, self.version))
+        super().__init__(f"Address({_short(states, self.version)})")
 
     @property
     def key(self) -> Any:
         """What makes it equal to another one: not the name, which states of another class may share."""
-        return self.states
+        return self.states, self.version
 
     def __hash__(self) -> int:  # that of many fields takes longer than a short run
         return self._hash
 
     def __reduce__(self) -> Any:  # a hash is another one in another process
-        return AddressType, (self.states,)
+        return AddressType, (self.states, self.version)
 
 
 class LentType(numba.types.Type):
     """The numba type of one state in a frame: a pointer to it. Steps read its fields as those of the tuple itself."""
 
-    def __init__(self, state: Any) -> None:
+    def __init__(self, state: Any, version: str | None = None) -> None:
         self.state = state
-        self._hash = hash(state)
-        super().__init__(f"Lent({_short(state)})")
+        self.version = _version_of(state) if version is None else version
+        self._hash = hash((state, self.version))
+        super().__init__(f"Lent({_short(state, self.version)})")
 
     @property
     def key(self) -> Any:
         """What makes it equal to another one."""
-        return self.state
+        return self.state, self.version
 
     def __hash__(self) -> int:
         return self._hash
 
     def __reduce__(self) -> Any:
-        return LentType, (self.state,)
+        return LentType, (self.state, self.version)
 
     @property
     def instance_class(self) -> Any:

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+UNNAMED = "unnamed"
+"""The version of a class that no other process could find again, such as one that was typed into a notebook."""
 
 _STEP = re.compile(rb"^@(step|apart|by_address|entry)\b|^@\w+\.of\(|\bFamily\(|\bintrinsic\b", re.MULTILINE)
 _IMPORT = re.compile(rb"^\s*from\s+(\.+)([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -21,6 +26,26 @@ def source_hash(package: Path, *more: str) -> str:
     digest = hashlib.sha256("\n".join(more).encode())
     for path in sorted(step_sources(package)):
         digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def outside_version(kind: type) -> str:
+    """A short name that changes with the package that this class comes from; empty for a class of ours.
+
+    All sources of that package count: a step may take constants and other steps from any of them.
+    """
+    top = kind.__module__.partition(".")[0]
+    if top == __name__.partition(".")[0]:
+        return ""
+    module = sys.modules.get(top)
+    root = Path(getattr(module, "__file__", None) or "")
+    if top == "__main__" or not root.is_file():
+        return UNNAMED
+    files = sorted(root.parent.rglob("*.py")) if root.name == "__init__.py" else [root]
+    digest = hashlib.sha256(kind.__module__.encode())
+    for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

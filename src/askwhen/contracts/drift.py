@@ -87,7 +87,11 @@ def _watches_nothing(drift: Any) -> Any:
 
 
 class Drift(Protocol):
-    """When the learner restarts."""
+    """When the learner restarts: a dataclass of parameters.
+
+    It may also have ``needs_uncertainty``, True where only learners with an uncertainty will do, and
+    ``check_learner(learner)``, which raises an ``InputError`` for a learner that does not fit.
+    """
 
     def start(self, d: int, sparse: bool) -> State:
         """The state before the first round, for instances of dimension d."""

@@ -266,6 +266,16 @@ class SwitchDetector:
         if self.noise_bound is not None:
             check_positive(self, "noise_bound", self.noise_bound)
 
+    @property
+    def needs_uncertainty(self) -> bool:
+        """It compares margins within what both learners' uncertainties allow."""
+        return True
+
+    def check_learner(self, learner: Any) -> None:
+        """Refuse a learner whose noise is not what the threshold was made for."""
+        if learner.regression != (self.noise_bound is not None):
+            raise InputError("Sampler: a SwitchDetector needs noise_bound for a regressor, and only for a regressor.")
+
     def start(self, d: int, sparse: bool) -> SwitchState:
         """The state before the first round."""
         if d > LARGEST_DIMENSION:

@@ -1,14 +1,18 @@
 """Learners, rules, drift guards and kernels by name, and whether they fit together.
 
-Parameters become a class name with its arguments, and back.
+A part is a dataclass of parameters that provides what :mod:`askwhen.contracts` says, whoever wrote it. Parameters
+become a name with its arguments, and back: our own parts by their class, those of other packages by their module and
+class. A file never makes anything be imported: a part from elsewhere is given again, or found through the entry points
+of installed packages, in the group ``askwhen.parts``.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
+import importlib.metadata
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -24,7 +28,7 @@ from ..weights import kernels
 PARTS: dict[str, Callable[..., Any]] = {
     name: getattr(room, name) for room in (learners, rules, drift) for name in room.__all__
 } | {"Prepare": Prepare}
-"""Everything that a sampler is made of, by name."""
+"""Everything of ours that a sampler is made of, by name."""
 
 KERNELS: dict[str, Callable[..., Any]] = {
     kernel.__name__: kernel for kernel in (kernels.Linear, kernels.Polynomial, kernels.Gaussian)
@@ -32,6 +36,21 @@ KERNELS: dict[str, Callable[..., Any]] = {
 """Every kernel whose parameters are numbers, by name; a user's own is code, which no snapshot holds."""
 
 OWN_KERNEL = ["Kernel", {}]
+
+ENTRY_POINTS = "askwhen.parts"
+"""The group of entry points by which installed packages let their parts be loaded."""
+
+_PROVIDED = {
+    "learner": ("regression", "has_uncertainty", "start"),
+    "rule": ("needs_uncertainty", "needs_margin", "start"),
+    "drift": ("start",),
+}
+
+
+def name_of(kind: type) -> str:
+    """How a snapshot calls the class of a part."""
+    own = PARTS.get(kind.__name__) is kind or KERNELS.get(kind.__name__) is kind
+    return kind.__name__ if own else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def describe(part: Any) -> list[Any] | None:
@@ -41,17 +60,15 @@ def describe(part: Any) -> list[Any] | None:
     if isinstance(part, kernels.Kernel):
         return OWN_KERNEL
     values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
-    return [type(part).__name__, {name: _plain(value) for name, value in values.items()}]
+    return [name_of(type(part)), {name: _plain(value) for name, value in values.items()}]
 
 
-def build(described: list[Any] | None, own_kernel: Any = None) -> Any:
-    """The part of this description, with the user's kernel where it had one."""
+def build(described: list[Any] | None, own_kernel: Any = None, given: Iterable[type] = ()) -> Any:
+    """The part of this description, with the user's kernel and the user's own parts where it had some."""
     if described is None:
         return None
     name, values = described
-    known = PARTS | KERNELS
-    if name not in known:
-        raise SnapshotError(f"load: this version of askwhen has no {name!r}.")
+    kind = _found(name, given)
     values = dict(values)
     if values.get("kernel") == OWN_KERNEL:
         if not isinstance(own_kernel, kernels.Kernel):
@@ -65,9 +82,28 @@ def build(described: list[Any] | None, own_kernel: Any = None) -> Any:
     elif isinstance(values.get("kernel"), list):
         values["kernel"] = build(values["kernel"])
     try:
-        return known[name](**values)
+        return kind(**values)
     except (TypeError, InputError) as error:
         raise SnapshotError(f"load: the parameters of {name} cannot be used ({error}).") from error
+
+
+def _found(name: Any, given: Iterable[type]) -> Callable[..., Any]:
+    """The class of this name: ours, one that was given, or one of an installed package."""
+    known = PARTS | KERNELS
+    if isinstance(name, str) and name in known:
+        return known[name]
+    for kind in given:
+        if name_of(kind) == name:
+            return kind
+    if not isinstance(name, str) or "." not in name:
+        raise SnapshotError(f"load: this version of askwhen has no {name!r}.")
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
+        if entry.value.replace(":", ".") == name:
+            found: Callable[..., Any] = entry.load()
+            return found
+    raise SnapshotError(
+        f"load: what was saved has the part {name}, which must be given again, as in parts=[{name.split('.')[-1]}]."
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -84,26 +120,39 @@ def _plain(value: Any) -> Any:
 def check_parts(parts: Parts) -> None:
     """Refuse parts that do not fit together."""
     learner, rule, drift, prepare, audit = parts
-    for name, part, room in (("learner", learner, "learners"), ("rule", rule, "rules"), ("drift", drift, "drift")):
-        if part is None and name == "drift":
-            continue
-        if type(part).__name__ not in PARTS or f".{room}." not in type(part).__module__ or isinstance(part, Audit):
-            raise InputError(f"Sampler: {name} must be one of askwhen's {room}, got {part!r}.")
+    for name, part in (("learner", learner), ("rule", rule), ("drift", drift)):
+        if part is not None or name != "drift":
+            _check_provides(name, part)
     if not isinstance(prepare, (Prepare, type(None))):
         raise InputError(f"Sampler: prepare must be a Prepare(...) or None, got {prepare!r}.")
     if not isinstance(audit, (Audit, type(None))):
         raise InputError(f"Sampler: audit must be an Audit(...) or None, got {audit!r}.")
-    if rule.needs_uncertainty and not learner.has_uncertainty:
-        raise InputError(
-            f"Sampler: {short(rule)} needs a learner with an uncertainty, such as LeastSquares, got {short(learner)}."
-        )
+    for part in (rule, drift):
+        if getattr(part, "needs_uncertainty", False) and not learner.has_uncertainty:
+            raise InputError(
+                f"Sampler: {short(part)} needs a learner with an uncertainty, such as LeastSquares, got "
+                f"{short(learner)}."
+            )
     if learner.regression and rule.needs_margin:
         raise InputError(
             f"Sampler: {short(rule)} asks near a decision boundary, which the regressor {short(learner)} has not."
         )
-    if drift is not None and not learner.has_uncertainty:
+    if hasattr(drift, "check_learner"):
+        drift.check_learner(learner)
+
+
+def _check_provides(name: str, part: Any) -> None:
+    """Refuse what is no learner, no rule or no drift guard, by what it provides."""
+    needed = _PROVIDED[name]
+    others = [other for other in _PROVIDED if other != name]
+    lacks = [each for each in needed if not hasattr(part, each)]
+    is_other = any(all(hasattr(part, each) for each in _PROVIDED[other][:-1]) for other in others if other != "drift")
+    if isinstance(part, (type, Audit)) or lacks or (name == "drift" and is_other):
+        room = {"learner": "learners", "rule": "rules", "drift": "drift guards"}[name]
         raise InputError(
-            f"Sampler: {short(drift)} needs a learner with an uncertainty, such as LeastSquares, got {short(learner)}."
+            f"Sampler: {name} must be one of askwhen's {room}, or provide {', '.join(needed)}, got {part!r}."
         )
-    if drift is not None and learner.regression != (drift.noise_bound is not None):
-        raise InputError("Sampler: a SwitchDetector needs noise_bound for a regressor, and only for a regressor.")
+    if not dataclasses.is_dataclass(part):
+        raise InputError(
+            f"Sampler: {name} must be a dataclass, so that its parameters can be saved, got {type(part).__name__}."
+        )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,11 @@ def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
 
 
 def restore(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None, judges: bool = False
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    kernel: Kernel | None,
+    judges: bool = False,
+    given: Iterable[type] = (),
 ) -> list[Engine]:
     """The engine that was dumped and those of its tasks, with the user's own kernel where they had one.
 
@@ -108,11 +112,11 @@ def restore(
     """
     try:
         arrays = arrays | dict(_shared(header["same"], arrays))
-        engines = [_restore(header, arrays, kernel, judges)]
+        engines = [_restore(header, arrays, kernel, judges, given)]
         for j, task in enumerate(header["tasks"]):
             prefix = f"task.{j}."
             own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-            engines.append(_restore(task, own, kernel))
+            engines.append(_restore(task, own, kernel, given=given))
         _check_together(engines[1:])
         if any(task.regression != engines[0].regression for task in engines[1:]):
             raise SnapshotError("load: the snapshot's tasks are not of one kind.")
@@ -160,11 +164,15 @@ def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[s
 
 
 def _restore(
-    header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None, judges: bool = False
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    kernel: Kernel | None,
+    judges: bool = False,
+    given: Iterable[type] = (),
 ) -> Engine:
     if header.get("layout", 1) not in (1, 2):
         raise SnapshotError(f"load: the snapshot has layout {header['layout']!r}, of a later version of askwhen.")
-    parts = Parts(*(build(part, kernel) for part in header["parts"]))
+    parts = Parts(*(build(part, kernel, given) for part in header["parts"]))
     check_parts(parts)
     engine = _begun(parts, header, arrays, judges)
     if header.get("layout", 1) == 1:
