@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test oldest check bench peers clean
+.PHONY: demo test quick soak oldest check bench peers clean
 
 demo: $(VENV)/.ready
 	$(BIN)/askwhen demo
@@ -12,11 +12,19 @@ demo: $(VENV)/.ready
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# What needs little compiling, and one learner: under a minute, for a look between two edits.
+quick: $(VENV)/.ready
+	$(BIN)/python -m pytest -n 2 -q tests/data tests/rules tests/report/test_report.py tests/compiled/test_sources.py tests/contracts -k "(data or rules or report or sources) or PERCEPTRON-SS"
+
+# What is long by nature: hundreds of endings, kills and forgeries. Each has a small size in the tests.
+soak: $(VENV)/.ready
+	ASKWHEN_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/weights tests/evaluate/test_accuracy.py
+
 # The scikit-learn estimators on the oldest version that they support.
 oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[data]' 'scikit-learn==1.6.*' pandas pytest
-	$(VENV)-oldest/bin/python -m pytest tests/test_sklearn.py -W ignore::pytest.PytestRemovedIn10Warning
+	$(VENV)-oldest/bin/python -m pytest tests/adapters/test_sklearn.py -W ignore::pytest.PytestRemovedIn10Warning
 
 check: $(VENV)/.ready
 	$(BIN)/ruff format --check .

@@ -108,3 +108,9 @@ REGRESSORS = {
     ),
 }
 """Regressors by name."""
+
+
+def kind_of(sampler):
+    """What steps are compiled for: the types of the learner's state and of the drift guard."""
+    state = sampler.learner.start(2, False)
+    return f"{type(state).__name__}-{type(state.w).__name__}-{type(sampler.drift).__name__}"

@@ -13,6 +13,7 @@ import askwhen as aw
 from askwhen.cli.commands.label import keys_of, plain
 from askwhen.data.records import read_records
 from tests.cli.running import COMMAND, askwhen, environment, refused
+from tests.soak import times
 
 HERE = pathlib.Path()
 pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
@@ -97,7 +98,7 @@ def test_keys_answer_skip_undo_and_quit_and_the_same_command_goes_on():
 
 def test_killed_at_any_time_nothing_that_was_answered_is_lost():
     told = []
-    for _ in range(3):
+    for _ in range(times(3, 40)):
         terminal = opened()
         for _ in range(3):
             row = next_row(terminal)

@@ -12,6 +12,7 @@ import pytest
 import askwhen as aw
 from askwhen.data import files
 from askwhen.data.hashing import hash_name
+from tests.soak import times
 
 pytest.importorskip("pyarrow")
 
@@ -74,7 +75,7 @@ def test_processes_end_under_load_whatever_is_wrong_with_a_file(tables):
     """What reads ahead while the interpreter ends would hang or abort."""
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
-        for _ in range(int(os.environ.get("ASKWHEN_ENDINGS", "1"))):
+        for _ in range(times(2, 200)):
             started = {
                 what: subprocess.Popen(
                     [sys.executable, "-c", f"from askwhen.data import read\n{code}"], stderr=subprocess.PIPE, cwd=tables

@@ -10,11 +10,12 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.snapshot import file_format
+from tests.soak import times
 from tests.streams import STREAMS
 
-ROOT = Path(__file__).parent.parent
-GOLDEN = Path(__file__).parent / "golden"
-COUNT = 40
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).parents[1] / "golden"
+COUNT = times(40, 2000)
 """How many forgeries of each file are tried; there are some thousands."""
 
 
@@ -77,7 +78,7 @@ def write(folder, golden):
 
 def forge(folder, count):
     """Try forgeries of all files in the folder in a process of their own: what it said, and the last one tried."""
-    command = [sys.executable, "-m", "tests.forging", str(folder), str(count)]
+    command = [sys.executable, "-m", "tests.snapshot.forging", str(folder), str(count)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return done, (folder / "log").read_text().strip()
 

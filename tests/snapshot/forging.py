@@ -1,7 +1,7 @@
 """Forged snapshots: every header field and many places of every array changed, packed again with a right checksum.
 
-Run as a program (``python -m tests.forging folder count``) so that a crash is an exit code: loads forgeries of every
-file in the folder, plays each that loads, and prints what raised anything else than an error of ours.
+Run as a program (``python -m tests.snapshot.forging folder count``) so that a crash is an exit code: loads forgeries of
+every file in the folder, plays each that loads, and prints what raised anything else than an error of ours.
 """
 
 import contextlib

@@ -14,7 +14,7 @@ from askwhen.labelling.session import Answer, Answers, Labelling
 X = np.random.default_rng(3).standard_normal((400, 3))
 CLASSES = ["ham", "spam"]
 OPEN = []
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 def rows(skip, passed):
@@ -153,7 +153,8 @@ def test_an_answer_is_stored_before_it_is_learnt(tmp_path):
     """Killed at once after the answer, without any saving, a process has lost nothing."""
     path = tmp_path / "a.csv"
     script = (
-        "import os, pathlib, sys; from tests.test_labelling import opened; loop = opened(pathlib.Path(sys.argv[1]))\n"
+        "import os, pathlib, sys; from tests.labelling.test_session import opened\n"
+        "loop = opened(pathlib.Path(sys.argv[1]))\n"
         "for label in ('ham', 'spam'): loop.next(); loop.answer(label)\n"
         "os.kill(os.getpid(), 9)"
     )

@@ -16,10 +16,11 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.snapshot import file_format
 from tests.contracts.test_sampler_contract import learnt
+from tests.soak import times
 from tests.streams import STREAMS
 from tests.table import BUILDERS, REGRESSORS
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture
@@ -199,7 +200,7 @@ def test_killed_while_saving_over_and_over_leaves_a_whole_file(tmp_path):
         "sampler.save(sys.argv[1]); print('ready', flush=True)\n"
         "while True: sampler.ask(np.ones(200)); sampler.save(sys.argv[1])\n"
     )
-    for moment in range(12):
+    for moment in range(times(12, 100)):
         process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
         process.stdout.readline()
         try:
