@@ -20,13 +20,14 @@ from .compiled.steps import entry_point
 from .contracts.learner import Learner, grow
 from .contracts.rule import Rule, least_chance
 from .contracts.sampler import Parts
+from .engine.decider import Decider
 from .engine.door import moment, moments, open_question
 from .engine.engine import Engine, Shape, seen_rows
 from .engine.instances import all_canonical, check_instance, check_instances, check_names
 from .engine.live_row import LiveRow
 from .engine.parts import check_parts
 from .engine.players import NOT_READY
-from .engine.round import BY_RULE, Given, learn_row, score_row
+from .engine.round import BY_RULE, learn_row, score_row
 from .engine.state_arrays import copy_state
 from .engine.tally import Tally
 from .errors import InputError, SnapshotError
@@ -89,9 +90,9 @@ class OneVsRest:
         check_seed("OneVsRest", seed)
         seed = None if seed is None else int(seed)
         alone = Parts(learner, Always())
-        self._own(found, Engine(parts, seed), [Engine(alone, seed) for _ in found])
+        self._own(found, Decider(parts, seed), [Engine(alone, seed) for _ in found])
 
-    def _own(self, classes: list[Any], judge: Engine, learners: list[Engine]) -> None:
+    def _own(self, classes: list[Any], judge: Decider, learners: list[Engine]) -> None:
         self.classes = classes
         self._judge = judge
         self._learners = learners
@@ -109,6 +110,16 @@ class OneVsRest:
     def __repr__(self) -> str:
         parts = ", ".join(short(part) for part in self._judge.parts if part is not None)
         return f"<OneVsRest({len(self.classes)} classes, {parts}) in round {self.round}>"
+
+    @property
+    def parts(self) -> Parts:
+        """All parameters: learner, rule, drift guard, preparation and audit."""
+        return self._judge.parts
+
+    @property
+    def seed(self) -> int | None:
+        """What seeded the coins."""
+        return self._judge.seed
 
     @property
     def learner(self) -> Any:
@@ -165,7 +176,7 @@ class OneVsRest:
 
     def _begin(self, owner: str, name: str, d: int, sparse: bool) -> None:
         judge, first = self._judge, self._judge.learner is None
-        judge.begin(owner, name, d, sparse, Given(np.zeros(3)))
+        judge.begin(owner, name, d, sparse)
         if first:
             seen, copies = judge.dimension, len(self._learners)
             learner = fitting(judge.parts.learner, seen, sparse, copies)
@@ -186,13 +197,12 @@ class OneVsRest:
         m, q, norm2 = self._scores(judge.seen(x), owner, where)
         p = m / (1.0 + q)
         j = int(q.argmax() if self._by_uncertainty else np.abs(p).argmin())
-        judge.learner.numbers[:] = max(abs(m[j]), _TINY), q[j], norm2[j]
-        asked = judge.ask(x, time)
+        asked = judge.decide(x, time, max(abs(m[j]), _TINY), q[j], norm2[j])
         best = int(p.argmax())
         r = float(q[best] / (1.0 + q[best])) if judge.has_uncertainty else None
         ask = Ask(asked.round, self.classes[best], float(p[best]), r, asked.probability, asked.query)
         if ask.query:
-            self._open[ask.round] = _Open(ask, p > 0.0, judge.learner.numbers.copy())
+            self._open[ask.round] = _Open(ask, p > 0.0, judge.numbers.copy())
         return ask
 
     def _compile(self) -> None:
@@ -242,7 +252,7 @@ class OneVsRest:
                     other.learner = state
                 raise engine.refusal(verdict, x, "tell", where)
             moved = moved or bool(updated)
-        judge.learner.numbers[:] = waiting.numbers
+        judge.numbers[:] = waiting.numbers
         updates = judge.updates
         judge.tell(question, 1.0 if waiting.ask.prediction == self.classes[k] else -1.0)
         judge.updates = updates + moved
@@ -253,7 +263,7 @@ class OneVsRest:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
         with self._lock:
             number = open_question("forget", self._open, ask).ask.round
-            self._judge.forget(self._judge.pending[number])
+            self._judge.drop(number)
             del self._open[number]
 
     def _place(self, owner: str, label: Any) -> int:
@@ -347,9 +357,7 @@ class OneVsRest:
     def tally(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
         with self._lock:
-            judge = self._judge
-            waiting = [(float(ask.probability), 1) for ask, _, _ in judge.pending.values()]
-            return copy_state(judge.tally), judge.round, judge.questions, waiting
+            return self._judge.counted()
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
         """Write everything to a file, and a note, as ``Sampler.save`` does."""
@@ -369,6 +377,7 @@ class OneVsRest:
             engine_state.check_kind(header, "OneVsRest")
             about = header["one_vs_rest"]
             judge, *learners = engine_state.restore(header["model"], arrays, kernel, True, parts)
+            assert isinstance(judge, Decider)
             classes = _checked_classes(about["classes"])
             _check_learners(classes, judge, learners)
             made = cls.__new__(cls)

@@ -20,7 +20,6 @@ from .engine.engine import Engine, Question
 from .engine.instances import check_instance, check_instances, check_names
 from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
-from .engine.state_arrays import copy_state
 from .engine.tally import Tally
 from .errors import InputError, QuestionError
 from .learners import AutoLasec
@@ -124,6 +123,38 @@ class Sampler:
     def audit(self) -> Audit | None:
         """The audit's parameters, or None."""
         return self._engine.parts.audit  # type: ignore[no-any-return]
+
+    @property
+    def parts(self) -> Parts:
+        """All parameters: learner, rule, drift guard, preparation and audit."""
+        return self._engine.parts
+
+    @property
+    def seed(self) -> int | None:
+        """What seeded the coins."""
+        return self._engine.seed
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """What it predicts: -1 and +1, or None for a regressor, which predicts numbers."""
+        return None if self._engine.regression else [-1, 1]
+
+    @property
+    def engine(self) -> Engine:
+        """The states and the rounds behind this door, for rooms of this package that replay or change them."""
+        return self._engine
+
+    @property
+    def turn(self) -> Any:
+        """``with sampler.turn:`` no other thread plays on this sampler meanwhile."""
+        return self._lock
+
+    @classmethod
+    def of(cls, engine: Engine) -> Sampler:
+        """A sampler around an engine, for rooms of this package."""
+        made = cls.__new__(cls)
+        made._own(engine)
+        return made
 
     @property
     def drift_weights(self) -> np.ndarray:
@@ -350,10 +381,7 @@ class Sampler:
     def tally(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
         with self._lock:
-            engine = self._engine
-            asks = [ask for ask, _, _ in engine.pending.values()]
-            waiting = [(float(ask.probability), 1 if ask.margin > 0.0 else 0) for ask in asks]
-            return copy_state(engine.tally), engine.round, engine.questions, waiting
+            return self._engine.counted()
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
         """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole.
@@ -373,10 +401,7 @@ class Sampler:
         header, arrays = file_format.read(path)
         engine_state.check_kind(header, "Sampler")
         engines = engine_state.restore(header, arrays, kernel, given=parts)
-        sampler, *tasks = (cls.__new__(cls) for _ in engines)
-        for each, engine in zip((sampler, *tasks), engines, strict=True):
-            each._own(engine)
-        sampler._tasks = tasks
+        sampler, *sampler._tasks = map(cls.of, engines)
         return sampler
 
     def __getstate__(self) -> dict[str, Any]:

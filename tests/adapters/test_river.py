@@ -394,3 +394,19 @@ def test_threads_may_share_a_river_sampler_from_its_first_round_on():
             thread.join()
         assert sampler.round == sampler.questions == 80
         assert pickle.loads(pickle.dumps(sampler)).round == 80
+
+
+def test_the_accuracy_of_rivers_classifier_is_estimated_like_any_other():
+    sampler = RiverSampler(
+        preprocessing.StandardScaler() | linear_model.LogisticRegression(), aw.FixedRate(0.5), seed=1
+    )
+    X, y = aw.data.drifting(400, 3, turn=0.0, seed=1)
+    mistakes = 0
+    for x, label in zip(X, y, strict=True):
+        ask = sampler.ask(dict(enumerate(x)))
+        mistakes += ask.prediction != (label > 0)
+        if ask.query:
+            sampler.tell(ask, bool(label > 0))
+    found = aw.evaluate.accuracy(sampler).overall
+    assert found.low <= 1 - mistakes / 400 <= found.high
+    assert found.low > 0.5

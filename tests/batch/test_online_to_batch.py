@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.snapshot import file_format
-
-from .streams import drifting, sparse
-from .table import BUILDERS
+from tests.streams import drifting, sparse
+from tests.table import BUILDERS
 
 # Every kind of learner's state in one form at least; rules differ only in which labels are learnt.
 CASES = [

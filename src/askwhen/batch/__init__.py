@@ -102,7 +102,7 @@ def online_to_batch(
     if sampler.learner.regression:
         raise InputError(f"online_to_batch: needs a classifier, got the regressor {short(sampler.learner)}.")
     sampler = copy.deepcopy(sampler)
-    engine = sampler._engine
+    engine = sampler.engine
     if passes > 1 and engine.needs_time:
         raise InputError(f"online_to_batch: passes must be 1, since {short(sampler.rule)} allows for labels by time.")
     seed = engine.seed if seed is None else seed
@@ -133,7 +133,7 @@ class BatchClassifier:
         self.rounds, self.questions, self.updates, self.mistakes = (int(count) for count in run.counts)
         self.hypotheses = int(run.hypotheses)
         self.classes_ = np.array([-1, 1])
-        self.n_features_in_ = int(model.sampler._engine.shape.d)
+        self.n_features_in_ = int(model.sampler.engine.shape.d)
         self._names = model.sampler.feature_names if names is None else names
         self._model = model
 
@@ -203,7 +203,7 @@ class BatchClassifier:
             check_choice("load", "how", about["how"], tuple(MAKERS))
             counts = [engine_state.count(number) for number in about["counts"]]
             model = MODELS[about["kind"]].restore(header["model"], arrays, kernel)
-            names = engine_state.read_names(about.get("names"), model.sampler._engine.shape.d)
+            names = engine_state.read_names(about.get("names"), model.sampler.engine.shape.d)
             return cls(model, about["how"], _Counts(counts, engine_state.count(about["hypotheses"])), names)
         except SnapshotError:
             raise

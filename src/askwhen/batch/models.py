@@ -45,11 +45,11 @@ class _Single:
         return self.sampler.margins(X)
 
     def dump(self) -> engine_state.Content:
-        return engine_state.dump(self.sampler._engine, [])
+        return engine_state.dump(self.sampler.engine, [])
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        return cls(_sampler_of(engine_state.restore(header, arrays, kernel)[0]))
+        return cls(Sampler.of(engine_state.restore(header, arrays, kernel)[0]))
 
 
 def _last(run: Run) -> _Single:
@@ -83,13 +83,7 @@ def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
     made.begin("online_to_batch", "X", engine.shape.d, engine.shape.sparse)
     made.prepare = copy_state(engine.prepare)
     made.learner = made.learner._replace(w=w(made.learner.w) if callable(w) else w)
-    return _sampler_of(made)
-
-
-def _sampler_of(engine: Engine) -> Sampler:
-    sampler = Sampler.__new__(Sampler)
-    sampler._own(engine)
-    return sampler
+    return Sampler.of(made)
 
 
 def _sum_of(X: Any, coef: np.ndarray) -> Callable[[Expansion], Expansion]:
@@ -139,23 +133,23 @@ class _Vote:
         self._lived = lived
 
     def margins(self, X: Any) -> np.ndarray:
-        engine = self.sampler._engine
+        engine = self.sampler.engine
         self.sampler.margins(X)  # refuses what no hypothesis could predict
         seen = seen_rows(engine.prepare, all_canonical("margins", check_instances("margins", X, engine.form)))
         n, k = shape_of(seen)[0], len(self._lived)
         size = max(1, _MARGINS // k)
         found = np.empty(n)
-        with self.sampler._lock:  # both predict in the scratch arrays of one sum
+        with self.sampler.turn:  # both predict in the scratch arrays of one sum
             for first in range(0, n, size):
                 last = min(n, first + size)
                 found[first:last] = self._votes(part_of(seen, first, last), last - first)
         return np.asarray(found / self._lived.sum())
 
     def _votes(self, seen: Rows, n: int) -> np.ndarray:
-        w = self.sampler._engine.learner.w
+        w = self.sampler.engine.learner.w
         if isinstance(w, Expansion):
             columns = np.empty((n, int(w.counts[HELD])))
-            step = entry_point(kernel_rows, w, example_rows(self.sampler._engine.shape.sparse), columns)
+            step = entry_point(kernel_rows, w, example_rows(self.sampler.engine.shape.sparse), columns)
             step(w, seen, columns)
         else:
             columns = taken(seen, np.arange(n))
@@ -168,7 +162,7 @@ class _Vote:
         return np.asarray(np.where(p > 0.0, 1.0, -1.0) @ self._lived)
 
     def dump(self) -> engine_state.Content:
-        header, arrays = engine_state.dump(self.sampler._engine, [])
+        header, arrays = engine_state.dump(self.sampler.engine, [])
         sparse = sp.issparse(self._rows)
         own = {"whole": self._whole, "lived": self._lived}
         if sparse:
@@ -195,7 +189,7 @@ class _Vote:
             whole.shape == lived.shape and whole.dtype == np.bool_ and whole[:1].all(),
             _are_lives(lived),
         )
-        return cls(_sampler_of(engine), rows, whole, lived)
+        return cls(Sampler.of(engine), rows, whole, lived)
 
 
 def _vote(run: Run) -> _Vote | _Replay:
@@ -230,7 +224,7 @@ class _Replay:
         self._facts = facts
 
     def margins(self, X: Any) -> np.ndarray:
-        engine = copy.deepcopy(self.sampler)._engine
+        engine = copy.deepcopy(self.sampler).engine
         rows = check_instances("margins", X, engine.form)
         y, updated, switched, lived = (self._facts[name] for name in _FACTS)
         follower = Follower(engine)
@@ -245,7 +239,7 @@ class _Replay:
         return np.asarray(found / lived.sum())
 
     def dump(self) -> engine_state.Content:
-        header, arrays = engine_state.dump(self.sampler._engine, [])
+        header, arrays = engine_state.dump(self.sampler.engine, [])
         own = self._facts | {f"events.{name}": value for name, value in self._events._asdict().items() if name != "d"}
         return header, arrays | {f"vote.{name}": value for name, value in own.items()}
 
@@ -269,7 +263,7 @@ class _Replay:
             _check_arrays(values.ndim == 1, values.shape == own["indices"].shape)
             events = all_canonical("load", SparseRows(values, own["indices"], own["indptr"], engine.dimension))
         _check_arrays(shape_of(events) == (n, engine.dimension))
-        return cls(_sampler_of(engine), events, facts)
+        return cls(Sampler.of(engine), events, facts)
 
 
 _FACTS = ("y", "updated", "switched", "lived")
@@ -301,7 +295,7 @@ def _replay(run: Run) -> _Replay:
         for name, flags in zip(facts, (part.labels, trace.updated, switched), strict=True):
             facts[name].append(flags[rounds])
     assert start is not None
-    start._engine.prepare = copy_state(run.engine.prepare)
+    start.engine.prepare = copy_state(run.engine.prepare)
     joined = {name: np.concatenate(found) for name, found in facts.items()}
     joined["lived"] = np.diff(np.concatenate(births), append=run.rounds + 1).astype(float)
     return _Replay(start, check_instances("online_to_batch", stacked(events), run.engine.shape.sparse), joined)

@@ -31,7 +31,7 @@ class Run:
 
     def __init__(self, sampler: Sampler, pieces: Iterator[Piece], rng: np.random.Generator) -> None:
         self.sampler = sampler
-        self.engine = sampler._engine
+        self.engine = sampler.engine
         self.rng = rng
         self.counts = np.zeros(4, np.int64)
         self.hypotheses = 1

@@ -41,7 +41,7 @@ from .live_row import LiveRow
 from .players import NOT_READY, drift_calls, learner_calls
 from .round import LABEL_REFUSED, SWITCHED, Board, Record, ask_round, new_record, run_rounds, score_rows, tell_round
 from .state_arrays import copy_state, writeable
-from .tally import forget_round, new_tally, note_rounds
+from .tally import Tally, forget_round, new_tally, note_rounds
 
 _CHUNK = 1 << 16
 _AHEAD = 256  # coins drawn at once
@@ -320,6 +320,12 @@ class Engine:
         asked = question[0]
         forget_round(self.tally, float(asked.probability), 1 if asked.margin > 0.0 else 0)
         del self.pending[asked.round]
+
+    def counted(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
+        """What an estimate of the accuracy reads: sums, rounds, questions, and the open questions, as copies."""
+        asks = [ask for ask, _, _ in self.pending.values()]
+        waiting = [(float(ask.probability), 1 if ask.margin > 0.0 else 0) for ask in asks]
+        return copy_state(self.tally), self.round, self.questions, waiting
 
     def prepared(self, rows: Rows, before: int = 0) -> Rows:
         """What the learner sees of these rows, which are taken into the running statistics."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..compiled.frames import lend
 from ..compiled.steps import borrow, entry, step
-from ..contracts.learner import REFUSED, UNCHANGED, UPDATED, learn, learns, quadratic, restart, score
+from ..contracts.learner import REFUSED, UNCHANGED, UPDATED
 from ..contracts.rule import (
     ASK,
     UNDECIDED,
@@ -306,37 +306,6 @@ def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
             return i, verdict
         p[i] = margin(m, q)
     return n, SOUND
-
-
-class Given(NamedTuple):
-    """Stands for a learner where a decision is made on margins from elsewhere: numbers = (m, q, |x|^2)."""
-
-    numbers: Any
-
-
-@score.of(Given)
-def _score_given(state: Any, x: Any) -> Any:
-    return state.numbers[0], state.numbers[2], SOUND
-
-
-@quadratic.of(Given)
-def _quadratic_given(state: Any, x: Any) -> Any:
-    return state.numbers[1]
-
-
-@learns.of(Given)
-def _learns_given(state: Any, mistaken: bool) -> Any:
-    return True
-
-
-@learn.of(Given)
-def _learn_given(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    return UPDATED
-
-
-@restart.of(Given)
-def _restart_given(state: Any) -> None:
-    return
 
 
 @entry

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..contracts.sampler import Counting
 from ..engine.tally import (
     ANSWERED,
     FORGOTTEN,
@@ -28,8 +29,6 @@ from ..engine.tally import (
     totals,
 )
 from ..errors import InputError
-from ..one_vs_rest import OneVsRest
-from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import check_count, check_number
 from .confidence import least, most
@@ -100,7 +99,7 @@ class Curve:
     high: np.ndarray
 
 
-def accuracy(source: Trace | Sampler | OneVsRest, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
+def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
     """How accurate a sampler is, or was during a run, from the labels that it asked for.
 
     Unasked labels are never looked at, also where a simulation knows them. Give the rule a ``floor`` or the sampler an
@@ -108,7 +107,7 @@ def accuracy(source: Trace | Sampler | OneVsRest, *, confidence: float = 0.95, r
 
     Parameters
     ----------
-    source : Trace or Sampler
+    source : Trace, or any sampler
         What happened in a run, or a sampler with all rounds of its life; questions that are still open, or were
         forgotten, count as both right and wrong in the interval. Of several classes (``OneVsRest``), only ``overall``
         and ``recent`` mean anything.
@@ -135,11 +134,11 @@ def accuracy(source: Trace | Sampler | OneVsRest, *, confidence: float = 0.95, r
         found = Collected(keep=int(recent) + max(int(recent) // 10, 1))
         found.add(source, 0, source.rounds)
         return found.report(alpha, int(recent))
-    if not isinstance(source, (Sampler, OneVsRest)):
+    if not isinstance(source, Counting):
         raise InputError(f"accuracy: source must be a Sampler or a Trace, got {type(source).__name__}.")
-    if isinstance(source, Sampler) and source.tasks:
+    if getattr(source, "tasks", None):
         raise InputError("accuracy: this sampler has tasks; use sampler.tasks[j], or the traces of the run.")
-    if source.learner.regression:
+    if source.classes is None:
         raise InputError("accuracy: a regressor makes no mistakes to count; use evaluate.progressive for its error.")
     if recent > RECENT:
         raise InputError(f"accuracy: recent must be at most {RECENT} for a sampler, got {recent}.")

@@ -67,4 +67,4 @@ def told_everything(owner: str, sampler: Sampler) -> Sampler:
             f"{owner}: everything=True needs a sampler that has played no round, since nobody can tell it the labels "
             f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}."
         )
-    return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler._engine.seed)
+    return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler.seed)

@@ -19,9 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from ..contracts.sampler import SamplerLike
 from ..errors import AskwhenError, InputError
-from ..one_vs_rest import OneVsRest
-from ..sampler import Sampler
 from ..snapshot import file_format
 from ..system.whole_file import take_lock
 from ..trace.trace import Ask
@@ -141,7 +140,7 @@ class Labelling:
     ----------
     rows : callable
         ``rows(skip)`` gives instances with their records.
-    fresh : Sampler or OneVsRest
+    fresh : Sampler, OneVsRest, or anything that does what they do
         A sampler that has played no round.
     answers : Answers
         Where answers go, and those that were given before.
@@ -162,7 +161,7 @@ class Labelling:
     def __init__(
         self,
         rows: Rows,
-        fresh: Sampler | OneVsRest,
+        fresh: SamplerLike,
         answers: Answers,
         classes: list[str],
         model: str | os.PathLike[str],
@@ -176,8 +175,7 @@ class Labelling:
         self._undoable: deque[tuple[Any, Question]] = deque(maxlen=_UNDOABLE)
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
         self._model = model
-        engine = fresh._judge if isinstance(fresh, OneVsRest) else fresh._engine
-        self._settings = (classes, engine.parts, engine.seed)
+        self._settings = (classes, fresh.parts, fresh.seed)
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
@@ -285,10 +283,9 @@ class Labelling:
     def _learn(self, question: Question, label: str) -> None:
         if not label:
             self.sampler.forget(question.ask)
-        elif isinstance(self.sampler, OneVsRest):
-            self.sampler.tell(question.ask, label)
         else:
-            self.sampler.tell(question.ask, 1 if label == self._classes[1] else -1)
+            words = dict(zip(self._classes, self.sampler.classes, strict=True))
+            self.sampler.tell(question.ask, words[label])
 
     def undo(self) -> bool:
         """Take the last answer back and ask again; False where there is none."""

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.sampler import Parts
+from ..engine.decider import Decider, Given
 from ..engine.engine import Engine
 from ..engine.instances import is_instance
 from ..engine.parts import build, check_parts, describe
-from ..engine.round import BY_RULE, PERIOD, SWITCHED, Given, unmarked
+from ..engine.round import BY_RULE, PERIOD, SWITCHED, unmarked
 from ..engine.state_arrays import arrays_of, with_arrays
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
@@ -197,7 +198,7 @@ def _restore(
 
 def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], judges: bool) -> Engine:
     """An engine as before its first round, for instances of the header's kind."""
-    engine = Engine(parts, None if header["seed"] is None else count(header["seed"], None))
+    engine = (Decider if judges else Engine)(parts, None if header["seed"] is None else count(header["seed"], None))
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
         return engine
@@ -205,7 +206,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     needed = 0 if judges else max(8 * d, matrix_bytes(parts.learner, d, sparse))
     if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before anything so large is made
         raise SnapshotError(_CONTRADICTION)
-    engine.begin("load", "X", d, sparse, Given(np.zeros(3)) if judges else None)
+    engine.begin("load", "X", d, sparse)
     if "learner.w" in arrays and not judges and expansion_of(engine.learner) is not None:
         # Saved in primal form by a version that took it for as many features; this one would take the dual form.
         primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))

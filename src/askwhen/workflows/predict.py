@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..contracts.sampler import SamplerLike
 from ..one_vs_rest import OneVsRest
 from ..sampler import Sampler
 from ..snapshot import file_format
@@ -28,12 +29,12 @@ def load(path: str | os.PathLike[str]) -> Sampler | OneVsRest:
     return OneVsRest.load(path) if "one_vs_rest" in header else Sampler.load(path)
 
 
-def predictions(sampler: Sampler | OneVsRest, X: Any, words: Any = None) -> dict[str, np.ndarray]:
+def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np.ndarray]:
     """Columns with one prediction for each row of X, without playing a round.
 
     Parameters
     ----------
-    sampler : Sampler or OneVsRest
+    sampler : Sampler or OneVsRest, or anything that does what they do
         What predicts.
     X : array or CSR matrix
         The instances.
@@ -58,10 +59,10 @@ def predictions(sampler: Sampler | OneVsRest, X: Any, words: Any = None) -> dict
     (['ham', 'spam'], True)
     """
     p = sampler.margins(X)
-    if isinstance(sampler, Sampler) and sampler.learner.regression:
+    if sampler.classes is None:
         return {"value": p}
-    several = isinstance(sampler, OneVsRest)
-    classes = sampler.classes if isinstance(sampler, OneVsRest) else list(words or (-1, 1))
+    several = p.ndim == 2
+    classes = list(words or sampler.classes)
     each = p if several else np.column_stack([-p, p])
     best = np.where(p > 0.0, 1, 0) if not several else each.argmax(axis=1)
     row = np.arange(len(best))

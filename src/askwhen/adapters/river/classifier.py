@@ -106,7 +106,7 @@ class SelectiveClassifier(base.Classifier):
     @property
     def _statistics(self) -> PrepareState | None:
         """The running statistics that columns are standardised by, if they are."""
-        engine = self.sampler._engine
+        engine = self.sampler.engine
         state: PrepareState | None = engine.prepare
         if state is None and engine.parts.prepare is not None:
             state = engine.parts.prepare.start(self.n_features or _COLUMNS, False)

@@ -12,10 +12,9 @@ import numpy as np
 from river import base
 
 from ...contracts.sampler import Parts
+from ...engine.decider import Decider
 from ...engine.door import moment, open_question
-from ...engine.engine import Engine
 from ...engine.parts import check_parts
-from ...engine.round import Given
 from ...errors import InputError
 from ...learners import Perceptron
 from ...rules import BudgetRule
@@ -68,7 +67,7 @@ class RiverSampler:
         check_parts(parts)
         self.classifier = classifier
         self.labels = tuple(labels)
-        self._judge = Engine(parts, seed)
+        self._judge = Decider(parts, seed)
         self._begin()
         self._row = np.zeros(1)
         self._lock = new_lock(self, threading.RLock)
@@ -77,9 +76,8 @@ class RiverSampler:
 
     def _begin(self) -> None:
         """Let margins come from elsewhere; again after an interrupt in the first round."""
-        if not isinstance(self._judge.learner, Given):
+        if self._judge.learner is None:
             self._judge.begin("RiverSampler", "x", 1, False)
-            self._judge.learner = Given(np.array([0.0, 0.0, 1.0]))
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -88,6 +86,16 @@ class RiverSampler:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=new_lock(self, threading.RLock))
+
+    @property
+    def classes(self) -> list[Any]:
+        """The two labels, the negative one first."""
+        return list(self.labels)
+
+    def tally(self) -> Any:
+        """What ``evaluate.accuracy`` reads, as ``Sampler.tally``."""
+        with self._lock:
+            return self._judge.counted()
 
     @property
     def round(self) -> int:
@@ -109,8 +117,7 @@ class RiverSampler:
         with self._lock:
             now = moment(self._judge, "ask", time)
             self._begin()
-            self._judge.learner.numbers[0] = self._margin(x)
-            asked = self._judge.ask(self._row, now)
+            asked = self._judge.decide(self._row, now, self._margin(x))
             ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
             if ask.query:
                 self._open[ask.round] = ask, dict(x)
@@ -141,14 +148,14 @@ class RiverSampler:
             asked, x = open_question("tell", self._open, ask)
             self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
             number = asked.round
-            self._judge.tell(self._judge.pending[number], 1.0 if y == self.labels[1] else -1.0)
+            self._judge.settle(number, 1.0 if y == self.labels[1] else -1.0)
             del self._open[number]
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered."""
         with self._lock:
             number = open_question("forget", self._open, ask)[0].round
-            self._judge.forget(self._judge.pending[number])
+            self._judge.drop(number)
             del self._open[number]
 
     def run(self, stream: Iterable[tuple[dict[Any, Any], Any]]) -> dict[str, int]:

@@ -251,7 +251,7 @@ class _Screen:
             if content:
                 console.print(Padding(Text(_shortened(content, console.width - 4, room), style=style), (0, 2, 1, 2)))
         if self._guess:
-            said = question.ask.prediction if isinstance(sampler, aw.OneVsRest) else self._word(question.ask.prediction)
+            said = dict(zip(sampler.classes, self._classes, strict=True))[question.ask.prediction]
             console.print(Text(f"  The sampler would have said: {said}\n", style="italic dim"))
         line = Text("  ")
         for key, name in self._keys.items():
@@ -262,9 +262,6 @@ class _Screen:
         console.print(line)
         if self._note:
             console.print(Text(f"  {self._note}", style="dim"))
-
-    def _word(self, prediction: int) -> str:
-        return self._classes[1 if prediction > 0 else 0]
 
 
 def plain(value: Any) -> str:
