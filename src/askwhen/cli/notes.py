@@ -32,9 +32,8 @@ class Note(NamedTuple):
 
 def written(source: Source, offset: int) -> str:
     """The note of a sampler that has learnt from this source."""
-    reading = {name: source.reading[name] for name in (*_OF_FEATURES, *_OF_FILE) if source.reading.get(name)}
-    if source.features is not None:
-        reading["n_features"] = source.features
+    said = source.reading | source.found
+    reading = {name: said[name] for name in (*_OF_FEATURES, *_OF_FILE) if said.get(name)}
     facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
     return json.dumps(facts)
 

@@ -71,10 +71,12 @@ class Source:
         return None if self._stream is None else self._stream.names
 
     @property
-    def features(self) -> int | None:
-        """How many features there are, where a file had to be read to find out, once it was."""
-        scanned = self._stream is not None and self._stream.format == "svmlight"
-        return self._stream.n_features if scanned else None
+    def found(self) -> dict[str, Any]:
+        """What reading has settled that need not have been said: the format, and how many features svmlight has."""
+        if self._stream is None:
+            return {}
+        features = {"n_features": self._stream.n_features} if self._stream.format == "svmlight" else {}
+        return {"format": self._stream.format} | features
 
     @property
     def words(self) -> Any:

@@ -223,18 +223,28 @@ def _list_words(states: Any, words: list[Any]) -> None:
 
 
 _kinds: dict[Any, tuple[AddressType, _Plan | None]] = {}
+_ours: set[Any] = set()
+
+
+def _classes_of(states: Any) -> Any:
+    """The classes of these states and of those inside them: for ours, they settle what every array is."""
+    return tuple([(type(each), _classes_of(each)) for each in states if isinstance(each, tuple)])
 
 
 def _kind_of(states: Any) -> tuple[AddressType, _Plan | None]:
     """The type of the address of a frame of these states, and how to fill it."""
-    like = likeness(states)
+    classes = _classes_of(states)
+    like = classes if classes in _ours else likeness(states)
     if like not in _kinds:
         kind = type_of(states)
         try:
             plan = _Plan(kind)
         except KeyError:  # a field that only the compiler knows how to store, such as a function
             plan = None
-        _kinds[like] = AddressType(kind), plan
+        _kinds[like] = found = AddressType(kind), plan
+        if not found[0].version:
+            _ours.add(classes)
+            _kinds[classes] = found
     return _kinds[like]
 
 

@@ -41,7 +41,7 @@ from .live_row import LiveRow
 from .players import NOT_READY, drift_calls, learner_calls
 from .round import LABEL_REFUSED, SWITCHED, Board, Record, ask_round, new_record, run_rounds, score_rows, tell_round
 from .state_arrays import copy_state, writeable
-from .tally import Tally, forget_round, new_tally, note_rounds
+from .tally import Tally, forget_round, new_tally, note_rounds_at
 
 _CHUNK = 1 << 16
 _AHEAD = 256  # coins drawn at once
@@ -218,7 +218,8 @@ class Engine:
             drift, watching = drift_calls(self.drift, sparse, self.parts.drift)
             learner, learning = learner_calls(self.learner, sparse, drift.state != 0, self.parts.learner)
             (block, address), kind = new_frame(Board(learner, self.rule, self._audit, drift, self.tally))
-            self._board = ((block, learning, watching), address), kind
+            counted = new_frame(self.tally)
+            self._board = ((block, learning, watching, counted), address), kind
         return cast(tuple[tuple[Any, int], Any], self._board)
 
     def alone(self) -> tuple[int, Any]:
@@ -376,7 +377,8 @@ class Engine:
                     frame, _ = self._boarded()
             if not self.regression:
                 answers = (record.probability, record.prediction, record.queried, record.mistaken)
-                note_rounds(self.tally, start + first, *answers, least_chance(self.rule))
+                (_block, counted), counting = frame[0][-1]
+                note_rounds_at(counted, counting, start + first, *answers, least_chance(self.rule))
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:

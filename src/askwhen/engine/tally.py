@@ -185,6 +185,11 @@ def forget_round(tally: Tally, P: float, side: int) -> None:
 def note_rounds(tally: Tally, first: int, *told: Any) -> None:
     """Count rounds that were told at once, from round ``first`` on, in place; see :func:`note_all`."""
     (_held, address), kind = new_frame(tally)
+    note_rounds_at(address, kind, first, *told)
+
+
+def note_rounds_at(address: int, kind: Any, first: int, *told: Any) -> None:
+    """The same for a tally in a frame."""
     entry_point(note_all, kind, first, *told)(address, first, *told)
 
 
