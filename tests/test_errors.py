@@ -183,3 +183,49 @@ def test_an_interrupted_run_leaves_the_sampler_as_it_was(monkeypatch):
         sampler.run(X, -np.ones(50))
     monkeypatch.undo()
     assert sampler.ask(X[0]) == twin.ask(X[0])
+
+
+def caught(call):
+    with pytest.raises(aw.InputError) as found:
+        call()
+    return found.value
+
+
+def test_programs_read_fields_and_people_the_sentence_made_of_them(tmp_path):
+    error = caught(lambda: aw.MarginRule(-1))
+    assert (error.owner, error.parameter, error.got) == ("MarginRule", "scale", -1)
+    assert str(error) == f"MarginRule: {error.parameter} must be {error.expected}, got {error.got!r}."
+    assert error.sentence == str(error).removeprefix("MarginRule: ")
+    error = caught(lambda: aw.Sampler(aw.Perceptron()).run([[1.0], [np.nan]], [1, 1]))
+    assert (error.owner, error.row) == ("run", 1)
+    assert "row 1 of X must hold finite numbers only" in str(error)
+    error = caught(lambda: aw.Sampler(aw.Perceptron()).run([[1.0], [2.0]], [1, 7]))
+    assert (error.parameter, error.row, error.got) == ("y", 1, 7.0)
+    (tmp_path / "s.svm").write_text("+1 1:1\n-1 x\n")
+    error = caught(lambda: aw.data.read(tmp_path / "s.svm", n_features=1).load())
+    assert (error.owner, error.file, error.line) == ("read", str(tmp_path / "s.svm"), 2)
+    (tmp_path / "s.csv").write_text("a,y\n1,1\n,0\n")
+    error = caught(lambda: aw.data.read(tmp_path / "s.csv").load())
+    assert (error.file, error.column, error.row) == (str(tmp_path / "s.csv"), "a", 1)
+    assert "give missing='feature'" in str(error)
+
+
+def test_an_error_keeps_its_fields_through_pickle_and_names_its_chunk():
+    import pickle
+
+    error = caught(lambda: aw.evaluate.progressive(aw.Sampler(aw.Perceptron()), [([[1.0]], [1]), ([[np.inf]], [1])]))
+    assert (error.chunk, error.row) == (1, 0)
+    assert str(error).endswith(", in chunk 1.")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.owner, again.chunk) == (str(error), error.owner, 1)
+
+
+def test_who_speaks_in_other_words_says_the_same():
+    from askwhen.cli.source import Commands
+    from askwhen.errors import INSTANCES, argument, at_row
+
+    raised = aw.InputError(
+        f"{INSTANCES} and {at_row(3)} need {argument('positive')} or {argument('missing', 'feature')}."
+    )
+    assert str(raised) == "X and row 3 of X need positive= or missing='feature'."
+    assert raised.told(Commands(raised)) == "the input and instance 3 need --positive or --missing feature."

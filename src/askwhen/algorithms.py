@@ -60,16 +60,16 @@ class Algorithm:
         for letter in given:
             if letter not in self.letters:
                 takes = ", ".join(self.letters) or "no letters"
-                raise InputError(f"{self.name}: this algorithm takes {takes}, got {letter!r}.")
+                raise InputError(f"this algorithm takes {takes}, got {letter!r}.", owner=self.name)
         if share is not None and self.scale in given:
             raise InputError(
-                f"{self.name}: give either {self.scale} or a share of labels, since both say how much it asks."
+                f"give either {self.scale} or a share of labels, since both say how much it asks.", owner=self.name
             )
         given = self.usual() | given
         if share is not None and self.scale is not None:
             given[self.scale] = share if self.scale == "rate" else 0.5
         if self.scale is not None and self.scale not in given:
-            raise InputError(f"{self.name}: give {self.scale}, which says how much it asks, or a share of labels.")
+            raise InputError(f"give {self.scale}, which says how much it asks, or a share of labels.", owner=self.name)
         if self.name in OURS:
             (learner, rule), drift = OURS[self.name](**given), None
         else:
@@ -124,5 +124,5 @@ def algorithm(name: str) -> Algorithm:
     """An algorithm by its name, in any case."""
     found = algorithms().get(name.lower()) if isinstance(name, str) else None
     if found is None:
-        raise InputError(f"algorithm: there is no {name!r}; askwhen algorithms lists them all.")
+        raise InputError(f"there is no {name!r}; askwhen algorithms lists them all.", owner="algorithm")
     return found

@@ -9,13 +9,54 @@
 
     CacheWarning         compiled steps cannot be kept on the disk, or were damaged there (a RuntimeWarning)
 
-Every message is one sentence: who, which parameter, what was expected, what came, and the cure if there is one.
-After any of them the sampler is what it was before the call.
+Every message is one sentence: who, which parameter, what was expected, what came, and the cure if there is one. The
+text is for people; programs read the fields. After any of them the sampler is what it was before the call.
+
+A sentence may name an argument, a row or the instances through :func:`argument`, :func:`at_row` and ``INSTANCES``: the
+library calls them ``positive=``, ``row 3 of X`` and ``X``; who speaks to people in other words, such as the command
+line, gives its own :class:`Speaker` to ``error.told``.
 """
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 __all__ = ["AskwhenError", "CacheWarning", "InputError", "QuestionError", "SnapshotError"]
+
+_ARGUMENT, _ROW, _VALUE, _END = "\ue000", "\ue001", "\ue002", "\ue003"
+INSTANCES = "\ue004"
+"""The instances that a call was given, in a sentence."""
+
+
+def argument(name: str, value: str = "") -> str:
+    """An argument of a function, or its value, in a sentence."""
+    return f"{_ARGUMENT}{name}{_VALUE}{value}{_END}"
+
+
+def at_row(i: int) -> str:
+    """Row i of the instances that a call was given, in a sentence."""
+    return f"{_ROW}{i}{_END}"
+
+
+def called(name: str) -> str:
+    """A parameter in a sentence: X is what a call was given as its instances."""
+    return INSTANCES if name == "X" else name
+
+
+class Speaker:
+    """How the library calls things."""
+
+    def argument(self, name: str, value: str) -> str:
+        """An argument, or its value."""
+        return f"{name}={value if value == 'True' else repr(value)}" if value else f"{name}="
+
+    def row(self, i: int) -> str:
+        """One of the instances."""
+        return f"row {i} of X"
+
+    def instances(self) -> str:
+        """All of them."""
+        return "X"
 
 
 class CacheWarning(RuntimeWarning):
@@ -23,7 +64,75 @@ class CacheWarning(RuntimeWarning):
 
 
 class AskwhenError(Exception):
-    """Any error that askwhen raises on purpose."""
+    """Any error that askwhen raises on purpose.
+
+    Attributes
+    ----------
+    sentence : str
+        What is wrong, without who says so.
+    owner : str
+        The function or the class that was called.
+    parameter, expected, got : optional
+        Which of its parameters, what it must be, and what came.
+    row, column, file, line : optional
+        Where that is: counted from 0, but lines of files from 1.
+    chunk : int, optional
+        Which chunk of a stream, counted from 0.
+    """
+
+    def __init__(
+        self,
+        sentence: str = "",
+        *,
+        owner: str = "",
+        parameter: str | None = None,
+        expected: str | None = None,
+        got: Any = None,
+        row: int | None = None,
+        column: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+        chunk: int | None = None,
+    ) -> None:
+        super().__init__(sentence)
+        self.owner = owner
+        self.parameter, self.expected, self.got = parameter, expected, got
+        self.row, self.column, self.file, self.line, self.chunk = row, column, file, line, chunk
+        if row is None and _ROW in sentence:
+            self.row = int(sentence.partition(_ROW)[2].partition(_END)[0])
+
+    @classmethod
+    def about(cls, owner: str, parameter: str, expected: str, got: Any) -> Self:
+        """The error for a parameter that is not what it must be."""
+        sentence = f"{parameter} must be {expected}, got {got!r}."
+        plain = parameter.strip(_ARGUMENT + _VALUE + _END)
+        return cls(sentence, owner=owner, parameter=plain, expected=expected, got=got)
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in the words of the library, without who says so."""
+        return self.told(Speaker())
+
+    def told(self, speaker: Speaker) -> str:
+        """What is wrong, without who says so, as this speaker would put it."""
+        found = str(self.args[0]).replace(INSTANCES, speaker.instances())
+        while _END in found:
+            before, _, rest = found.partition(_END)
+            start = max(before.rfind(_ARGUMENT), before.rfind(_ROW))
+            kind, (name, _, value) = before[start], before[start + 1 :].partition(_VALUE)
+            said = speaker.row(int(name)) if kind == _ROW else speaker.argument(name, value)
+            found = before[:start] + said + rest
+        return found
+
+    def in_chunk(self, chunk: int) -> Self:
+        """The same error, of one chunk of a stream."""
+        found = type(self)(*self.args)
+        found.__dict__.update(self.__dict__, chunk=chunk)
+        return found
+
+    def __str__(self) -> str:
+        said = f"{self.owner}: {self.sentence}" if self.owner else self.sentence
+        return said if self.chunk is None else f"{said.removesuffix('.')}, in chunk {self.chunk}."
 
 
 class InputError(AskwhenError, ValueError):

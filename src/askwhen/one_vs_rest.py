@@ -30,7 +30,7 @@ from .engine.players import NOT_READY
 from .engine.round import BY_RULE, learn_row, score_row
 from .engine.state_arrays import copy_state
 from .engine.tally import Tally
-from .errors import InputError, SnapshotError
+from .errors import INSTANCES, InputError, SnapshotError, at_row
 from .learners import AutoLasec
 from .linalg.rows import DenseRows, Row, Rows, SparseRow, part_of, row, shape_of, size
 from .linalg.vectors import SOUND
@@ -84,7 +84,7 @@ class OneVsRest:
         if learner is None:
             learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
         if getattr(learner, "regression", False):
-            raise InputError(f"OneVsRest: needs a classifier, got the regressor {short(learner)}.")
+            raise InputError(f"needs a classifier, got the regressor {short(learner)}.", owner="OneVsRest")
         parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), None, prepare, audit)
         check_parts(parts)
         check_seed("OneVsRest", seed)
@@ -270,7 +270,9 @@ class OneVsRest:
         label = label.item() if isinstance(label, np.generic) else label
         known = isinstance(label, (str, int, float)) and label in self._places
         if not known:
-            raise InputError(f"{owner}: the label must be one of the classes {_listed(self.classes)}, got {label!r}.")
+            raise InputError(
+                f"the label must be one of the classes {_listed(self.classes)}, got {label!r}.", owner=owner
+            )
         return self._places[label]
 
     def run(self, X: Any, y: Any, times: Any = None) -> Trace:
@@ -290,7 +292,9 @@ class OneVsRest:
             n, d = shape_of(rows)
             labels = np.asarray(y)
             if labels.shape != (n,):
-                raise InputError(f"run: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
+                raise InputError(
+                    f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner="run"
+                )
             places = np.array([self._place("run", label) for label in labels])
             when = moments(judge, "run", times, n)
             before = copy.deepcopy((judge, self._learners, self._open))
@@ -311,7 +315,7 @@ class OneVsRest:
         queried, updated, predicted = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.empty(n, np.int64)
         part = part_of(rows, 0, n)
         for i in range(n):
-            ask = self._ask(row(part, i).copy(), float(times[i]) if len(times) else 0.0, "run", f"row {i} of X")
+            ask = self._ask(row(part, i).copy(), float(times[i]) if len(times) else 0.0, "run", at_row(i))
             margin[i], chance[i], queried[i] = ask.margin, ask.probability, ask.query
             predicted[i] = self._places[ask.prediction]
             if ask.query:
@@ -345,7 +349,10 @@ class OneVsRest:
             if judge.learner is None:
                 return np.zeros((shape_of(rows)[0], len(self.classes)))
             if shape_of(rows)[1] != judge.shape.d:
-                raise InputError(f"margins: X must have {judge.shape.d} columns as before, got {shape_of(rows)[1]}.")
+                raise InputError(
+                    f"{INSTANCES} must have {judge.shape.d} columns as before, got {shape_of(rows)[1]}.",
+                    owner="margins",
+                )
             seen = seen_rows(judge.prepare, rows)
             return np.column_stack([engine.margins(seen) for engine in self._learners])
 
@@ -386,12 +393,12 @@ class OneVsRest:
             known = all(waiting.ask.prediction in made._places for waiting in made._open.values())
             whole = all(len(waiting.signs) == len(classes) for waiting in made._open.values())
             if list(made._open) != list(judge.pending) or not (known and whole):
-                raise SnapshotError("load: the snapshot's open questions contradict each other.")
+                raise SnapshotError("the snapshot's open questions contradict each other.", owner="load")
             return made
         except SnapshotError:
             raise
         except engine_state.UNREADABLE as error:
-            raise SnapshotError("load: the file holds no OneVsRest that this version can read.") from error
+            raise SnapshotError("the file holds no OneVsRest that this version can read.", owner="load") from error
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
@@ -416,7 +423,7 @@ def _open_of(line: list[Any]) -> _Open:
     *ask, signs, numbers = line
     found = [engine_state.flag(sign) for sign in signs]
     if len(numbers) != 3 or not all(type(number) is float and 0.0 <= number < np.inf for number in numbers):
-        raise SnapshotError("load: the snapshot's open questions contradict each other.")
+        raise SnapshotError("the snapshot's open questions contradict each other.", owner="load")
     return _Open(engine_state.read_ask(ask), np.array(found, bool), np.array(numbers))
 
 
@@ -427,7 +434,7 @@ def _check_learners(classes: list[Any], judge: Engine, learners: list[Engine]) -
     apart = judge.parts.drift is None and not judge.regression and not any(engine.pending for engine in learners)
     like = all(_in_any_form(engine.parts.learner) == _in_any_form(judge.parts.learner) for engine in learners)
     if len(learners) != len(classes) or not (alone and apart and like):
-        raise SnapshotError("load: the snapshot's arrays contradict each other.")
+        raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
 
 
 def _in_any_form(learner: Any) -> Any:
@@ -442,7 +449,9 @@ def _checked_classes(classes: Any) -> list[Any]:
     words = [isinstance(label, str) for label in found]
     numbers = [isinstance(label, (int, float)) and label == label for label in found]  # NaN is not itself
     if len(found) < 2 or not (all(words) or all(numbers)) or len(set(found)) < len(found):
-        raise InputError(f"OneVsRest: classes must be at least two different strings or numbers, got {classes!r}.")
+        raise InputError(
+            f"classes must be at least two different strings or numbers, got {classes!r}.", owner="OneVsRest"
+        )
     return found
 
 

@@ -163,21 +163,21 @@ def paper(
     wanted = ", ".join(expected) or "no letters"
     for letter in letters:
         if letter not in expected:
-            raise InputError(f"paper: {name.upper()} takes {wanted}, got {letter!r}.")
+            raise InputError(f"{name.upper()} takes {wanted}, got {letter!r}.", owner="paper")
     for letter, required in expected.items():
         if required and letter not in letters:
-            raise InputError(f"paper: {name.upper()} takes {wanted}, and {letter!r} is missing.")
+            raise InputError(f"{name.upper()} takes {wanted}, and {letter!r} is missing.", owner="paper")
     try:
         learner, rule, drift = (*_builder(name)(**letters), None)[:3]
         if kernel is not None:
             learner = dataclasses.replace(learner, kernel=kernel)
         return Sampler(learner, rule, drift, prepare, seed=seed)
     except InputError as error:
-        raise InputError(f"paper: {name.upper()}: {error}") from None
+        raise InputError(f"{name.upper()}: {error}", owner="paper") from None
 
 
 def _builder(name: str) -> Callable[..., Parts]:
     entry = PAPERS.get(name.upper()) if isinstance(name, str) else None
     if entry is None:
-        raise InputError(f"paper: name must be one of {', '.join(PAPERS)}, got {name!r}.")
+        raise InputError(f"name must be one of {', '.join(PAPERS)}, got {name!r}.", owner="paper")
     return entry.build

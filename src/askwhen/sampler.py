@@ -337,11 +337,13 @@ class Sampler:
     def _run_tasks(self, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
         if engine.round > 0:
-            raise InputError("run: y must be a vector of labels, since this sampler has played rounds with one.")
+            raise InputError(
+                "y must be a vector of labels, since this sampler has played rounds with one.", owner="run"
+            )
         rows = check_instances("run", X, self._tasks[0]._engine.form if self._tasks else None)
         if dimensions_of("run", Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
             wanted = f"{len(self._tasks)} columns as before" if self._tasks else "at least one column"
-            raise InputError(f"run: y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.")
+            raise InputError(f"y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.", owner="run")
         columns = [check_labels("run", column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
         tasks = self._tasks or [Sampler(*engine.parts, seed=seed) for seed in seeds]
@@ -357,7 +359,7 @@ class Sampler:
         return found
 
     def _has_tasks(self, owner: str) -> InputError:
-        return InputError(f"{owner}: this sampler has {len(self._tasks)} tasks; use sampler.tasks[j].{owner}.")
+        return InputError(f"this sampler has {len(self._tasks)} tasks; use sampler.tasks[j].{owner}.", owner=owner)
 
     @property
     def tasks(self) -> list[Sampler]:
@@ -417,5 +419,5 @@ class Sampler:
 
     def _open_question(self, owner: str, ask: Ask | int) -> Question:
         if self._tasks:
-            raise QuestionError(str(self._has_tasks(owner)))
+            raise QuestionError(self._has_tasks(owner).sentence, owner=owner)
         return open_question(owner, self._engine.pending, ask)

@@ -49,7 +49,7 @@ def check_number(
         below = number < high if open_high else number <= high
         if above and below:
             return
-    raise InputError(f"{name_of(owner)}: {name} must be {expected}, got {value!r}.")
+    raise InputError.about(name_of(owner), name, expected, value)
 
 
 def check_positive(owner: Any, name: str, value: Any) -> None:
@@ -60,19 +60,19 @@ def check_positive(owner: Any, name: str, value: Any) -> None:
 def check_count(owner: Any, name: str, value: Any) -> None:
     """Refuse a parameter that is no whole number of at least 1, or too large to count rounds with."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) < 2**31:
-        raise InputError(f"{name_of(owner)}: {name} must be a whole number from 1 to 2^31 - 1, got {value!r}.")
+        raise InputError.about(name_of(owner), name, "a whole number from 1 to 2^31 - 1", value)
 
 
 def check_flag(owner: Any, name: str, value: Any) -> None:
     """Refuse a parameter that is neither True nor False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name_of(owner)}: {name} must be True or False, got {value!r}.")
+        raise InputError.about(name_of(owner), name, "True or False", value)
 
 
 def check_seed(owner: Any, seed: Any) -> None:
     """Refuse what cannot seed coins; None may."""
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
-        raise InputError(f"{name_of(owner)}: seed must be a whole number of at least 0, got {seed!r}.")
+        raise InputError.about(name_of(owner), "seed", "a whole number of at least 0", seed)
 
 
 def as_float(value: Any) -> float:
@@ -87,7 +87,7 @@ def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) ->
     """Refuse a parameter that is none of the choices."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
-        raise InputError(f"{name_of(owner)}: {name} must be {listed}, got {value!r}.")
+        raise InputError.about(name_of(owner), name, listed, value)
 
 
 LARGEST_TIME = 1e15

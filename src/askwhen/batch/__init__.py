@@ -93,18 +93,20 @@ def online_to_batch(
     True
     """
     if not isinstance(sampler, Sampler):
-        raise InputError(f"online_to_batch: sampler must be a Sampler, got {type(sampler).__name__}.")
+        raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="online_to_batch")
     check_choice("online_to_batch", "how", how, tuple(MAKERS))
     check_count("online_to_batch", "passes", passes)
     check_seed("online_to_batch", seed)
     if sampler.tasks:
-        raise InputError("online_to_batch: this sampler has tasks; give one of sampler.tasks.")
+        raise InputError("this sampler has tasks; give one of sampler.tasks.", owner="online_to_batch")
     if sampler.learner.regression:
-        raise InputError(f"online_to_batch: needs a classifier, got the regressor {short(sampler.learner)}.")
+        raise InputError(f"needs a classifier, got the regressor {short(sampler.learner)}.", owner="online_to_batch")
     sampler = copy.deepcopy(sampler)
     engine = sampler.engine
     if passes > 1 and engine.needs_time:
-        raise InputError(f"online_to_batch: passes must be 1, since {short(sampler.rule)} allows for labels by time.")
+        raise InputError(
+            f"passes must be 1, since {short(sampler.rule)} allows for labels by time.", owner="online_to_batch"
+        )
     seed = engine.seed if seed is None else seed
     order, pick = np.random.SeedSequence(seed).spawn(2)
     run = Run(sampler, pieces_of("online_to_batch", X, y, times, int(passes), order), np.random.default_rng(pick))
@@ -181,7 +183,7 @@ class BatchClassifier:
     def set_params(self, **params: Any) -> Self:
         """Itself, without parameters; there are none to set."""
         if params:
-            raise InputError(f"set_params: a batch classifier has no parameters, got {', '.join(params)}.")
+            raise InputError(f"a batch classifier has no parameters, got {', '.join(params)}.", owner="set_params")
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -208,7 +210,9 @@ class BatchClassifier:
         except SnapshotError:
             raise
         except engine_state.UNREADABLE as error:
-            raise SnapshotError("load: the file holds no batch classifier that this version can read.") from error
+            raise SnapshotError(
+                "the file holds no batch classifier that this version can read.", owner="load"
+            ) from error
 
 
 class _Counts:

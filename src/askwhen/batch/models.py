@@ -278,7 +278,7 @@ def _are_lives(lived: np.ndarray) -> bool:
 def _check_arrays(*sound: Any) -> None:
     """Refuse arrays of a file unless all that they must be is true of them."""
     if not all(sound):
-        raise SnapshotError("load: the snapshot's arrays contradict each other.")
+        raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
 
 
 def _replay(run: Run) -> _Replay:

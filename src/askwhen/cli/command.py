@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import re
 import shlex
 import sys
 import traceback
@@ -142,14 +141,6 @@ def command(function: Callable[..., Any]) -> click.Command:
     return click.command()(guarded)
 
 
-_OPTIONS = {"n_features": "--features", "zero_based": "--zero-based"} | {
-    name: f"--{name}"
-    for name in ("label", "text", "drop", "categories", "missing", "delimiter", "encoding", "positive", "format", "url")
-}
-"""The arguments of the library that are options here."""
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(['\"]?)(\w*)\2")
-
-
 def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
     """Say what a warning of ours says; others are for developers, and shown as usual."""
     from ..errors import CacheWarning
@@ -162,18 +153,13 @@ def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, 
 
 def _sentence(error: Exception) -> str:
     from ..errors import AskwhenError
+    from .source import Commands
 
     if isinstance(error, AskwhenError):
-        # The library names its functions and their arguments; here they are commands and options.
-        return _ARGUMENT.sub(_as_option, re.sub(r"^(\w+: )", "", str(error)))
+        return error.told(Commands(error))  # who raised it is a function of the library, and says nothing here
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     return f"an error that should not happen, {type(error).__name__}: {error}; --debug shows where."
-
-
-def _as_option(argument: re.Match[str]) -> str:
-    option, value = _OPTIONS[argument[1]], argument[3]
-    return option if value in ("", "True") else f"{option} {value}"
 
 
 def fail(out: Out, error: Exception) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import signal
 import threading
 import time
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import AskwhenError, InputError, Speaker, argument
 from .command import Out
 
 _PIECE_SECONDS = 0.2
@@ -50,9 +49,9 @@ class Source:
         self, file: str, reading: dict[str, Any], target: str = "binary", shuffle: bool = False, seed: int | None = 0
     ) -> None:
         if Path(file).is_dir():
-            raise InputError(f"read: {file} is a folder, not a file.")
+            raise InputError(f"{file} is a folder, not a file.", owner="read")
         if file != "-" and not is_set(file) and not Path(file).exists():
-            raise InputError(f"read: there is no file {file}, and no data set of that name.")
+            raise InputError(f"there is no file {file}, and no data set of that name.", owner="read")
         self._file = file
         self._shuffle = shuffle
         self._stream: Any = None
@@ -144,7 +143,9 @@ def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
         return found.X, found.y[:, found.names.index(positive)]
     if found.y.ndim == 2:
         some = ", ".join(found.names[:5])
-        raise InputError(f"read: {name} has {len(found.names)} topics; name one as positive=, such as {some}.")
+        raise InputError(
+            f"{name} has {len(found.names)} topics; name one as {argument('positive')}, such as {some}.", owner="read"
+        )
     return found.X, signs(found.y, positive, name, 0)
 
 
@@ -154,9 +155,36 @@ def of_file(name: str, played: int) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        said = re.sub(r", in chunk \d+", "", str(error))
-        said = re.sub(r"\brow (\d+) of X\b", lambda found: f"instance {played + int(found[1]):,} of {name}", said)
-        raise InputError(re.sub(r"\bX\b", f"{name}, after instance {played:,},", said)) from error
+        raise OfFileError(error, name, played) from error
+
+
+class OfFileError(InputError):
+    """What was wrong with a chunk of a file, of which so many instances had been played before."""
+
+    def __init__(self, error: InputError, name: str, played: int) -> None:
+        super().__init__(*error.args)
+        self.__dict__.update(error.__dict__, file=name, chunk=None)
+        self.played = played
+
+
+class Commands(Speaker):
+    """How the command line calls things: arguments are options, and instances are those of a file."""
+
+    def __init__(self, error: AskwhenError) -> None:
+        self._file, self._played = error.file, getattr(error, "played", 0)
+
+    def argument(self, name: str, value: str) -> str:
+        """An option, or an option with its value."""
+        option = {"n_features": "--features", "zero_based": "--zero-based"}.get(name, f"--{name}")
+        return option if value in ("", "True") else f"{option} {value}"
+
+    def row(self, i: int) -> str:
+        """One of the instances, by its number in the whole file."""
+        return f"instance {self._played + i:,}" + (f" of {self._file}" if self._file else "")
+
+    def instances(self) -> str:
+        """All that came after those that were played."""
+        return f"{self._file}, after instance {self._played:,}," if self._file else "the input"
 
 
 class Stopping:

@@ -18,7 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from ..errors import InputError
+from ..errors import InputError, argument
 
 BLOCK = 1 << 22
 """How many bytes are parsed at once."""
@@ -46,7 +46,7 @@ def check_readable(owner: str, path: str | os.PathLike[str]) -> None:
     """Refuse a path where there is nothing to read."""
     if not is_piped(path) and not Path(path).is_file():
         what = f"{path} is a folder, not a file" if Path(path).is_dir() else f"there is no file {path}"
-        raise InputError(f"{owner}: {what}.")
+        raise InputError(f"{what}.", owner=owner)
 
 
 def check_encoding(owner: str, encoding: Any) -> None:
@@ -56,12 +56,16 @@ def check_encoding(owner: str, encoding: Any) -> None:
     except (LookupError, TypeError, ValueError):
         known = False
     if not known:
-        raise InputError(f"{owner}: encoding= must be the name of an encoding, such as 'latin-1', got {encoding!r}.")
+        raise InputError(
+            f"{argument('encoding')} must be the name of an encoding, such as 'latin-1', got {encoding!r}.", owner=owner
+        )
 
 
 def not_decoded(path: str | os.PathLike[str], what: str = "") -> InputError:
     """The error for a file, or a part of it, that is not in UTF-8."""
-    return InputError(f"read: {what}{path} is not in UTF-8; say what it is in by encoding=, such as 'latin-1'.")
+    return InputError(
+        f"{what}{path} is not in UTF-8; say what it is in by {argument('encoding')}, such as 'latin-1'.", owner="read"
+    )
 
 
 def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, BinaryIO]:
@@ -71,7 +75,7 @@ def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, Bina
     try:
         file = Path(path).open("rb")  # noqa: SIM115, the caller closes it
     except OSError as error:
-        raise InputError(f"{owner}: cannot read {path}: {error.strerror}.") from error
+        raise InputError(f"cannot read {path}: {error.strerror}.", owner=owner) from error
     suffix = Path(path).suffix
     if suffix == ".gz":
         return cast(BinaryIO, gzip.GzipFile(fileobj=file)), file
@@ -90,7 +94,7 @@ def needs(owner: str, module: str, what: str) -> Any:
     try:
         return __import__(module)
     except ImportError as error:
-        raise InputError(f"{owner}: {what} needs {module}: pip install 'askwhen[data]'.") from error
+        raise InputError(f"{what} needs {module}: pip install 'askwhen[data]'.", owner=owner) from error
 
 
 class _Recoded(io.RawIOBase):
@@ -138,9 +142,11 @@ def blocks_of(
             try:
                 more = fill(memoryview(block)[len(rest) :])
             except UnicodeError as error:
-                raise InputError(f"{owner}: {path} is not in {encoding}; give another encoding=.") from error
+                raise InputError(
+                    f"{path} is not in {encoding}; give another {argument('encoding')}.", owner=owner
+                ) from error
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-                raise InputError(f"{owner}: cannot decompress {path}: {str(error).rstrip('.')}.") from error
+                raise InputError(f"cannot decompress {path}: {str(error).rstrip('.')}.", owner=owner) from error
             if report is not None and file.seekable():
                 report(file.tell())
             if not more:

@@ -89,12 +89,12 @@ def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.cs
     """
     check_features("hash_text", n_features)
     if isinstance(texts, str):
-        raise InputError("hash_text: texts must be several strings, got one; give a list.")
+        raise InputError("texts must be several strings, got one; give a list.", owner="hash_text")
     found = list(texts)
     strange = next((i for i, text in enumerate(found) if not isinstance(text, str)), None)
     if strange is not None:
         raise InputError(
-            f"hash_text: every text must be a string, got {type(found[strange]).__name__} in row {strange}."
+            f"every text must be a string, got {type(found[strange]).__name__} in row {strange}.", owner="hash_text"
         )
     return hashed_words(found, int(n_features))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
+from ..errors import InputError, argument
 from .files import listed, not_decoded
 from .hashing import DEFAULT_FEATURES, counted, hashed_names, hashed_words
 
@@ -84,19 +84,29 @@ class Columns(NamedTuple):
         """Refuse a table that lacks a column, or has one twice."""
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise InputError(f"read: {path} has more than one column {twice!r}.")
+            raise InputError(f"{path} has more than one column {twice!r}.", owner="read", file=str(path))
         label = self.label if self.labelled else None
         for name in (label, self.time, *self.text, *self.categories):
             if name is not None and name in self.drop:
-                raise InputError(f"read: column {name!r} is needed, and named in drop= too.")
+                raise InputError(
+                    f"column {name!r} is needed, and named in {argument('drop')} too.", owner="read", file=str(path)
+                )
             if name is not None and name not in names:
-                raise InputError(f"read: {path} has no column {name!r}; it has {listed(names)}.")
+                raise InputError(
+                    f"{path} has no column {name!r}; it has {listed(names)}.", owner="read", file=str(path)
+                )
         if self.labelled and self.label_in(names) is None:
-            raise InputError(f"read: {path} needs label=, the name of its label column; it has {listed(names)}.")
+            raise InputError(
+                f"{path} needs {argument('label')}, the name of its label column; it has {listed(names)}.",
+                owner="read",
+                file=str(path),
+            )
         for name in widths(self.names or (), names):
             if name not in names:
                 raise InputError(
-                    f"read: {path} has no column {name!r}, one of the features that were named; it has {listed(names)}."
+                    f"{path} has no column {name!r}, one of the features that were named; it has {listed(names)}.",
+                    owner="read",
+                    file=str(path),
                 )
 
 
@@ -194,13 +204,18 @@ class Instances:
                 raise not_decoded(path, f"column {name!r} of ")
             elif columns.strict:
                 raise InputError(
-                    f"read: column {name!r} of {path} holds {kind}, not numbers; name it in drop=, text= or "
-                    "categories=."
+                    f"column {name!r} of {path} holds {kind}, not numbers; name it in {argument('drop')}, "
+                    f"{argument('text')} or {argument('categories')}.",
+                    owner="read",
                 )
         if not self._widths and not columns.text and not columns.categories:
             if columns.labelled:
-                raise InputError(f"read: {path} has no feature besides its label.")
-            raise InputError(f"read: {path} has no column of numbers; name the column of its text= or categories=.")
+                raise InputError(f"{path} has no feature besides its label.", owner="read")
+            raise InputError(
+                f"{path} has no column of numbers; name the column of its {argument('text')} or "
+                f"{argument('categories')}.",
+                owner="read",
+            )
         values = [
             part
             for name, width in self._widths.items()
@@ -212,7 +227,9 @@ class Instances:
             places = {name: i for i, name in enumerate(values + gaps)}
             strange = next((name for name in columns.names if name not in places), None)
             if strange is not None:
-                raise InputError(f"read: {path} has no column {strange!r}, one of the features that were named.")
+                raise InputError(
+                    f"{path} has no column {strange!r}, one of the features that were named.", owner="read"
+                )
             self._order = [places[name] for name in columns.names]
             self.names = columns.names
         else:
@@ -223,8 +240,12 @@ class Instances:
         lengths, _ = table.lists(name, self._before)
         if lengths[0] <= 0:
             raise InputError(
-                f"read: column {name!r} of {self._path} is empty in instance 0, which must show how many numbers it "
-                "holds; name it in drop=."
+                f"column {name!r} of {self._path} is empty in instance 0, which must show how many numbers it "
+                f"holds; name it in {argument('drop')}.",
+                owner="read",
+                file=str(self._path),
+                column=name,
+                row=0,
             )
         return int(lengths[0])
 
@@ -260,12 +281,16 @@ class Instances:
         return gaps.astype(float)
 
     def _refuse_gap(self, name: str, row: int) -> None:
-        cure = "give missing='feature', or name it in drop="
+        cure = f"give {argument('missing', 'feature')}, or name it in {argument('drop')}"
         if self._columns.missing == "feature":
             cure = f"the features that were named have no {name + _GAP!r}"
         raise InputError(
-            f"read: column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from 0; "
-            f"{cure}."
+            f"column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from 0; "
+            f"{cure}.",
+            owner="read",
+            file=str(self._path),
+            column=name,
+            row=self._before + row,
         )
 
     def _list(self, table: Table, name: str, width: int) -> np.ndarray:
@@ -273,8 +298,12 @@ class Instances:
         strange = np.flatnonzero((lengths != width) & (lengths > 0))
         if len(strange):
             raise InputError(
-                f"read: column {name!r} of {self._path} must hold {width} numbers in every row, got "
-                f"{lengths[strange[0]]} in instance {self._before + strange[0]}."
+                f"column {name!r} of {self._path} must hold {width} numbers in every row, got "
+                f"{lengths[strange[0]]} in instance {self._before + strange[0]}.",
+                owner="read",
+                file=str(self._path),
+                column=name,
+                row=self._before + int(strange[0]),
             )
         found = np.full((table.rows, width), np.nan)
         found[lengths > 0] = flat.reshape(-1, width)
@@ -284,8 +313,12 @@ class Instances:
         row = table.gap(name)
         if row is not None:
             raise InputError(
-                f"read: column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from "
-                f"0; every instance needs {what}."
+                f"column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from "
+                f"0; every instance needs {what}.",
+                owner="read",
+                file=str(self._path),
+                column=name,
+                row=self._before + row,
             )
         return table.values(name, self._before)
 

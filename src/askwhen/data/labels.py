@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, argument
 
 _WORDS = {"true": 1.0, "false": -1.0, "yes": 1.0, "no": -1.0, "+1": 1.0, "1": 1.0, "-1": -1.0, "0": -1.0}
 _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
@@ -31,7 +31,9 @@ def check_positive(positive: Any, target: str) -> None:
     """Refuse a positive label where there is no such thing."""
     if positive is not None and target != "binary":
         what = {"number": "are numbers", "class": "stay as they are", "none": "are not read"}[target]
-        raise InputError(f"read: positive= says which of two labels is +1, and here labels {what}.")
+        raise InputError(
+            f"{argument('positive')} says which of two labels is +1, and here labels {what}.", owner="read"
+        )
 
 
 def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] | None = None) -> np.ndarray:
@@ -58,8 +60,9 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
     if len(bad):
         strange = y[bad[0]].item() if hasattr(y[bad[0]], "item") else y[bad[0]]
         raise InputError(
-            f"read: {path} has the label {strange!r} in instance {before + bad[0]}; labels must be -1 and +1, or 0 and "
-            "1, or name the one that is positive=."
+            f"{path} has the label {strange!r} in instance {before + bad[0]}; labels must be -1 and +1, or 0 and "
+            f"1, or name the one that is {argument('positive')}.",
+            owner="read",
         )
     _check_coding({label: int(np.argmax(at)) for label, at in written.items() if at.any()}, path, before, seen)
     return found
@@ -78,8 +81,9 @@ def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] 
             break
     *others, last = sorted(seen)
     raise InputError(
-        f"read: {path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
-        f"{before + first[label]} shows; name the one that is positive=."
+        f"{path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
+        f"{before + first[label]} shows; name the one that is {argument('positive')}.",
+        owner="read",
     )
 
 
@@ -109,5 +113,5 @@ def _as_number(positive: Any, path: Any) -> float:
         return float(positive)
     except (TypeError, ValueError):
         raise InputError(
-            f"read: the labels of {path} are numbers, so positive= must be one, got {positive!r}."
+            f"the labels of {path} are numbers, so {argument('positive')} must be one, got {positive!r}.", owner="read"
         ) from None

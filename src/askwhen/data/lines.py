@@ -17,13 +17,12 @@ from .files import Report, blocks_of, in_order, is_piped
 NEWLINE = np.uint8(ord("\n"))
 
 
-class LineError(InputError):
-    """What is wrong with a line, which the reader of the file can name."""
+class LineError(Exception):
+    """What is wrong with a line of a block, counted from 0, which the reader of the file can name."""
 
-    def __init__(self, line: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.line = line
-        self.sentence = sentence
+    def __init__(self, line: int, trouble: str) -> None:
+        super().__init__(line, trouble)
+        self.line, self.trouble = line, trouble
 
 
 @entry
@@ -46,7 +45,8 @@ def parsed(
     with closing(in_order(partial(_caught, parse), blocks, wait=not is_piped(path))) as results:
         for lines, found in results:
             if isinstance(found, LineError):
-                raise InputError(f"read: {path}, line {before + found.line + 1}, {found.sentence}.")
+                line = before + found.line + 1
+                raise InputError(f"{path}, line {line}, {found.trouble}.", owner="read", file=str(path), line=line)
             yield before, found
             before += lines
 

@@ -35,12 +35,17 @@ class Pairs:
         try:
             X, y, times = self._instances(lines)
         except LineError as error:
-            raise InputError(f"read: {self._path}, line {error.line}, {error.sentence}.") from None
+            raise InputError(
+                f"{self._path}, line {error.line}, {error.trouble}.",
+                owner="read",
+                file=str(self._path),
+                line=error.line,
+            ) from None
         kind = (type(X), X.shape[1], times is None)
         self._first = self._first or kind
         if kind != self._first:
             raise InputError(
-                f"read: {self._path}, line {lines.numbers[0]}, must have an x and a time like the lines before."
+                f"{self._path}, line {lines.numbers[0]}, must have an x and a time like the lines before.", owner="read"
             )
         return X, y, times
 

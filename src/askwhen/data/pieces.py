@@ -30,7 +30,7 @@ class Piece(NamedTuple):
         except InputError as error:
             if self.chunk is None:
                 raise
-            raise InputError(f"{str(error).removesuffix('.')}, in chunk {self.chunk}.") from error
+            raise error.in_chunk(self.chunk) from error
 
 
 def pieces_of(
@@ -42,7 +42,7 @@ def pieces_of(
     an iterable of ``(X, y)`` or ``(X, y, times)`` chunks; a further pass reads it again, and shuffles inside chunks.
     """
     if isinstance(y, str):
-        raise InputError(f"{owner}: y must be labels, got {y!r}; give other arguments by name.")
+        raise InputError(f"y must be labels, got {y!r}; give other arguments by name.", owner=owner)
     if y is None:
         _check_chunks(owner, X, times, passes)
         return _chunks(owner, X, passes, np.random.default_rng(seed))
@@ -52,14 +52,15 @@ def pieces_of(
 def _check_chunks(owner: str, X: Any, times: Any, passes: int) -> None:
     if isinstance(X, (np.ndarray, str, bytes, dict)) or sp.issparse(X) or not isinstance(X, Iterable):
         raise InputError(
-            f"{owner}: y must be given, or X must be an iterable of (X, y) chunks, got {type(X).__name__}."
+            f"y must be given, or X must be an iterable of (X, y) chunks, got {type(X).__name__}.", owner=owner
         )
     if times is not None:
-        raise InputError(f"{owner}: times of a stream of chunks come with them, as (X, y, times).")
+        raise InputError("times of a stream of chunks come with them, as (X, y, times).", owner=owner)
     if passes > 1 and iter(X) is X:
         raise InputError(
-            f"{owner}: a {type(X).__name__} can be read only once; for passes={passes} give arrays, a list of chunks, "
-            "or any iterable that begins afresh."
+            f"a {type(X).__name__} can be read only once; for passes={passes} give arrays, a list of chunks, "
+            "or any iterable that begins afresh.",
+            owner=owner,
         )
 
 
@@ -80,11 +81,11 @@ def _chunks(owner: str, chunks: Iterable[Any], passes: int, rng: np.random.Gener
         for k, chunk in enumerate(chunks):
             if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
                 what = f"{len(chunk)} parts" if isinstance(chunk, (tuple, list)) else type(chunk).__name__
-                raise InputError(f"{owner}: every chunk must be (X, y) or (X, y, times), got {what}.")
+                raise InputError(f"every chunk must be (X, y) or (X, y, times), got {what}.", owner=owner)
             X, y, times = (*chunk, None)[:3]
             yield _shuffled(X, y, k, rng) if again else Piece(X, y, times, k)
         if k < 0:
-            raise InputError(f"{owner}: the stream holds no chunk.")
+            raise InputError("the stream holds no chunk.", owner=owner)
 
 
 def _shuffled(X: Any, y: Any, chunk: int, rng: np.random.Generator) -> Piece:

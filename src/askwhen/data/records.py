@@ -58,7 +58,7 @@ def read_records(
     """
     name, kind = os.fspath(path), format_of(path, format)
     if kind not in ("csv", "tsv", "parquet", "ndjson"):
-        raise InputError(f"read: records come from csv, tsv, parquet or ndjson, got {kind}.")
+        raise InputError(f"records come from csv, tsv, parquet or ndjson, got {kind}.", owner="read")
     check_reading(kind, missing, delimiter, encoding)
     check_readable("read", name)
     columns = Columns(

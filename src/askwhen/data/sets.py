@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
+from ..errors import InputError, argument
 from .hashing import hash_text
 from .stream import read
 
@@ -86,7 +86,7 @@ def load(name: str, *, url: str | None = None) -> Data:
     ((1797, 64), ('0', '1', '2'))
     """
     if not isinstance(name, str) or name.lower() not in _LOADERS:
-        raise InputError(f"load: name must be one of {', '.join(_LOADERS)}, got {name!r}.")
+        raise InputError(f"name must be one of {', '.join(_LOADERS)}, got {name!r}.", owner="load")
     return _LOADERS[name.lower()](lambda file: fetch(file, url))
 
 
@@ -134,29 +134,31 @@ def fetch(file: str, url: str | None = None) -> Path:
             return path
     if url is None:
         raise InputError(
-            f"load: there is no {file}: put it into a folder that ASKWHEN_DATA names, or give url=, the address of a "
-            "folder that has it."
+            f"there is no {file}: put it into a folder that ASKWHEN_DATA names, or give {argument('url')}, the "
+            "address of a "
+            "folder that has it.",
+            owner="load",
         )
     if not isinstance(url, str) or not url.startswith(("http://", "https://", "ftp://")):
-        raise InputError(f"load: url must be an address such as https://example.org/folder, got {url!r}.")
+        raise InputError(f"url must be an address such as https://example.org/folder, got {url!r}.", owner="load")
     try:
         import pooch
     except ImportError as error:
-        raise InputError("load: a download needs pooch: pip install 'askwhen[data]'.") from error
+        raise InputError("a download needs pooch: pip install 'askwhen[data]'.", owner="load") from error
     try:
         pooch.get_logger().setLevel("ERROR")
         where = f"{url.rstrip('/')}/{file}"
         return Path(pooch.retrieve(where, f"sha256:{FILES[file]}", file, cache_folder(), progressbar=False))
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"load: {file} could not be had from {url}: {reason}.") from error
+        raise InputError(f"{file} could not be had from {url}: {reason}.", owner="load") from error
 
 
 @cache
 def _check(path: Path, changed: int) -> None:
     """Refuse a file that is not what it should be; checked again only when it changes."""
     if hashlib.sha256(path.read_bytes()).hexdigest() != FILES[path.name]:
-        raise InputError(f"load: {path} is not the file it should be: its SHA-256 is another one; remove it.")
+        raise InputError(f"{path} is not the file it should be: its SHA-256 is another one; remove it.", owner="load")
 
 
 Fetch = Callable[[str], Path]
@@ -244,7 +246,7 @@ def _digits(fetch: Fetch) -> Data:
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:
-        raise InputError("load: digits come with scikit-learn: pip install 'askwhen[sklearn]'.") from error
+        raise InputError("digits come with scikit-learn: pip install 'askwhen[sklearn]'.", owner="load") from error
     X, y = load_digits(return_X_y=True)
     return Data(X, y, names=tuple("0123456789"))
 

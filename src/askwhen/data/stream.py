@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
+from ..errors import InputError, argument
 from ..validation import check_choice, check_count
 from .files import Report, check_encoding, check_readable, is_piped, listed
 from .formats import READERS, Request, chunks_of, format_of, scan_svmlight
@@ -86,7 +86,10 @@ class Stream:
                 if passed < X.shape[0]:
                     yield tuple(part if part is None else part[passed:] for part in found) if passed else found
         if before and not found_positive:
-            raise InputError(f"read: no instance of {self.path} has the label {self.positive!r} that is positive=.")
+            raise InputError(
+                f"no instance of {self.path} has the label {self.positive!r} that is {argument('positive')}.",
+                owner="read",
+            )
 
     def _with_progress(self) -> Generator[tuple[Any, ...]]:
         from rich.console import Console
@@ -111,7 +114,7 @@ class Stream:
         finally:
             self.n_features = known
         if not found:
-            raise InputError(f"read: {self.path} holds no instance.")
+            raise InputError(f"{self.path} holds no instance.", owner="read")
         Xs, *others = zip(*found, strict=True)
         if sp.issparse(Xs[0]):
             d = max(X.shape[1] for X in Xs)
@@ -126,7 +129,7 @@ class Stream:
         """Find the largest feature, and the largest of several labels, where they are not given."""
         if is_piped(self.path):
             what = "the standard input" if self.path == "-" else self.path
-            raise InputError(f"read: give n_features=, since {what} can be read only once.")
+            raise InputError(f"give {argument('n_features')}, since {what} can be read only once.", owner="read")
         d, labels = scan_svmlight(self._request(None))
         self.n_features = self.n_features or max(d, 1)
         self.n_labels = self.n_labels or labels
@@ -219,12 +222,12 @@ def read(
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
     """
     name, format = os.fspath(path), format_of(path, format)
-    check_choice("read", "format=", format, tuple(READERS))
-    check_choice("read", "target=", target, ("binary", "number", "class", "none"))
-    check_count("read", "rows=", rows)
+    check_choice("read", argument("format"), format, tuple(READERS))
+    check_choice("read", argument("target"), target, ("binary", "number", "class", "none"))
+    check_count("read", argument("rows"), rows)
     if skip != 0:
-        check_count("read", "skip=", skip)
-    for what, count in (("n_features=", n_features), ("n_labels=", n_labels)):
+        check_count("read", argument("skip"), skip)
+    for what, count in ((argument("n_features"), n_features), (argument("n_labels"), n_labels)):
         if count is not None:
             check_count("read", what, count)
     check_positive(positive, target)
@@ -241,8 +244,14 @@ def read(
         target != "none",
     )
     if format in ("svmlight", "vw") and (columns.categories or columns.names is not None or missing == "feature"):
-        what = "categories=" if columns.categories else "missing=" if columns.names is None else "a feature by its name"
-        raise InputError(f"read: {what} is only for tables, got {format}.")
+        what = (
+            argument("categories")
+            if columns.categories
+            else argument("missing")
+            if columns.names is None
+            else "a feature by its name"
+        )
+        raise InputError(f"{what} is only for tables, got {format}.", owner="read")
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
     return Stream(name, format, columns, target, positive, *facts)
@@ -250,19 +259,23 @@ def read(
 
 def check_reading(format: str, missing: str, delimiter: Any, encoding: Any) -> None:
     """Refuse what does not go with a format."""
-    check_choice("read", "missing=", missing, ("refuse", "feature"))
+    check_choice("read", argument("missing"), missing, ("refuse", "feature"))
     check_delimiter(delimiter, format)
     if encoding is not None:
         check_encoding("read", encoding)
         if format == "parquet":
-            raise InputError("read: encoding= is only for files of text, got format='parquet'.")
+            raise InputError(
+                f"{argument('encoding')} is only for files of text, got {argument('format', 'parquet')}.", owner="read"
+            )
 
 
 def several_names(what: str, names: str | Sequence[str] | None) -> tuple[str, ...]:
     """The names of columns, given as one or as a list."""
     found = () if names is None else (names,) if isinstance(names, str) else tuple(names)
     if not all(isinstance(name, str) for name in found) or len({*found}) < len(found):
-        raise InputError(f"read: {what}= must be different names of columns, got {listed(list(map(str, found)))}.")
+        raise InputError(
+            f"{what}= must be different names of columns, got {listed(list(map(str, found)))}.", owner="read"
+        )
     return found
 
 
@@ -276,4 +289,4 @@ def _numbers(y: np.ndarray, path: str) -> np.ndarray:
     try:
         return np.asarray(y, float)
     except (TypeError, ValueError):
-        raise InputError(f"read: the labels of {path} must be numbers for a regressor, got {y[0]!r}.") from None
+        raise InputError(f"the labels of {path} must be numbers for a regressor, got {y[0]!r}.", owner="read") from None

@@ -118,7 +118,7 @@ def regrouped(X: Any, classes: Any, every: int = 500, seed: int | None = None) -
     known, places = np.unique(np.asarray(classes), return_inverse=True)
     if len(known) < 2 or len(places) != X.shape[0]:
         raise InputError(
-            f"regrouped: classes must be two or more, one for each row of X, got {len(known)} in {len(places)}."
+            f"classes must be two or more, one for each row of X, got {len(known)} in {len(places)}.", owner="regrouped"
         )
     order = rng.permutation(len(places))
     groups = rng.random((-(-len(places) // every), len(known))) < 0.5

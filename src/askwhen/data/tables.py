@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, argument
 from .files import not_decoded
 from .instances import LIST, NUMBER, UNDECODED
 
@@ -72,7 +72,9 @@ class Batch:
             found: list[str | None] = column.cast("string").to_pylist()
         except (NotImplementedError, ValueError) as error:
             raise InputError(
-                f"read: column {name!r} of {self._path} holds {column.type}, which is no text; name it in drop=."
+                f"column {name!r} of {self._path} holds {column.type}, which is no text; name it in "
+                f"{argument('drop')}.",
+                owner="read",
             ) from error
         return found
 
@@ -96,7 +98,9 @@ class Batch:
     def _undecoded(self, name: str) -> InputError:
         if self._decodable:
             return not_decoded(self._path, f"column {name!r} of ")
-        return InputError(f"read: column {name!r} of {self._path} is not in UTF-8; name it in drop=.")
+        return InputError(
+            f"column {name!r} of {self._path} is not in UTF-8; name it in {argument('drop')}.", owner="read"
+        )
 
 
 def _is_number(kind: Any) -> bool:

@@ -262,7 +262,9 @@ class SwitchDetector:
         check_count(self, "spacing", self.spacing)
         check_number(self, "delta", self.delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
         if not isinstance(self.extra_queries, bool):
-            raise InputError(f"SwitchDetector: extra_queries must be True or False, got {self.extra_queries!r}.")
+            raise InputError(
+                f"extra_queries must be True or False, got {self.extra_queries!r}.", owner="SwitchDetector"
+            )
         if self.noise_bound is not None:
             check_positive(self, "noise_bound", self.noise_bound)
 
@@ -274,14 +276,17 @@ class SwitchDetector:
     def check_learner(self, learner: Any) -> None:
         """Refuse a learner whose noise is not what the threshold was made for."""
         if learner.regression != (self.noise_bound is not None):
-            raise InputError("Sampler: a SwitchDetector needs noise_bound for a regressor, and only for a regressor.")
+            raise InputError(
+                "a SwitchDetector needs noise_bound for a regressor, and only for a regressor.", owner="Sampler"
+            )
 
     def start(self, d: int, sparse: bool) -> SwitchState:
         """The state before the first round."""
         if d > LARGEST_DIMENSION:
             raise InputError(
-                f"SwitchDetector: instances must have at most {LARGEST_DIMENSION} features, since the demo keeps a "
-                f"matrix of their square, got {d}; hash them into fewer, or leave the detector out."
+                f"instances must have at most {LARGEST_DIMENSION} features, since the demo keeps a "
+                f"matrix of their square, got {d}; hash them into fewer, or leave the detector out.",
+                owner="SwitchDetector",
             )
         check_memory(self, d, 2 * 8 * d * d)
         return SwitchState(

@@ -25,7 +25,9 @@ def moment(engine: Engine, owner: str, time: Any) -> float:
     if time is None and not engine.needs_time:
         return 0.0
     if time is None:
-        raise InputError(f"{owner}: time must be given, since {short(engine.parts.rule)} allows for labels by time.")
+        raise InputError(
+            f"time must be given, since {short(engine.parts.rule)} allows for labels by time.", owner=owner
+        )
     now = check_time(owner, time)
     _check(engine, owner, "time", now, abs(now))
     return now
@@ -34,7 +36,9 @@ def moment(engine: Engine, owner: str, time: Any) -> float:
 def moments(engine: Engine, owner: str, times: Any, n: int) -> np.ndarray:
     """The times of the next n rounds, or none of them."""
     if times is None and engine.needs_time:
-        raise InputError(f"{owner}: times must be given, since {short(engine.parts.rule)} allows for labels by time.")
+        raise InputError(
+            f"times must be given, since {short(engine.parts.rule)} allows for labels by time.", owner=owner
+        )
     if times is None:
         return np.zeros(0)
     found = check_times(owner, times, n)
@@ -46,23 +50,23 @@ def _check(engine: Engine, owner: str, name: str, first: float, largest: float) 
     """Refuse a time before the last one, and one that a float cannot tell from the next period's."""
     per, last = float(period_length(engine.rule)), float(last_time(engine.rule))
     if per > 0.0 and largest / per > 1e12:
-        raise InputError(f"{owner}: a period of {per!r} is too short to tell at time {largest!r}.")
+        raise InputError(f"a period of {per!r} is too short to tell at time {largest!r}.", owner=owner)
     if first < last:
-        raise InputError(f"{owner}: {name} must not go back, got {first!r} after {last!r}.")
+        raise InputError(f"{name} must not go back, got {first!r} after {last!r}.", owner=owner)
 
 
 def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
     """What waits for this answer, by the Ask or the number of its round; each item begins with its Ask."""
     number = ask[0] if type(ask) is Ask else ask
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-        raise QuestionError(f"{owner}: ask must be an Ask or the number of its round, got {ask!r}.")
+        raise QuestionError(f"ask must be an Ask or the number of its round, got {ask!r}.", owner=owner)
     found = waiting.get(int(number))
     if found is None:
         raise QuestionError(
-            f"{owner}: round {number!r} has no open question; it never asked, or was answered or forgotten."
+            f"round {number!r} has no open question; it never asked, or was answered or forgotten.", owner=owner
         )
     if isinstance(ask, Ask) and found[0] is not ask and found[0] != ask:
-        raise QuestionError(f"{owner}: the question of round {number} is another one, of another sampler.")
+        raise QuestionError(f"the question of round {number} is another one, of another sampler.", owner=owner)
     return found
 
 
@@ -79,7 +83,7 @@ def check_time(owner: str, time: Any) -> float:
 def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarray:
     """Points in time as numbers, one for each instance, none before the one before."""
     if isinstance(times, np.ma.MaskedArray):
-        raise InputError(f"{owner}: {name} must be a plain array, got a masked one; fill it first.")
+        raise InputError(f"{name} must be a plain array, got a masked one; fill it first.", owner=owner)
     array = np.asarray(times)
     if array.dtype == object:
         array = np.array([_moment(time) for time in array.ravel().tolist()]).reshape(array.shape)
@@ -88,15 +92,19 @@ def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarr
         array = (array - np.datetime64(0, "s")) / np.timedelta64(1, "s")
         array[gone] = np.nan
     elif array.dtype.kind not in "fiu":
-        raise InputError(f"{owner}: {name} must be numbers, datetime or datetime64, got {array.ravel()[:1].tolist()}.")
+        raise InputError(
+            f"{name} must be numbers, datetime or datetime64, got {array.ravel()[:1].tolist()}.", owner=owner
+        )
     if array.shape != (n,):
-        raise InputError(f"{owner}: {name} must hold one time for each of the {n} instances, got shape {array.shape}.")
+        raise InputError(
+            f"{name} must hold one time for each of the {n} instances, got shape {array.shape}.", owner=owner
+        )
     array = np.ascontiguousarray(array, np.float64)
     if not (np.abs(array) <= LARGEST_TIME).all():
-        raise InputError(f"{owner}: {name} must be finite and at most {LARGEST_TIME:g} in size.")
+        raise InputError(f"{name} must be finite and at most {LARGEST_TIME:g} in size.", owner=owner)
     if (np.diff(array) < 0).any():
         late = int(np.argmax(np.diff(array) < 0)) + 1
-        raise InputError(f"{owner}: {name} must not go back, but time {late} is before the one before it.")
+        raise InputError(f"{name} must not go back, but time {late} is before the one before it.", owner=owner)
     return array
 
 
@@ -111,26 +119,33 @@ def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
     """Labels as float64: -1 and +1, or finite numbers for a regressor."""
     labels = as_numbers(owner, "y", y)
     if labels.dtype == np.bool_:
-        raise InputError(f"{owner}: y must hold numbers, got True and False; use np.where(y, 1, -1).")
+        raise InputError("y must hold numbers, got True and False; use np.where(y, 1, -1).", owner=owner)
     if labels.shape != (n,):
-        raise InputError(f"{owner}: y must hold {n} labels, one for each row of X, got shape {labels.shape}.")
+        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
     labels = np.ascontiguousarray(labels, np.float64)
     wrong = ~(np.abs(labels) <= LARGEST_LABEL) if regression else np.abs(labels) != 1.0
     if wrong.any():
         first = int(np.argmax(wrong))
         expected = f"numbers between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}" if regression else "-1 and +1 only"
-        raise InputError(f"{owner}: y must hold {expected}, got {labels[first]:g} in row {first}.")
+        raise InputError(
+            f"y must hold {expected}, got {labels[first]:g} in row {first}.",
+            owner=owner,
+            parameter="y",
+            expected=expected,
+            got=float(labels[first]),
+            row=first,
+        )
     return labels
 
 
 def dimensions_of(owner: str, y: Any) -> int:
     """How many dimensions the labels have."""
     if sp.issparse(y):
-        raise InputError(f"{owner}: y must be a dense array, got a sparse {y.format} matrix; use y.toarray().")
+        raise InputError(f"y must be a dense array, got a sparse {y.format} matrix; use y.toarray().", owner=owner)
     try:
         return np.ndim(y)
     except ValueError:
-        raise InputError(f"{owner}: y must be an array of numbers, got rows of different lengths.") from None
+        raise InputError("y must be an array of numbers, got rows of different lengths.", owner=owner) from None
 
 
 def check_label(owner: str, y: Any, regression: bool) -> float:
@@ -141,4 +156,4 @@ def check_label(owner: str, y: Any, regression: bool) -> float:
         label = as_float(y)
         if label == 1.0 or label == -1.0 or (regression and abs(label) <= LARGEST_LABEL):
             return label
-    raise InputError(f"{owner}: y must be {_NUMBER if regression else '-1 or +1'}, got {y!r}.")
+    raise InputError(f"y must be {_NUMBER if regression else '-1 or +1'}, got {y!r}.", owner=owner)

@@ -17,7 +17,7 @@ from ..contracts.drift import NoDrift, has_room_for, take_due
 from ..contracts.learner import State, experts, grow, ready, restart
 from ..contracts.rule import least_chance, period_length, restart_rule
 from ..contracts.sampler import Parts
-from ..errors import InputError
+from ..errors import INSTANCES, InputError, at_row, called
 from ..linalg.rows import (
     Row,
     Rows,
@@ -155,7 +155,7 @@ class Engine:
         """
         if self.learner is not None:
             if d != self.shape.d:
-                raise InputError(f"{owner}: {name} must have {self.shape.d} features as before, got {d}.")
+                raise InputError(f"{called(name)} must have {self.shape.d} features as before, got {d}.", owner=owner)
             return
         first, learner, drift = self._start(owner, name, d, sparse, learner)
         self._become(prepare=first, learner=learner, drift=drift, shape=Shape(d, sparse))
@@ -172,8 +172,9 @@ class Engine:
             return first, learner.start(seen, sparse) if given is None else given, watching
         except MemoryError:
             raise InputError(
-                f"{owner}: {name} has {d} features, and the matrices of {short(learner)} for so many do not fit in "
-                "memory; use the dual form."
+                f"{called(name)} has {d} features, and the matrices of {short(learner)} for so many do not fit in "
+                "memory; use the dual form.",
+                owner=owner,
             ) from None
 
     def begin_afresh(self) -> None:
@@ -373,7 +374,7 @@ class Engine:
                 if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
                 elif verdict != SOUND:
-                    self._make_ready(verdict, row(part, done), "run", f"row {before + first + done} of X")
+                    self._make_ready(verdict, row(part, done), "run", at_row(before + first + done))
                     frame, _ = self._boarded()
             if not self.regression:
                 answers = (record.probability, record.prediction, record.queried, record.mistaken)
@@ -411,7 +412,7 @@ class Engine:
         """The margins of many rows, without playing a round."""
         n, d = shape_of(rows)
         if self.learner is not None and d != self.shape.d:
-            raise InputError(f"margins: X must have {self.shape.d} columns as before, got {d}.")
+            raise InputError(f"{INSTANCES} must have {self.shape.d} columns as before, got {d}.", owner="margins")
         sparse = isinstance(rows, SparseRows)
         prepare, learner = self.prepare, self.learner
         if learner is None:
@@ -428,7 +429,7 @@ class Engine:
             (_held, seen), _ = new_frame(part_of(rows, 0, n))
             stopped, verdict = score(address, seen, n, p)
         if verdict != SOUND:
-            raise self.refusal(verdict, row(rows, stopped), "margins", f"row {stopped} of X")
+            raise self.refusal(verdict, row(rows, stopped), "margins", at_row(stopped))
         return p
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
@@ -474,8 +475,9 @@ class Engine:
         largest = np.abs(values_of(x)).max()
         trouble = "would overflow the weights of" if verdict == LABEL_REFUSED else "is too large for"
         return InputError(
-            f"{owner}: {where}, with a value of {largest:.3g}, {trouble} {short(self.parts.learner)}; "
-            "scale the instances first, for example to unit norm."
+            f"{where}, with a value of {largest:.3g}, {trouble} {short(self.parts.learner)}; "
+            "scale the instances first, for example to unit norm.",
+            owner=owner,
         )
 
 
@@ -518,5 +520,5 @@ def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, be
         more, verdict = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
         done += more
     if verdict != SOUND:
-        raise describe_unsound(owner, row(rows, done), f"row {before + done} of X")
+        raise describe_unsound(owner, row(rows, done), at_row(before + done))
     return out

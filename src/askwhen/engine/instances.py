@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
+from ..errors import INSTANCES, InputError, called
 from ..linalg.rows import DenseRows, Row, Rows, SparseRow, SparseRows, values_of
 
 
@@ -18,7 +18,9 @@ def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
     else:
         _check_sparse(owner, "X", X)
     if X.ndim != 2 or 0 in X.shape:
-        raise InputError(f"{owner}: X must be a matrix with at least one row and one column, got shape {X.shape}.")
+        raise InputError(
+            f"{INSTANCES} must be a matrix with at least one row and one column, got shape {X.shape}.", owner=owner
+        )
     _check_kind(owner, "X", X.dtype)
     if sparse is False and sp.issparse(X) and X.format == "csr":
         _check_sparse(owner, "X", X, tiny=True)
@@ -36,7 +38,7 @@ def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row,
     _check_kind(owner, "x", x.dtype)
     one = x.ndim == 1 or (sp.issparse(x) and x.shape[0] == 1)
     if not one or 0 in x.shape:
-        raise InputError(f"{owner}: x must be one instance with at least one feature, got shape {x.shape}.")
+        raise InputError(f"x must be one instance with at least one feature, got shape {x.shape}.", owner=owner)
     if sparse or (sparse is None and sp.issparse(x)):
         x = x if sp.issparse(x) else x.astype(np.float64)
         rows = canonical(owner, _csr_rows(owner, sp.csr_matrix(x.reshape(1, -1))))
@@ -66,8 +68,9 @@ def check_names(owner: str, X: Any, known: tuple[str, ...] | None) -> tuple[str,
     place = next((i for i, (a, b) in enumerate(zip(known, found, strict=False)) if a != b), min(len(known), len(found)))
     expected, got = (repr(names[place]) if place < len(names) else "no more" for names in (known, found))
     raise InputError(
-        f"{owner}: the features must be those of before in the same order, but feature {place} was {expected} and now "
-        f"is {got}; reorder or rename the columns, or give a plain array."
+        f"the features must be those of before in the same order, but feature {place} was {expected} and now "
+        f"is {got}; reorder or rename the columns, or give a plain array.",
+        owner=owner,
     )
 
 
@@ -112,10 +115,12 @@ def _sound_matrix(owner: str, rows: SparseRows) -> Any:
     indptr = rows.indptr
     stored = min(len(rows.data), len(rows.indices))
     if indptr[0] != 0 or indptr[-1] > stored or (np.diff(indptr) < 0).any():
-        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers that leave its arrays.")
+        raise InputError(
+            f"{INSTANCES} must be a sound CSR matrix, got row pointers that leave its arrays.", owner=owner
+        )
     used = rows.indices[: indptr[-1]]
     if len(used) and used.max() >= rows.d:
-        raise InputError(f"{owner}: X must have column indices below {rows.d}, got {used.max()}.")
+        raise InputError(f"{INSTANCES} must have column indices below {rows.d}, got {used.max()}.", owner=owner)
     return sp.csr_matrix((rows.data, rows.indices.view(np.int32), indptr), (len(indptr) - 1, rows.d))
 
 
@@ -124,10 +129,11 @@ def describe_unsound(owner: str, row: Row, where: str) -> InputError:
     values = values_of(row)
     bad = values[~np.isfinite(values)]
     if len(bad):
-        return InputError(f"{owner}: {where} must hold finite numbers only, got {bad[0]}.")
+        return InputError(f"{where} must hold finite numbers only, got {bad[0]}.", owner=owner, got=float(bad[0]))
     return InputError(
-        f"{owner}: {where} must have a norm of at most 1e100, got a value of {np.abs(values).max():.3g}; "
-        "scale the instances first."
+        f"{where} must have a norm of at most 1e100, got a value of {np.abs(values).max():.3g}; "
+        "scale the instances first.",
+        owner=owner,
     )
 
 
@@ -146,35 +152,39 @@ def _check_sparse(owner: str, name: str, X: Any, tiny: bool = False) -> None:
             if not sound:
                 raise ValueError("indices outside the shape")
     except ValueError as error:
-        raise InputError(f"{owner}: {name} must be a sound sparse matrix, got one with {error}.") from None
+        raise InputError(f"{called(name)} must be a sound sparse matrix, got one with {error}.", owner=owner) from None
 
 
 def as_numbers(owner: str, name: str, values: Any) -> np.ndarray:
     """An array of real numbers, whatever it was given as."""
     if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{owner}: {name} must be a plain array, got a masked one; fill it first.")
+        raise InputError(f"{called(name)} must be a plain array, got a masked one; fill it first.", owner=owner)
     try:
         array = np.asarray(values)
     except ValueError:
-        raise InputError(f"{owner}: {name} must be an array of numbers, got rows of different lengths.") from None
+        raise InputError(
+            f"{called(name)} must be an array of numbers, got rows of different lengths.", owner=owner
+        ) from None
     _check_kind(owner, name, array.dtype)
     return array
 
 
 def _check_kind(owner: str, name: str, dtype: np.dtype) -> None:
     if dtype.kind not in "fiub":
-        raise InputError(f"{owner}: {name} must hold real numbers, got an array of type {dtype}.")
+        raise InputError(f"{called(name)} must hold real numbers, got an array of type {dtype}.", owner=owner)
 
 
 def _csr_rows(owner: str, matrix: Any) -> SparseRows:
     """The arrays of a CSR matrix; whether they are safe to follow is left for the steps to check."""
     n, d = matrix.shape
     if d > np.iinfo(np.int32).max:
-        raise InputError(f"{owner}: X must have fewer than 2^31 columns, got {d}.")
+        raise InputError(f"{INSTANCES} must have fewer than 2^31 columns, got {d}.", owner=owner)
     data = np.require(matrix.data, np.float64, ["C", "A"])
     indices, indptr = matrix.indices, matrix.indptr
     if len(indptr) != n + 1 or indptr[0] != 0:
-        raise InputError(f"{owner}: X must be a sound CSR matrix, got row pointers of another length or start.")
+        raise InputError(
+            f"{INSTANCES} must be a sound CSR matrix, got row pointers of another length or start.", owner=owner
+        )
     if indices.dtype != np.int32:
         # Out of range stays out of range: -1 and everything too large become the largest index there is.
         inside = (indices >= 0) & (indices < d)

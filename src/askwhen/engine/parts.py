@@ -74,17 +74,17 @@ def build(described: list[Any] | None, own_kernel: Any = None, given: Iterable[t
         if not isinstance(own_kernel, kernels.Kernel):
             got = "" if own_kernel is None else f", an aw.Kernel, got {type(own_kernel).__name__}"
             raise SnapshotError(
-                f"load: what was saved has a kernel of its own, which must be given again as kernel={got}."
+                f"what was saved has a kernel of its own, which must be given again as kernel={got}.", owner="load"
             )
         values["kernel"] = own_kernel
     elif own_kernel is not None and name in learners.__all__:
-        raise SnapshotError("load: kernel is only for a sampler that was saved with a kernel of its own.")
+        raise SnapshotError("kernel is only for a sampler that was saved with a kernel of its own.", owner="load")
     elif isinstance(values.get("kernel"), list):
         values["kernel"] = build(values["kernel"])
     try:
         return kind(**values)
     except (TypeError, InputError) as error:
-        raise SnapshotError(f"load: the parameters of {name} cannot be used ({error}).") from error
+        raise SnapshotError(f"the parameters of {name} cannot be used ({error}).", owner="load") from error
 
 
 def _found(name: Any, given: Iterable[type]) -> Callable[..., Any]:
@@ -96,13 +96,14 @@ def _found(name: Any, given: Iterable[type]) -> Callable[..., Any]:
         if name_of(kind) == name:
             return kind
     if not isinstance(name, str) or "." not in name:
-        raise SnapshotError(f"load: this version of askwhen has no {name!r}.")
+        raise SnapshotError(f"this version of askwhen has no {name!r}.", owner="load")
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         if entry.value.replace(":", ".") == name:
             found: Callable[..., Any] = entry.load()
             return found
     raise SnapshotError(
-        f"load: what was saved has the part {name}, which must be given again, as in parts=[{name.split('.')[-1]}]."
+        f"what was saved has the part {name}, which must be given again, as in parts=[{name.split('.')[-1]}].",
+        owner="load",
     )
 
 
@@ -124,18 +125,19 @@ def check_parts(parts: Parts) -> None:
         if part is not None or name != "drift":
             _check_provides(name, part)
     if not isinstance(prepare, (Prepare, type(None))):
-        raise InputError(f"Sampler: prepare must be a Prepare(...) or None, got {prepare!r}.")
+        raise InputError(f"prepare must be a Prepare(...) or None, got {prepare!r}.", owner="Sampler")
     if not isinstance(audit, (Audit, type(None))):
-        raise InputError(f"Sampler: audit must be an Audit(...) or None, got {audit!r}.")
+        raise InputError(f"audit must be an Audit(...) or None, got {audit!r}.", owner="Sampler")
     for part in (rule, drift):
         if getattr(part, "needs_uncertainty", False) and not learner.has_uncertainty:
             raise InputError(
-                f"Sampler: {short(part)} needs a learner with an uncertainty, such as LeastSquares, got "
-                f"{short(learner)}."
+                f"{short(part)} needs a learner with an uncertainty, such as LeastSquares, got {short(learner)}.",
+                owner="Sampler",
             )
     if learner.regression and rule.needs_margin:
         raise InputError(
-            f"Sampler: {short(rule)} asks near a decision boundary, which the regressor {short(learner)} has not."
+            f"{short(rule)} asks near a decision boundary, which the regressor {short(learner)} has not.",
+            owner="Sampler",
         )
     if hasattr(drift, "check_learner"):
         drift.check_learner(learner)
@@ -150,9 +152,10 @@ def _check_provides(name: str, part: Any) -> None:
     if isinstance(part, (type, Audit)) or lacks or (name == "drift" and is_other):
         room = {"learner": "learners", "rule": "rules", "drift": "drift guards"}[name]
         raise InputError(
-            f"Sampler: {name} must be one of askwhen's {room}, or provide {', '.join(needed)}, got {part!r}."
+            f"{name} must be one of askwhen's {room}, or provide {', '.join(needed)}, got {part!r}.", owner="Sampler"
         )
     if not dataclasses.is_dataclass(part):
         raise InputError(
-            f"Sampler: {name} must be a dataclass, so that its parameters can be saved, got {type(part).__name__}."
+            f"{name} must be a dataclass, so that its parameters can be saved, got {type(part).__name__}.",
+            owner="Sampler",
         )

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.steps import entry
+from ..errors import at_row
 from ..linalg.rows import Rows, SparseRows, part_of, row, shape_of
 from ..linalg.vectors import SOUND, dot, look, spread, unspread
 from ..trace.trace import Trace, join
@@ -149,7 +150,7 @@ def _share(engines: list[Engine], rows: Rows, start: int, stop: int, before: int
     if loaded < n:
         bad = row(rows, start + loaded)
         if is_canonical(bad, len(scratch)):
-            raise describe_unsound("run", bad, f"row {before + start + loaded} of X")
+            raise describe_unsound("run", bad, at_row(before + start + loaded))
         return _share(engines, canonical("run", rows), start, stop, before, pool)
     block = np.zeros((0, 0))
     if not len(sums[0].primal):

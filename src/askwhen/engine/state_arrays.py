@@ -53,7 +53,7 @@ def with_arrays(state: State, path: str, arrays: dict[str, np.ndarray]) -> State
         new = arrays.get(name)
         may_grow = old.ndim > 0 and old.shape[0] == 0  # what grows starts empty
         if new is None or new.dtype != old.dtype or new.shape[may_grow:] != old.shape[may_grow:]:
-            raise SnapshotError(f"load: the snapshot's array {name!r} is missing or of another kind.")
+            raise SnapshotError(f"the snapshot's array {name!r} is missing or of another kind.", owner="load")
         return new
 
     return map_arrays(state, take, path)

@@ -135,13 +135,15 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
         found.add(source, 0, source.rounds)
         return found.report(alpha, int(recent))
     if not isinstance(source, Counting):
-        raise InputError(f"accuracy: source must be a Sampler or a Trace, got {type(source).__name__}.")
+        raise InputError(f"source must be a Sampler or a Trace, got {type(source).__name__}.", owner="accuracy")
     if getattr(source, "tasks", None):
-        raise InputError("accuracy: this sampler has tasks; use sampler.tasks[j], or the traces of the run.")
+        raise InputError("this sampler has tasks; use sampler.tasks[j], or the traces of the run.", owner="accuracy")
     if source.classes is None:
-        raise InputError("accuracy: a regressor makes no mistakes to count; use evaluate.progressive for its error.")
+        raise InputError(
+            "a regressor makes no mistakes to count; use evaluate.progressive for its error.", owner="accuracy"
+        )
     if recent > RECENT:
-        raise InputError(f"accuracy: recent must be at most {RECENT} for a sampler, got {recent}.")
+        raise InputError(f"recent must be at most {RECENT} for a sampler, got {recent}.", owner="accuracy")
     tally, now, questions, waiting = source.tally()
     return _report(tally, now, now, questions, waiting, alpha, int(recent))
 
@@ -200,11 +202,13 @@ class Collected:
 
 def _check_trace(trace: Trace) -> None:
     if not isinstance(trace, Trace):
-        raise InputError(f"accuracy_curve: trace must be a Trace, got {type(trace).__name__}.")
+        raise InputError(f"trace must be a Trace, got {type(trace).__name__}.", owner="accuracy_curve")
     if trace.rounds > len(trace.queried):
-        raise InputError("accuracy: this trace kept only its counts; run with trace=True.")
+        raise InputError("this trace kept only its counts; run with trace=True.", owner="accuracy")
     if trace.rounds and trace.prediction.dtype.kind == "f" and not trace.several:
-        raise InputError("accuracy: a regressor makes no mistakes to count; use evaluate.progressive for its error.")
+        raise InputError(
+            "a regressor makes no mistakes to count; use evaluate.progressive for its error.", owner="accuracy"
+        )
 
 
 @dataclass

@@ -64,7 +64,8 @@ def told_everything(owner: str, sampler: Sampler) -> Sampler:
     """A sampler of the same parts and seed that asks for every label."""
     if sampler.round or sampler.tasks:
         raise InputError(
-            f"{owner}: everything=True needs a sampler that has played no round, since nobody can tell it the labels "
-            f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}."
+            f"everything=True needs a sampler that has played no round, since nobody can tell it the labels "
+            f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}.",
+            owner=owner,
         )
     return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler.seed)

@@ -61,7 +61,7 @@ def _validated(owner: str, mistakes: Any, rounds: int, delta: float) -> Any:
     except (TypeError, ValueError):
         found = np.array(math.nan)
     if found.size == 0 or not ((found >= 0) & (found <= rounds)).all():
-        raise InputError(f"{owner}: mistakes must be between 0 and the rounds, {rounds}, got {mistakes!r}.")
+        raise InputError(f"mistakes must be between 0 and the rounds, {rounds}, got {mistakes!r}.", owner=owner)
     return (float(found) if found.ndim == 0 else found) / rounds + math.sqrt(math.log(1 / delta) / (2 * rounds))
 
 
@@ -79,7 +79,7 @@ class _Case:
         self.gamma = gamma
         values = self.X.data if sp.issparse(self.X) else self.X
         if not np.isfinite(values).all():
-            raise InputError(f"{owner}: X must hold finite numbers only.")
+            raise InputError("X must hold finite numbers only.", owner=owner)
         self.traces = None if traces is None else _checked_traces(owner, traces, self.n)
 
     @property
@@ -107,7 +107,7 @@ class _Case:
     def norm(self) -> float:
         """|u|."""
         if self.u.ndim != 1:
-            raise InputError(f"{self.owner}: this theorem compares with one vector u, got a sequence.")
+            raise InputError("this theorem compares with one vector u, got a sequence.", owner=self.owner)
         return float(np.linalg.norm(self.u))
 
     def largest(self, order: float = 2.0) -> float:
@@ -136,33 +136,33 @@ class _Case:
     def best(self, above: float, below: float) -> float:
         """sqrt(above / below), for a tuning that this minimises."""
         if not below > 0.0:
-            raise InputError(f"{self.owner}: there is no best value where u or all instances are 0.")
+            raise InputError("there is no best value where u or all instances are 0.", owner=self.owner)
         return math.sqrt(above / below)
 
 
 def _checked_u(owner: str, u: Any, n: int, d: int) -> np.ndarray:
     found: np.ndarray = np.asarray(u, float)
     if found.shape not in ((d,), (n, d)):
-        raise InputError(f"{owner}: u must be one vector of {d} or one for each round, got shape {found.shape}.")
+        raise InputError(f"u must be one vector of {d} or one for each round, got shape {found.shape}.", owner=owner)
     if not np.isfinite(found).all():
-        raise InputError(f"{owner}: u must hold finite numbers only.")
+        raise InputError("u must hold finite numbers only.", owner=owner)
     return found
 
 
 def _checked_traces(owner: str, traces: Any, n: int) -> list[Trace]:
     if isinstance(traces, Trace) or not isinstance(traces, Iterable):
-        raise InputError(f"{owner}: traces must be a list of traces, got {type(traces).__name__}.")
+        raise InputError(f"traces must be a list of traces, got {type(traces).__name__}.", owner=owner)
     found = list(traces)
     if not found:
-        raise InputError(f"{owner}: traces must hold at least one run.")
+        raise InputError("traces must hold at least one run.", owner=owner)
     for trace in found:
         if not isinstance(trace, Trace):
-            raise InputError(f"{owner}: traces must be traces of runs, got {type(trace).__name__}.")
+            raise InputError(f"traces must be traces of runs, got {type(trace).__name__}.", owner=owner)
         if len(trace.updated) != n:
             had = (
                 "counts only; run with trace=True" if trace.rounds == n else f"{trace.rounds} rounds for {n} instances"
             )
-            raise InputError(f"{owner}: a trace must have all rounds of these instances, got {had}.")
+            raise InputError(f"a trace must have all rounds of these instances, got {had}.", owner=owner)
     return found
 
 
@@ -182,7 +182,9 @@ def total_drift(u: Any, updated: Any = None) -> float:
     if updated is not None and len(u) > 1:
         updated = np.asarray(updated, bool)
         if updated.shape != (len(u),):
-            raise InputError(f"total_drift: updated must have {len(u)} entries as u, got shape {updated.shape}.")
+            raise InputError(
+                f"updated must have {len(u)} entries as u, got shape {updated.shape}.", owner="total_drift"
+            )
         u = u[updated]
     return float((np.diff(u, axis=0) ** 2).sum())
 
@@ -191,9 +193,11 @@ def expected_questions(traces: Iterable[Trace]) -> float:
     """The mean over traces of the summed probabilities of asking."""
     traces = [] if isinstance(traces, Trace) else list(traces)
     if not traces:
-        raise InputError("expected_questions: traces must be a list of at least one trace.")
+        raise InputError("traces must be a list of at least one trace.", owner="expected_questions")
     if any(len(trace.probability) != trace.rounds or np.isnan(trace.probability).any() for trace in traces):
-        raise InputError("expected_questions: every probability must be known; run with trace=True and margins=True.")
+        raise InputError(
+            "every probability must be known; run with trace=True and margins=True.", owner="expected_questions"
+        )
     return float(np.mean([trace.probability.sum() for trace in traces]))
 
 
@@ -245,7 +249,7 @@ def sel_winnow(X: Any, y: Any, u: Any, alpha: float, gamma: float = 1.0, traces:
     check_number("sel_winnow", "alpha", alpha, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     case = _Case("sel_winnow", X, y, u, gamma, traces)
     if case.u.ndim != 1 or (case.u < 0).any() or abs(case.u.sum() - 1) > 1e-9:
-        raise InputError("sel_winnow: u must be one vector of the probability simplex.")
+        raise InputError("u must be one vector of the probability simplex.", owner="sel_winnow")
     size = case.largest(math.inf)
     return case.loss / (alpha * gamma) + size**2 * math.log(case.d) / (2 * alpha * (1 - alpha) * gamma**2)
 
@@ -359,9 +363,9 @@ def _corollary(case: _Case, V: float, epsilon: float) -> tuple[float, float]:
     size = case.largest()
     c = corollary_c(case.n, case.d, size, V)
     if any(total_drift(case.u, trace.updated) > V * (1 + 1e-9) for trace in case.traces or []):
-        raise InputError(f"{owner}: V must be at least the drift over the updates, got {V!r}.")
+        raise InputError(f"V must be at least the drift over the updates, got {V!r}.", owner=owner)
     if not corollary_holds(case.n, case.d, size, V, epsilon * c):
-        raise InputError(f"{owner}: it says nothing for a drift as large as V = {V!r}; see corollary_holds.")
+        raise InputError(f"it says nothing for a drift as large as V = {V!r}; see corollary_holds.", owner=owner)
     return size, c
 
 

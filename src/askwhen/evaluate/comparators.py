@@ -39,11 +39,13 @@ def best_linear_by_segment(X: Any, y: Any, switches: Sequence[int], *, C: float 
     rows, y = _checked(owner, X, y)
     n, d = rows.shape
     if isinstance(switches, str) or not isinstance(switches, Iterable) or not all(map(_is_round(n), switches)):
-        raise InputError(f"{owner}: switches must be a list of rounds from 0 to {n}, got {switches!r}.")
+        raise InputError(f"switches must be a list of rounds from 0 to {n}, got {switches!r}.", owner=owner)
     try:
         u = np.zeros((n, d))
     except MemoryError:
-        raise InputError(f"{owner}: {n} comparators of {d} features do not fit in memory; take fewer rows.") from None
+        raise InputError(
+            f"{n} comparators of {d} features do not fit in memory; take fewer rows.", owner=owner
+        ) from None
     for first, last in itertools.pairwise([0, *sorted(set(map(int, switches))), n]):
         if first < last:
             u[first:last] = _solve(rows[first:last], y[first:last], C)
@@ -58,7 +60,7 @@ def _checked(owner: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     rows = check_instances(owner, X)
     X = rows.X if isinstance(rows, DenseRows) else sp.csr_matrix(X, dtype=float)
     if not np.isfinite(X.data if sp.issparse(X) else X).all():
-        raise InputError(f"{owner}: X must hold finite numbers only.")
+        raise InputError("X must hold finite numbers only.", owner=owner)
     return X, check_labels(owner, y, X.shape[0], False)
 
 

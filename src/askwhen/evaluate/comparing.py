@@ -167,7 +167,7 @@ def compare(
     for share in wanted:
         check_number("compare", "share", share, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     if not chosen or not wanted:
-        raise InputError("compare: give at least one algorithm and one share of labels.")
+        raise InputError("give at least one algorithm and one share of labels.", owner="compare")
     given = {name.lower(): values for name, values in (letters or {}).items()}
     plans = [Plan(each, share) for share in wanted for each in chosen if each.scale is not None]
     plans += [Plan(each, 1.0) for each in chosen if each.scale is None]

@@ -34,7 +34,7 @@ def matched(
     """
     scale = algorithm.scale
     if scale is None:
-        raise InputError(f"matched: {algorithm.name} asks for every label.")
+        raise InputError(f"{algorithm.name} asks for every label.", owner="matched")
     given = algorithm.usual() | dict(letters or {})
     if scale == "rate":
         return given | {scale: share}

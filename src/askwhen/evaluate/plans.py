@@ -64,9 +64,9 @@ class Work:
     def check(self, each: Algorithm) -> None:
         """Refuse letters that the algorithm does not take, and a regressor."""
         if each.scale in self._letters(each):
-            raise InputError(f"compare: {each.scale} of {each.name} is found here, from the share of labels.")
+            raise InputError(f"{each.scale} of {each.name} is found here, from the share of labels.", owner="compare")
         if self._any(each).learner.regression:
-            raise InputError(f"compare: {each.name} is a regressor, and accuracy is for classifiers.")
+            raise InputError(f"{each.name} is a regressor, and accuracy is for classifiers.", owner="compare")
 
     def told_everything(self, plans: list[Plan]) -> list[Plan]:
         """A plan for every learner that is not told everything yet."""

@@ -86,7 +86,7 @@ def progressive(
     True
     """
     if not isinstance(sampler, Sampler):
-        raise InputError(f"progressive: sampler must be a Sampler, got {type(sampler).__name__}.")
+        raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="progressive")
     check_count("progressive", "window", window)
     check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     regression = bool(sampler.learner.regression)
@@ -96,7 +96,9 @@ def progressive(
     found = _Counting(int(window), regression)
     if before is not None:
         if regression or before.start + before.rounds != sampler.round:
-            raise InputError("progressive: before must be the trace of a classifier's rounds just before this stream.")
+            raise InputError(
+                "before must be the trace of a classifier's rounds just before this stream.", owner="progressive"
+            )
         found.add([before], labels_of(before)[:, None], several=False)
     for piece in pieces_of("progressive", X, y, times):
         if held is not None:
@@ -222,11 +224,11 @@ def _counted(trace: Trace, y: np.ndarray, first: int, last: int, regression: boo
 def _checked_holdout(holdout: Any, regression: bool) -> tuple[Any, np.ndarray]:
     owner = "progressive, holdout"
     if not isinstance(holdout, (tuple, list)) or len(holdout) != 2:
-        raise InputError(f"progressive: holdout must be a pair (X, y), got {type(holdout).__name__}.")
+        raise InputError(f"holdout must be a pair (X, y), got {type(holdout).__name__}.", owner="progressive")
     rows = check_instances(owner, holdout[0])
     values = rows.X if isinstance(rows, DenseRows) else rows.data
     if not np.isfinite(values).all():
-        raise InputError(f"{owner}: X must hold finite numbers only.")
+        raise InputError("X must hold finite numbers only.", owner=owner)
     n, y = shape_of(rows)[0], np.asarray(holdout[1])
     columns = [check_labels(owner, column, n, regression) for column in (y.T if y.ndim == 2 else [y])]
     return holdout[0], np.column_stack(columns) if y.ndim == 2 else columns[0]
@@ -240,7 +242,7 @@ def _check_fits(holdout: tuple[Any, np.ndarray], piece: Piece) -> None:
     ):
         if held[1:] != played[1:]:
             shapes = f"columns as the stream, {played[1:]}, got {held[1:]}"
-            raise InputError(f"progressive, holdout: {name} must have the same {shapes}.")
+            raise InputError(f"{name} must have the same {shapes}.", owner="progressive, holdout")
 
 
 def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: float) -> tuple[Any, Any]:

@@ -99,16 +99,16 @@ def tune(
     for name in algorithms:
         found = algorithm(name)
         if found.scale is None:
-            raise InputError(f"tune: {found.name} asks for every label; name one that chooses.")
+            raise InputError(f"{found.name} asks for every label; name one that chooses.", owner="tune")
         if found.scale in (letters or {}):
-            raise InputError(f"tune: {found.scale} of {found.name} is found here, from the share of labels.")
+            raise InputError(f"{found.scale} of {found.name} is found here, from the share of labels.", owner="tune")
         for given in _combinations(found, letters or {}):
             if given.get("b", 0.0) < given.get("c", math.inf):  # LASEC's condition
                 plans.append((found, given))
                 if found.build(given, share=0.5).learner.regression:
-                    raise InputError(f"tune: {found.name} is a regressor, and accuracy is for classifiers.")
+                    raise InputError(f"{found.name} is a regressor, and accuracy is for classifiers.", owner="tune")
     if not plans:
-        raise InputError("tune: give at least one algorithm.")
+        raise InputError("give at least one algorithm.", owner="tune")
 
     def attempt(each: Algorithm, given: dict[str, Any]) -> Tried:
         all_letters = matched(each, X, y, float(share), given, prepare=prepare, seed=seed)

@@ -99,6 +99,7 @@ def is_here(name: str) -> bool:
 def none_here(experiment: str, names: Iterable[str]) -> InputError:
     """What is said where an experiment has no data at all."""
     return InputError(
-        f"reproduce: {experiment} needs at least one of {', '.join(names)} in the folder that ASKWHEN_DATA names; "
-        "askwhen data lists what is here."
+        f"{experiment} needs at least one of {', '.join(names)} in the folder that ASKWHEN_DATA names; "
+        "askwhen data lists what is here.",
+        owner="reproduce",
     )

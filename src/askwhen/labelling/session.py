@@ -57,7 +57,7 @@ class Answers:
         try:
             self._file = self.path.open("a+b")
         except OSError as error:
-            raise InputError(f"label: cannot write {path}: {error.strerror}.") from error
+            raise InputError(f"cannot write {path}: {error.strerror}.", owner="label") from error
         try:
             self._begin()
         except BaseException:
@@ -78,7 +78,7 @@ class Answers:
 
     def _lock(self) -> None:
         if not take_lock(self._file):
-            raise InputError(f"label: {self.path} is open elsewhere; two cannot write to it at once.")
+            raise InputError(f"{self.path} is open elsewhere; two cannot write to it at once.", owner="label")
 
     def _parse(self, content: bytes) -> None:
         lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
@@ -86,7 +86,9 @@ class Answers:
             if number == 1 and line[:2] == _HEADER[:2]:
                 continue
             if number == 1 or len(line) < 2 or not line[0].isdecimal():
-                raise InputError(f"label: {self.path}, line {number}, holds no answer; it must be a row and a label.")
+                raise InputError(
+                    f"{self.path}, line {number}, holds no answer; it must be a row and a label.", owner="label"
+                )
             self.given.append(Answer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
 
     def _append(self, line: list[Any]) -> None:
@@ -179,8 +181,9 @@ class Labelling:
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
-                f"label: {answers.path} has the label {strange.label!r} in row {strange.row}, which is none of "
-                f"{', '.join(classes)}; name the same labels as before, or other files."
+                f"{answers.path} has the label {strange.label!r} in row {strange.row}, which is none of "
+                f"{', '.join(classes)}; name the same labels as before, or other files.",
+                owner="label",
             )
         self._start(self._saved() or copy.deepcopy(fresh))
 
@@ -193,8 +196,9 @@ class Labelling:
             sampler = type(self._fresh).load(self._model)
         except AskwhenError as error:
             raise InputError(
-                f"label: {self._model} holds no sampler for these {len(self._classes)} labels; name as many as before, "
-                "or remove it, and it is made again from the answers."
+                f"{self._model} holds no sampler for these {len(self._classes)} labels; name as many as before, "
+                "or remove it, and it is made again from the answers.",
+                owner="label",
             ) from error
         waiting = {ask.round for ask in sampler.pending}
         rows = [answer.row for answer in self._answers.given]
@@ -233,8 +237,9 @@ class Labelling:
         answer = self._known.get(row)
         if answer is not None and answer.record not in ("", digest_of(record)):
             raise InputError(
-                f"label: row {row} of {self._answers.path} was about another record; was the file changed, or is it "
-                "another one?"
+                f"row {row} of {self._answers.path} was about another record; was the file changed, or is it "
+                "another one?",
+                owner="label",
             )
 
     def next(self) -> Question | None:
@@ -268,9 +273,9 @@ class Labelling:
         """Give the label of the open question; an empty one skips it."""
         question = self._open
         if question is None:
-            raise InputError("label: there is no open question to answer.")
+            raise InputError("there is no open question to answer.", owner="label")
         if label and label not in self._classes:
-            raise InputError(f"label: the label must be one of {', '.join(self._classes)}, got {label!r}.")
+            raise InputError(f"the label must be one of {', '.join(self._classes)}, got {label!r}.", owner="label")
         with self._changing():
             before = copy.deepcopy(self.sampler)
             answer = Answer(question.row, label, digest_of(question.record))

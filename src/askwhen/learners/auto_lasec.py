@@ -345,7 +345,9 @@ def _weights(state: AutoState) -> Any:
 @weights.of(AutoDualState)
 def _weights_dual(state: AutoDualState) -> Any:
     if not is_linear(state.w):
-        raise InputError("weights: a learner with a kernel that is not linear has no weight vector, see support.")
+        raise InputError(
+            "a learner with a kernel that is not linear has no weight vector, see support.", owner="weights"
+        )
     return state.mix @ state.primal
 
 
@@ -424,7 +426,9 @@ class AutoLasec:
         check_choice(self, "form", self.form, ("auto", "primal", "dual"))
         check_kernel(self, Linear() if self.kernel is None else self.kernel, self.budget, self.evict)
         if self.form == "primal" and (self.kernel is not None or self.budget is not None):
-            raise InputError("AutoLasec: form must be 'auto' or 'dual' with a kernel or a budget, got 'primal'.")
+            raise InputError(
+                "form must be 'auto' or 'dual' with a kernel or a budget, got 'primal'.", owner="AutoLasec"
+            )
 
     def start(self, d: int, sparse: bool) -> AutoState | AutoDualState:
         """The state before the first round."""

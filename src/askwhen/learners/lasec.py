@@ -71,7 +71,7 @@ class Lasec:
         check_number(self, "b", self.b, "a number from 1e-100 to 1e100", 1e-100, 1e100, open_low=False)
         check_number(self, "c", self.c, "a positive number, perhaps infinity", 0.0)
         if not self.b < self.c:
-            raise InputError(f"Lasec: b must be smaller than c, got b={self.b!r} and c={self.c!r}.")
+            raise InputError(f"b must be smaller than c, got b={self.b!r} and c={self.c!r}.", owner="Lasec")
         check_choice(self, "update", self.update, ("mistake", "queried"))
         check_form(self, self.kernel, self.budget, self.evict, self.form)
 

@@ -59,9 +59,9 @@ class LeastSquares:
         check_choice(self, "update", self.update, ("mistake", "queried"))
         check_form(self, self.kernel, self.budget, self.evict, self.form)
         if not isinstance(self.regression, bool):
-            raise InputError(f"LeastSquares: regression must be True or False, got {self.regression!r}.")
+            raise InputError(f"regression must be True or False, got {self.regression!r}.", owner="LeastSquares")
         if self.regression and self.update == "mistake":
-            raise InputError("LeastSquares: update must be 'queried' for regression, which has no mistakes.")
+            raise InputError("update must be 'queried' for regression, which has no mistakes.", owner="LeastSquares")
 
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round."""

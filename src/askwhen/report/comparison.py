@@ -23,7 +23,7 @@ HEADS = ("algorithm", "wanted", "accuracy", "± 95%", "asked", "interval", "seco
 def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str], command: str) -> str:
     """The whole page of a comparison."""
     if not comparison.cells:
-        raise InputError("write_comparison: comparison must have cells, got none.")
+        raise InputError("comparison must have cells, got none.", owner="write_comparison")
     shares = _shares(comparison)
     body = [
         warning(comparison.order_warning),
@@ -56,7 +56,7 @@ def picture_of(comparison: Comparison, part: float, title: str) -> str:
     cells = _at(comparison, part)
     if not cells:
         known = ", ".join(f"{value:g}" for value in sorted({cell.share for cell in comparison.cells}))
-        raise InputError(f"picture: share must be one of {known}, got {part}.")
+        raise InputError(f"share must be one of {known}, got {part}.", owner="picture")
     height = 380 + max(0, len(cells) - 14) * 17
     plot = _lines(comparison, cells, Size("wide", 900, height))
     return document(plot, title, _told(cells))

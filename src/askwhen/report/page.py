@@ -113,10 +113,10 @@ def origin(facts: Mapping[str, object], command: str) -> list[str]:
 def write(owner: str, path: str | os.PathLike[str], text: str) -> None:
     """Write a file that appears, or replaces another, only when it is complete."""
     if not isinstance(path, (str, os.PathLike)):
-        raise InputError(f"{owner}: path must be the name of a file, got {path!r}.")
+        raise InputError(f"path must be the name of a file, got {path!r}.", owner=owner)
     try:
         with whole_file(path) as file:
             file.write(text.encode("utf-8"))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"report: cannot write {os.fsdecode(path)}: {reason}.") from error
+        raise InputError(f"cannot write {os.fsdecode(path)}: {reason}.", owner="report") from error

@@ -35,10 +35,12 @@ def run_page(
 ) -> str:
     """The whole page of a run."""
     if progress.several:
-        raise InputError("write_run: progress must be of one task, got several; write a report for each of them.")
+        raise InputError(
+            "progress must be of one task, got several; write a report for each of them.", owner="write_run"
+        )
     if trace.rounds != int(progress.rounds[-1]):
         rounds = f"as many rounds as progress, {int(progress.rounds[-1])}, got {trace.rounds}"
-        raise InputError(f"write_run: trace must have {rounds}.")
+        raise InputError(f"trace must have {rounds}.", owner="write_run")
     switches = [int(place) for place in progress.switches]
     body = [
         warning(progress.order_warning),

@@ -176,7 +176,9 @@ def seconds(owner: Any, name: str, value: Any) -> float:
         try:
             value = float(value / np.timedelta64(1, "s"))
         except TypeError:
-            raise InputError(f"{type(owner).__name__}: {name} must not be in months or years, got {value!r}.") from None
+            raise InputError(
+                f"{name} must not be in months or years, got {value!r}.", owner=type(owner).__name__
+            ) from None
     check_number(owner, name, value, "a number of seconds or a timedelta, above 0", 0.0, open_high=True)
     return float(value)
 
@@ -227,16 +229,16 @@ class BudgetRule:
         check_choice(self, "by", self.by, ("margin", "uncertainty"))
         if self.rate is not None:
             if self.per is not None or self.count is not None:
-                raise InputError("BudgetRule: give either rate, or per and count.")
+                raise InputError("give either rate, or per and count.", owner="BudgetRule")
             check_number(self, "rate", self.rate, "a number above 0 and at most 1", 0.0, 1.0)
             if self.floor is not None:
                 check_number(self, "floor", self.floor, "a number from 0 to the rate", 0.0, self.rate, open_low=False)
             if self.most is not None:
                 check_count(self, "most", self.most)
         elif self.most is not None:
-            raise InputError("BudgetRule: most goes with a rate; a budget by time has its count.")
+            raise InputError("most goes with a rate; a budget by time has its count.", owner="BudgetRule")
         elif self.per is None or self.count is None:
-            raise InputError("BudgetRule: give rate, or both per and count.")
+            raise InputError("give rate, or both per and count.", owner="BudgetRule")
         else:
             seconds(self, "per", self.per)
             check_count(self, "count", self.count)

@@ -33,7 +33,7 @@ Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 LARGEST_DIMENSION = (1 << 31) - 1
 
-_CONTRADICTION = "load: the snapshot's arrays contradict each other."
+_CONTRADICTION = "the snapshot's arrays contradict each other."
 
 _OTHERS = {"one_vs_rest": "OneVsRest", "batch": "BatchClassifier"}
 """What a header holds where the file is not a sampler's, and the class that reads it."""
@@ -46,7 +46,7 @@ def check_kind(header: dict[str, Any], wanted: str) -> None:
     """Refuse the file of another class, by the name of the one that reads it."""
     found = next((name for key, name in _OTHERS.items() if key in header), "Sampler")
     if found != wanted:
-        raise SnapshotError(f"load: the file holds a {found}; use {found}.load, not {wanted}.load.")
+        raise SnapshotError(f"the file holds a {found}; use {found}.load, not {wanted}.load.", owner="load")
 
 
 def dump(engine: Engine, tasks: list[Engine]) -> Content:
@@ -120,12 +120,12 @@ def restore(
             engines.append(_restore(task, own, kernel, given=given))
         _check_together(engines[1:])
         if any(task.regression != engines[0].regression for task in engines[1:]):
-            raise SnapshotError("load: the snapshot's tasks are not of one kind.")
+            raise SnapshotError("the snapshot's tasks are not of one kind.", owner="load")
         return engines
     except SnapshotError:
         raise
     except UNREADABLE as error:
-        raise SnapshotError("load: the file holds no sampler that this version can read.") from error
+        raise SnapshotError("the file holds no sampler that this version can read.", owner="load") from error
 
 
 def _shared(same: dict[str, str], arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
@@ -134,7 +134,7 @@ def _shared(same: dict[str, str], arrays: dict[str, np.ndarray]) -> Iterator[tup
         path = name.split(".", 2)[2]
         kept = path.endswith(".norms") or ".store." in path
         if not kept or path != other.split(".", 2)[2] or name in arrays:
-            raise SnapshotError(_CONTRADICTION)
+            raise SnapshotError(_CONTRADICTION, owner="load")
         yield name, arrays[other]
 
 
@@ -145,16 +145,16 @@ def _check_together(tasks: list[Engine]) -> None:
     sums = [None if task.learner is None else expansion_of(task.learner) for task in tasks]
     for task, w in zip(tasks, sums, strict=True):
         if task.parts != tasks[0].parts or task.shape != tasks[0].shape:
-            raise SnapshotError("load: the snapshot's tasks are not of one kind.")
+            raise SnapshotError("the snapshot's tasks are not of one kind.", owner="load")
         if w is not None:
             arrays = [id(w.norms), *map(id, w.store)]
             for array in arrays:
                 users[array] = users.get(array, 0) + 1
                 if stores.setdefault(array, arrays) != arrays:
-                    raise SnapshotError(_CONTRADICTION)
+                    raise SnapshotError(_CONTRADICTION, owner="load")
     for w in sums:
         if w is not None and users[id(w.norms)] > 1 and w.counts[BASE] != BORROWED:
-            raise SnapshotError(_CONTRADICTION)
+            raise SnapshotError(_CONTRADICTION, owner="load")
 
 
 def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -172,7 +172,9 @@ def _restore(
     given: Iterable[type] = (),
 ) -> Engine:
     if header.get("layout", 1) not in (1, 2):
-        raise SnapshotError(f"load: the snapshot has layout {header['layout']!r}, of a later version of askwhen.")
+        raise SnapshotError(
+            f"the snapshot has layout {header['layout']!r}, of a later version of askwhen.", owner="load"
+        )
     parts = Parts(*(build(part, kernel, given) for part in header["parts"]))
     check_parts(parts)
     engine = _begun(parts, header, arrays, judges)
@@ -181,11 +183,11 @@ def _restore(
     for name in ("round", "questions", "updates"):
         setattr(engine, name, count(header[name]))
     if not engine.updates <= engine.questions <= engine.round:
-        raise SnapshotError("load: the snapshot's counts contradict each other.")
+        raise SnapshotError("the snapshot's counts contradict each other.", owner="load")
     for name, state in _states(engine, engine.round):
         sound = with_arrays(state, name, arrays)
         if not is_sound(sound):
-            raise SnapshotError(_CONTRADICTION)
+            raise SnapshotError(_CONTRADICTION, owner="load")
         setattr(engine, name, sound)
     engine.names = read_names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
@@ -205,7 +207,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     d = count(d, LARGEST_DIMENSION)
     needed = 0 if judges else max(8 * d, matrix_bytes(parts.learner, d, sparse))
     if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before anything so large is made
-        raise SnapshotError(_CONTRADICTION)
+        raise SnapshotError(_CONTRADICTION, owner="load")
     engine.begin("load", "X", d, sparse)
     if "learner.w" in arrays and not judges and expansion_of(engine.learner) is not None:
         # Saved in primal form by a version that took it for as many features; this one would take the dual form.
@@ -223,7 +225,7 @@ def read_names(names: Any, d: int) -> tuple[str, ...] | None:
         or not all(type(name) is str for name in names)
         or len(names) != (d if d > 0 else len(names))
     ):
-        raise SnapshotError("load: the snapshot's names are not those of its features.")
+        raise SnapshotError("the snapshot's names are not those of its features.", owner="load")
     return tuple(names)
 
 
@@ -238,7 +240,7 @@ def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> N
     known = ask.prediction == ask.margin if engine.regression else ask.prediction in (-1, 1)
     has_both = (ask.uncertainty is not None) == engine.has_uncertainty
     if not (is_instance(x, engine.dimension) and known and has_both and number not in engine.pending):
-        raise SnapshotError(f"load: the open question of round {number} cannot be used.")
+        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + PERIOD * count(period)
     engine.pending[number] = (ask, x, marks)
 
@@ -248,21 +250,21 @@ def read_ask(line: list[Any]) -> Ask:
     number, prediction, margin, uncertainty, chance, query = line
     numbers = [margin, chance] if uncertainty is None else [margin, chance, uncertainty]
     if not all(type(value) is float and math.isfinite(value) for value in numbers) or not 0.0 <= chance <= 1.0:
-        raise SnapshotError(f"load: the open question of round {number!r} cannot be used.")
+        raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
     if query is not True:
-        raise SnapshotError(f"load: round {number!r} has an open question that was never asked.")
+        raise SnapshotError(f"round {number!r} has an open question that was never asked.", owner="load")
     return Ask(count(number), prediction, margin, uncertainty, chance, query)
 
 
 def count(value: Any, largest: int | None = LARGEST_COUNT) -> int:
     """A whole number from 0 to the largest, from a header that may say anything."""
     if type(value) is not int or value < 0 or (largest is not None and value > largest):
-        raise SnapshotError(f"load: the snapshot counts {value!r}, which is no count.")
+        raise SnapshotError(f"the snapshot counts {value!r}, which is no count.", owner="load")
     return value
 
 
 def flag(value: Any) -> bool:
     """True or False, from a header that may say anything."""
     if type(value) is not bool:
-        raise SnapshotError(f"load: the snapshot says {value!r} where True or False was expected.")
+        raise SnapshotError(f"the snapshot says {value!r} where True or False was expected.", owner="load")
     return value

@@ -50,15 +50,15 @@ def write(
     try:
         path = Path(os.path.realpath(path))
     except TypeError as error:
-        raise SnapshotError(f"save: path must be the name of a file, got {path!r}.") from error
+        raise SnapshotError(f"path must be the name of a file, got {path!r}.", owner="save") from error
     if path.exists() and not path.is_file():
-        raise SnapshotError(f"save: cannot write {path}: it is no regular file.")
+        raise SnapshotError(f"cannot write {path}: it is no regular file.", owner="save")
     content = pack(header, arrays)
     try:
         with whole_file(path) as file:
             file.write(content)
     except OSError as error:
-        raise SnapshotError(f"save: cannot write {path}: {error.strerror}.") from error
+        raise SnapshotError(f"cannot write {path}: {error.strerror}.", owner="save") from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -66,9 +66,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.nda
     try:
         content = Path(path).read_bytes()
     except TypeError as error:
-        raise SnapshotError(f"load: path must be the name of a file, got {path!r}.") from error
+        raise SnapshotError(f"path must be the name of a file, got {path!r}.", owner="load") from error
     except OSError as error:
-        raise SnapshotError(f"load: cannot read {path}: {error.strerror}.") from error
+        raise SnapshotError(f"cannot read {path}: {error.strerror}.", owner="load") from error
     return unpack(content, os.fspath(path))
 
 
@@ -109,22 +109,22 @@ def _place(size: int) -> np.dtype[Any]:
 def unpack(content: bytes, name: str = "the snapshot") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The header and the arrays of a snapshot."""
     if len(content) < _LEAD.size or not content.startswith(MAGIC):
-        raise SnapshotError(f"load: {name} is not an askwhen snapshot.")
+        raise SnapshotError(f"{name} is not an askwhen snapshot.", owner="load")
     _, version, length = _LEAD.unpack_from(content)
     if not 1 <= version <= FORMAT:
         raise SnapshotError(
-            f"load: {name} has format {version}, and this version of askwhen reads formats 1 to {FORMAT}."
+            f"{name} has format {version}, and this version of askwhen reads formats 1 to {FORMAT}.", owner="load"
         )
     body, digest = content[:-32], content[-32:]
     if hashlib.sha256(body).digest() != digest:
-        raise SnapshotError(f"load: {name} is truncated or was altered: its checksum does not match.")
+        raise SnapshotError(f"{name} is truncated or was altered: its checksum does not match.", owner="load")
     try:
         text = json.loads(body[_LEAD.size : _LEAD.size + length])
         if not isinstance(text["header"], dict):
             raise TypeError("its header is no object")
         return text["header"], _arrays(body, _LEAD.size + length, text["arrays"])
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
-        raise SnapshotError(f"load: {name} has a header that cannot be read ({error}).") from error
+        raise SnapshotError(f"{name} has a header that cannot be read ({error}).", owner="load") from error
 
 
 def _arrays(body: bytes, offset: int, listed: list[Any]) -> dict[str, np.ndarray]:

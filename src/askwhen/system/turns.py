@@ -31,8 +31,9 @@ class HalfChanged:
 
     def __enter__(self) -> NoReturn:
         raise AskwhenError(
-            f"{self._name}: another thread was using it when this process was forked, so that this copy may be "
-            "half-changed; load it from a snapshot, or fork while no thread uses it."
+            "another thread was using it when this process was forked, so that this copy may be "
+            "half-changed; load it from a snapshot, or fork while no thread uses it.",
+            owner=self._name,
         )
 
     def __exit__(self, *_: object) -> None:

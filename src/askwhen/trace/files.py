@@ -63,11 +63,11 @@ class TraceWriter:
         self._schema: Any = None
         self.before: Trace | None = None
         if Path(self._path).exists() and not Path(self._path).is_file():
-            raise InputError(f"trace: cannot write {self._path}: it is no regular file.")
+            raise InputError(f"cannot write {self._path}: it is no regular file.", owner="trace")
         with self._told():
             file = open_alone(self._journal)
         if file is None:
-            raise InputError(f"trace: another run is writing {self._path}; give this one a name of its own.")
+            raise InputError(f"another run is writing {self._path}; give this one a name of its own.", owner="trace")
         self._file = file
         self._rounds = 0
         try:
@@ -100,8 +100,9 @@ class TraceWriter:
             last = self.before.start + self.before.rounds
         if last != rounds and last > 0:
             raise InputError(
-                f"trace: {self._path} ends at round {last}, but the sampler goes on at {rounds}; give this run a trace "
-                "of its own."
+                f"{self._path} ends at round {last}, but the sampler goes on at {rounds}; give this run a trace "
+                "of its own.",
+                owner="trace",
             )
         self._file.truncate(0)
         if self.before is not None:
@@ -180,7 +181,7 @@ class TraceWriter:
         try:
             yield
         except OSError as error:
-            raise InputError(f"trace: cannot write {self._path}: {error.strerror or error}.") from error
+            raise InputError(f"cannot write {self._path}: {error.strerror or error}.", owner="trace") from error
 
 
 def _journalled(journal: str) -> Iterator[tuple[Any, int]]:
@@ -197,7 +198,7 @@ def kind_of(owner: str, path: str) -> str:
     """Whether a file is Parquet or CSV, by its name."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".csv"):
-        raise InputError(f"{owner}: a trace must be a .parquet or .csv file, got {path}.")
+        raise InputError(f"a trace must be a .parquet or .csv file, got {path}.", owner=owner)
     return suffix[1:]
 
 
@@ -211,10 +212,10 @@ def read_trace(path: str | os.PathLike[str]) -> Known:
         else:
             table = needed("trace", "pyarrow.parquet").read_table(name)
     except FileNotFoundError:
-        raise InputError(f"trace: there is no file {name}.") from None
+        raise InputError(f"there is no file {name}.", owner="trace") from None
     except (OSError, ValueError) as error:
         reason = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(".")
-        raise InputError(f"trace: {name} holds no trace: {reason}.") from error
+        raise InputError(f"{name} holds no trace: {reason}.", owner="trace") from error
     return _known(table, name)
 
 
@@ -224,7 +225,7 @@ def _known(table: Any, name: str) -> Known:
         about = json.loads((table.schema.metadata or {}).get(_ABOUT, b"{}"))
         return Known(_trace(columns, float(about.pop("floor", 0.0))), about)
     except (KeyError, IndexError) as error:
-        raise InputError(f"trace: {name} holds no trace: it has no column {error}.") from error
+        raise InputError(f"{name} holds no trace: it has no column {error}.", owner="trace") from error
 
 
 def _trace(columns: dict[str, np.ndarray], floor: float) -> Trace:

@@ -95,7 +95,7 @@ class Trace:
     def columns(self) -> dict[str, np.ndarray]:
         """One column for everything that is known of a round: what the tables and files are made of."""
         if len(self.queried) != self.rounds:
-            raise InputError("columns: this trace kept only its counts; run with trace=True.")
+            raise InputError("this trace kept only its counts; run with trace=True.", owner="columns")
         names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
         found = {"round": np.arange(self.start, self.start + self.rounds)}
         found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}
@@ -130,7 +130,7 @@ def needed(owner: str, name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise InputError(f"{owner}: this needs {package}: pip install {package}.") from error
+        raise InputError(f"this needs {package}: pip install {package}.", owner=owner) from error
 
 
 def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> None:
@@ -138,7 +138,7 @@ def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> 
         with whole_file(path) as file:
             write(table, file)
     except OSError as error:
-        raise InputError(f"{owner}: cannot write {path}: {error.strerror or error}.") from error
+        raise InputError(f"cannot write {path}: {error.strerror or error}.", owner=owner) from error
 
 
 def join(traces: list[Trace]) -> Trace:

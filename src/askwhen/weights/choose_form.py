@@ -65,8 +65,9 @@ def check_memory(owner: Any, d: int, size: int) -> None:
     if 2 * size > memory():
         cure = "take its dual form, form='dual', or fewer features" if hasattr(owner, "form") else "take fewer features"
         raise InputError(
-            f"{short(owner)}: for {d} features its matrices take {readable(size)}, and a run needs that twice, but "
-            f"there is memory for {readable(memory())}; {cure}."
+            f"for {d} features its matrices take {readable(size)}, and a run needs that twice, but "
+            f"there is memory for {readable(memory())}; {cure}.",
+            owner=short(owner),
         )
 
 
@@ -75,4 +76,4 @@ def check_form(owner: Any, kernel: Any, budget: Any, evict: Any, form: Any) -> N
     check_kernel(owner, kernel, budget, evict)
     check_choice(owner, "form", form, ("auto", "primal", "dual"))
     if form == "primal" and kernel is not None:
-        raise InputError(f"{type(owner).__name__}: form must be 'auto' or 'dual' with a kernel, got 'primal'.")
+        raise InputError("form must be 'auto' or 'dual' with a kernel, got 'primal'.", owner=type(owner).__name__)

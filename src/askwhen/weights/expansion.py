@@ -311,16 +311,16 @@ def check_kernel(owner: Any, kernel: Any, budget: Any, evict: Any) -> None:
     """Refuse a kernel that is none, and a budget without one."""
     if not isinstance(kernel, (Linear, Polynomial, Gaussian, Kernel, type(None))):
         raise InputError(
-            f"{type(owner).__name__}: kernel must be None, Linear(), Polynomial(...), Gaussian(...) or Kernel(...), "
-            f"got {kernel!r}."
+            f"kernel must be None, Linear(), Polynomial(...), Gaussian(...) or Kernel(...), got {kernel!r}.",
+            owner=type(owner).__name__,
         )
     check_choice(owner, "evict", evict, ("random", "oldest"))
     if budget is not None:
         check_count(owner, "budget", budget)
         if kernel is None:
             raise InputError(
-                f"{type(owner).__name__}: budget caps the instances that a kernel learner keeps, and kernel is None; "
-                "give kernel=Linear()."
+                "budget caps the instances that a kernel learner keeps, and kernel is None; give kernel=Linear().",
+                owner=type(owner).__name__,
             )
 
 
@@ -328,14 +328,17 @@ def check_no_kernel(owner: Any, kernel: Any) -> None:
     """Refuse a kernel where there is no dual form."""
     if kernel is not None:
         raise InputError(
-            f"{type(owner).__name__}: kernel must be None, since its weights are no sum of instances, got {kernel!r}."
+            f"kernel must be None, since its weights are no sum of instances, got {kernel!r}.",
+            owner=type(owner).__name__,
         )
 
 
 @as_vector.of(Expansion)
 def _as_vector(w: Expansion) -> Any:
     if len(w.primal) == 0:
-        raise InputError("weights: a learner with a kernel that is not linear has no weight vector, see support.")
+        raise InputError(
+            "a learner with a kernel that is not linear has no weight vector, see support.", owner="weights"
+        )
     return w.primal.copy()
 
 

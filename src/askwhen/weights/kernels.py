@@ -25,7 +25,7 @@ from ..validation import check_count, check_number, check_positive
 
 LINEAR, POLYNOMIAL, GAUSSIAN = 0, 1, 2
 
-_NO_PICKLE = "pickle: a sampler with a Kernel of its own holds code; save it, and load it with kernel= again."
+_NO_PICKLE = "a sampler with a Kernel of its own holds code; save it, and load it with kernel= again."
 
 
 class KernelState(NamedTuple):
@@ -46,7 +46,7 @@ class OwnKernelState(NamedTuple):
         return self
 
     def __reduce__(self) -> Any:
-        raise InputError(_NO_PICKLE)
+        raise InputError(_NO_PICKLE, owner="pickle")
 
 
 evaluate = Family("evaluate")
@@ -155,8 +155,9 @@ class Kernel:
             return compiled(getattr(self.function, "py_func", self.function))
         except Exception as error:  # numba raises many kinds
             raise InputError(
-                "Kernel: function must compile as float64(float64, float64, float64), got an error of type "
-                f"{type(error).__name__}."
+                "function must compile as float64(float64, float64, float64), got an error of type "
+                f"{type(error).__name__}.",
+                owner="Kernel",
             ) from error
 
     def __copy__(self) -> Kernel:
@@ -166,14 +167,14 @@ class Kernel:
         return self
 
     def __reduce__(self) -> Any:
-        raise InputError(_NO_PICKLE)
+        raise InputError(_NO_PICKLE, owner="pickle")
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise InputError(f"Kernel: function must be callable, got {self.function!r}.")
+            raise InputError(f"function must be callable, got {self.function!r}.", owner="Kernel")
         value = self._compiled.ctypes(1.0, 1.0, 1.0)
         if not math.isfinite(value) or value < 0.0:
-            raise InputError(f"Kernel: function must be a Mercer kernel, got K(x, x) = {value} for |x| = 1.")
+            raise InputError(f"function must be a Mercer kernel, got K(x, x) = {value} for |x| = 1.", owner="Kernel")
 
     def state(self) -> OwnKernelState:
         """The kernel inside a step."""

@@ -94,7 +94,7 @@ class Checkpoints:
             self._sampler.save(path, note=self._note())
             self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._going_on}")
         except AskwhenError as error:
-            reason = str(error).partition(": ")[2]  # without the name of the function that raised it
+            reason = error.sentence
             self._once(f"No checkpoint could be saved, and the run goes on without: {reason}")
         self._last = time.monotonic()
         self._took = self._last - started

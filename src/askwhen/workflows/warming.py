@@ -42,7 +42,7 @@ def warm(sampler: Sampler | None = None, X: Any = None, *, watch: Watch | None =
     """
     sampler = Sampler() if sampler is None else sampler
     if not isinstance(sampler, Sampler):
-        raise InputError(f"warm: sampler must be a Sampler, got {type(sampler).__name__}.")
+        raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="warm")
     kinds = list(_kinds(X))
     for done, (what, rows) in enumerate(kinds):
         if watch is not None:

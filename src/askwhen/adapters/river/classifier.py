@@ -100,7 +100,7 @@ class SelectiveClassifier(base.Classifier):
             try:
                 found[name] = float(value)
             except (TypeError, ValueError):
-                raise InputError(f"{owner}: {name!r} must be a number or a string, got {value!r}.") from None
+                raise InputError(f"{name!r} must be a number or a string, got {value!r}.", owner=owner) from None
         return found
 
     @property
@@ -123,12 +123,12 @@ class SelectiveClassifier(base.Classifier):
         """-1 or +1, and its label. The first label that comes is the negative one, unless it is True or 1."""
         y = y.item() if isinstance(y, np.generic) else y
         if not isinstance(y, (bool, int, float, str)) or y != y:
-            raise InputError(f"{owner}: y must be a label, got {y!r}.")
+            raise InputError(f"y must be a label, got {y!r}.", owner=owner)
         for sign, label in self._labels.items():
             if label == y:
                 return sign, label
         if len(self._labels) == 2:
-            raise InputError(f"{owner}: y must be one of two labels, {list(self._labels.values())}, got {y!r}.")
+            raise InputError(f"y must be one of two labels, {list(self._labels.values())}, got {y!r}.", owner=owner)
         return (-next(iter(self._labels)) if self._labels else 1 if y == 1 else -1), y
 
     def _label(self, p: float) -> Any:

@@ -129,8 +129,9 @@ class Columns:
         size, taken = len(self.seen), len(self.places)
         if taken == 0 and len(new) > size:
             raise InputError(
-                f"{owner}: x must have at most n_features={size} names, got {len(new)}; give n_features={len(new)} or "
-                "more, or features='hashing' if they are words."
+                f"x must have at most n_features={size} names, got {len(new)}; give n_features={len(new)} or "
+                "more, or features='hashing' if they are words.",
+                owner=owner,
             )
         if taken + len(new) > size and not self.has_warned:
             self.has_warned = True

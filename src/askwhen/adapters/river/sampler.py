@@ -56,13 +56,15 @@ class RiverSampler:
         self, classifier: Any, rule: Any = None, labels: tuple[Any, Any] = (False, True), seed: int | None = None
     ):
         if not isinstance(classifier, base.Classifier) and not hasattr(classifier, "predict_proba_one"):
-            raise InputError(f"RiverSampler: classifier must be one of river's, got {type(classifier).__name__}.")
+            raise InputError(
+                f"classifier must be one of river's, got {type(classifier).__name__}.", owner="RiverSampler"
+            )
         if not isinstance(labels, (tuple, list)) or len(labels) != 2 or labels[0] == labels[1]:
-            raise InputError(f"RiverSampler: labels must be two different ones, got {labels!r}.")
+            raise InputError(f"labels must be two different ones, got {labels!r}.", owner="RiverSampler")
         check_seed("RiverSampler", seed)
         rule = rule if rule is not None else BudgetRule(0.1)
         if getattr(rule, "needs_uncertainty", False) or getattr(rule, "by", "margin") == "uncertainty":
-            raise InputError(f"RiverSampler: {rule!r} needs an uncertainty, which a river classifier has not.")
+            raise InputError(f"{rule!r} needs an uncertainty, which a river classifier has not.", owner="RiverSampler")
         parts = Parts(Perceptron(), rule)
         check_parts(parts)
         self.classifier = classifier
@@ -129,21 +131,21 @@ class RiverSampler:
         try:
             chances = self.classifier.predict_proba_one(x)
         except (NotImplementedError, AttributeError) as error:
-            raise InputError(f"ask: {model} gives no probabilities, which a rule needs to decide.") from error
+            raise InputError(f"{model} gives no probabilities, which a rule needs to decide.", owner="ask") from error
         if not set(chances) <= {False, True}:
             if not set(chances) <= set(self.labels):
-                raise InputError(f"ask: {model} knows the labels {list(chances)}, which are not {self.labels}.")
+                raise InputError(f"{model} knows the labels {list(chances)}, which are not {self.labels}.", owner="ask")
             self._by_truth = False
         negative, positive = (False, True) if self._by_truth else self.labels
         p = float(chances.get(positive, 0.0)) - float(chances.get(negative, 0.0))
         if not math.isfinite(p):
-            raise InputError(f"ask: {model} gave the probabilities {chances!r}.")
+            raise InputError(f"{model} gave the probabilities {chances!r}.", owner="ask")
         return p
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: the classifier learns it."""
         if y not in self.labels:
-            raise InputError(f"tell: y must be one of {self.labels}, got {y!r}.")
+            raise InputError(f"y must be one of {self.labels}, got {y!r}.", owner="tell")
         with self._lock:
             asked, x = open_question("tell", self._open, ask)
             self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
@@ -173,5 +175,6 @@ class RiverSampler:
     def save(self, path: Any) -> NoReturn:
         """Refused: a snapshot holds arrays and no code, and a river model is code; pickle the whole instead."""
         raise InputError(
-            "save: a river classifier is made of Python objects, which a snapshot does not hold; pickle the sampler."
+            "a river classifier is made of Python objects, which a snapshot does not hold; pickle the sampler.",
+            owner="save",
         )

@@ -105,7 +105,7 @@ def _letters(settings: tuple[tuple[str, Any], ...], names: list[str]) -> dict[st
         name, dot, letter = setting.rpartition(".")
         takers = [each for each in chosen if (each.name == name.lower() if dot else letter in each.letters)]
         if not takers:
-            raise aw.InputError(f"compare: no algorithm here takes {setting!r}.")
+            raise aw.InputError(f"no algorithm here takes {setting!r}.", owner="compare")
         for each in takers:
             found[each.name][letter] = value
     return found

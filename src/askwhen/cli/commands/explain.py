@@ -29,7 +29,7 @@ def explain(out: Out, trace: str, number: int) -> None:
     at = number - found.start
     if not 0 <= at < found.rounds:
         last = found.start + found.rounds - 1
-        raise aw.InputError(f"explain: {trace} holds rounds {found.start} to {last}, not {number}.")
+        raise aw.InputError(f"{trace} holds rounds {found.start} to {last}, not {number}.", owner="explain")
     facts = {name: values[at].item() for name, values in found.columns().items() if "drift" not in name}
     facts["sampler"] = about.get("sampler", {})
     facts["why"] = why(facts)

@@ -69,7 +69,7 @@ def label(
     """
     keys = keys_of(classes)
     if not has_terminal():
-        raise aw.InputError("label: answers come from a keyboard, and there is no terminal here.")
+        raise aw.InputError("answers come from a keyboard, and there is no terminal here.", owner="label")
     stem = Path(file).name.split(".")[0]
     model, answers = model or f"{stem}.askwhen", answers or f"{stem}.labels.csv"
     check_outputs(file, model=model, answers=answers)

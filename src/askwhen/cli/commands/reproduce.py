@@ -93,11 +93,11 @@ def _played(run: Any, playing: Any, size: str, stopping: Stopping) -> Any:
 def _check_folder(folder: str | None, target: Path, names: list[str]) -> None:
     """Refuse what could not be written to, before anything is played."""
     if folder is not None and not folder.strip():
-        raise InputError("reproduce: --out must name a folder.")
+        raise InputError("--out must name a folder.", owner="reproduce")
     target.mkdir(parents=True, exist_ok=True)
     for name in names:
         if (target / f"{name}.md").is_dir():
-            raise InputError(f"reproduce: {target / name}.md is a folder; --out names another place.")
+            raise InputError(f"{target / name}.md is a folder; --out names another place.", owner="reproduce")
     with tempfile.TemporaryFile(dir=target):
         pass
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import scipy.sparse as sp
 
-from ...errors import InputError
+from ...errors import InputError, argument
 from ..files import COMPRESSED, Report
 from ..instances import Columns, Instances
 from ..lines import parsed
@@ -50,7 +50,9 @@ def format_of(path: str | os.PathLike[str], format: str | None) -> str:
     found = _by_name(path) if format is None else format
     if found is None:
         listed = ", ".join(sorted(set(FORMATS.values())))
-        raise InputError(f"read: what is in {path} cannot be told from its name; give format=, one of {listed}.")
+        raise InputError(
+            f"what is in {path} cannot be told from its name; give {argument('format')}, one of {listed}.", owner="read"
+        )
     return found
 
 

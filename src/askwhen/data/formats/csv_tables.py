@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...compiled.steps import entry
-from ...errors import InputError
+from ...errors import InputError, argument
 from ..files import Report, blocks_of, in_order, is_piped, needs, not_decoded, one_sentence
 from ..instances import Columns
 from ..lines import NEWLINE
@@ -36,9 +36,13 @@ def check_delimiter(delimiter: Any, format: str) -> None:
     if delimiter is None:
         return
     if format not in DELIMITERS:
-        raise InputError(f"read: delimiter= is only for csv and tsv, got format={format!r}.")
+        raise InputError(
+            f"{argument('delimiter')} is only for csv and tsv, got {argument('format', format)}.", owner="read"
+        )
     if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise InputError(f"read: delimiter= must be one character, such as ';', got {delimiter!r}.")
+        raise InputError(
+            f"{argument('delimiter')} must be one character, such as ';', got {delimiter!r}.", owner="read"
+        )
 
 
 @entry
@@ -101,7 +105,8 @@ def _rows_of(path: Any, delimiter: int, blocks: Generator[memoryview]) -> Genera
             rest = bytes(rows[end:])
             if len(rest) > LONGEST:
                 raise InputError(
-                    f"read: cannot read {path}: a row is longer than {LONGEST >> 20} MB; perhaps a quote is not closed."
+                    f"cannot read {path}: a row is longer than {LONGEST >> 20} MB; perhaps a quote is not closed.",
+                    owner="read",
                 )
     if rest:
         yield memoryview(bytearray(rest))
@@ -146,7 +151,7 @@ class _Layout:
         except UnicodeDecodeError as error:
             raise not_decoded(path) from error
         except arrow.ArrowException as error:
-            raise InputError(f"read: cannot read {path}: {one_sentence(error)}.") from error
+            raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error
         columns.check(names, path)
         kinds = {
             field.name: arrow.float64()
@@ -181,4 +186,4 @@ class _Layout:
         said = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {self._used[int(found[1])]!r}", said)
         rows = before + 1 if before else 0  # the line of names is a row too
         said = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", said)
-        return InputError(f"read: cannot read {self._path}: {said}.")
+        return InputError(f"cannot read {self._path}: {said}.", owner="read")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, argument
 from ..files import Report, not_decoded
 from ..instances import LIST, NUMBER, Columns, widths
 from ..lines import LineError, parsed
@@ -107,7 +107,7 @@ class Records:
         flat = [part for value in column for part in value or ()]
         if not {*map(type, flat)} <= {int, float, bool, type(None)}:
             row = next(i for i, value in enumerate(column) if value and _kind(value) != LIST)
-            raise InputError(f"read: {self._path} must have numbers in {name!r} in instance {before + row}.")
+            raise InputError(f"{self._path} must have numbers in {name!r} in instance {before + row}.", owner="read")
         return np.array([len(value or ()) for value in column]), self._floats(name, flat)
 
     def words(self, name: str) -> list[str | None]:
@@ -121,12 +121,12 @@ class Records:
         try:
             return np.array(values, float)
         except OverflowError:
-            raise InputError(f"read: {self._path} has a number in {name!r} that is too large.") from None
+            raise InputError(f"{self._path} has a number in {name!r} that is too large.", owner="read") from None
 
     def _refuse(self, name: str, column: list[Any], before: int, types: tuple[type, ...], what: str) -> None:
         row, strange = next((i, v) for i, v in enumerate(column) if v is not None and not isinstance(v, types))
         raise InputError(
-            f"read: {self._path} must have {what} as {name!r} in instance {before + row}, got {strange!r}."
+            f"{self._path} must have {what} as {name!r} in instance {before + row}, got {strange!r}.", owner="read"
         )
 
 
@@ -150,7 +150,8 @@ def _check_known(path: Any, number: int, record: dict[str, Any], known: set[str]
         new = next((name for name, value in record.items() if name not in known and value is not None), None)
         if new is not None:
             raise InputError(
-                f"read: {path}, line {number}, has {new!r}, which the first record has not; name it in drop=."
+                f"{path}, line {number}, has {new!r}, which the first record has not; name it in {argument('drop')}.",
+                owner="read",
             )
 
 

@@ -17,7 +17,9 @@ def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = N
     from pyarrow import parquet
 
     if is_piped(path) or Path(path).suffix in COMPRESSED:
-        raise InputError(f"read: a Parquet file must be a plain file, since it is not read in order, got {path}.")
+        raise InputError(
+            f"a Parquet file must be a plain file, since it is not read in order, got {path}.", owner="read"
+        )
     try:
         with parquet.ParquetFile(path) as file:
             total, size, done = file.metadata.num_rows, Path(path).stat().st_size, 0
@@ -28,4 +30,4 @@ def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = N
                     report(size * done // max(total, 1))
                 yield Batch(batch, path, decodable=False)
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(f"read: cannot read {path}: {one_sentence(error)}.") from error
+        raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...compiled.steps import entry, step
-from ...errors import InputError
+from ...errors import InputError, argument
 from ..lines import NEWLINE, LineError, newlines
 from ..numbers import EXACT, HIGH, LOW, nearest
 
@@ -29,7 +29,7 @@ _SENTENCES = {
     NO_COLON: "must have a colon between index and value",
     BAD_VALUE: "must hold a number after the colon",
     NOT_INCREASING: "must have its indices in increasing order",
-    INDEX_ZERO: "has a feature 0, but features count from 1 unless zero_based=True",
+    INDEX_ZERO: f"has a feature 0, but features count from 1 unless {argument('zero_based', 'True')}",
     TOO_LARGE: "has a feature beyond the last of {}",
 }
 
@@ -262,7 +262,7 @@ def count_labels(labels: np.ndarray, path: str) -> int:
     """How many labels there are, if they are whole numbers from 0."""
     bad = labels[~((labels >= 0) & (labels < 2**20) & (labels == np.floor(labels)))]
     if len(bad):
-        raise InputError(f"read: {path} must have whole numbers from 0 to 2^20 as its labels, got {bad[0]:g}.")
+        raise InputError(f"{path} must have whole numbers from 0 to 2^20 as its labels, got {bad[0]:g}.", owner="read")
     return int(labels.max(initial=-1.0)) + 1
 
 
@@ -270,7 +270,7 @@ def matrix_of(lines: Lines, count: int, path: str) -> np.ndarray:
     """Several labels of each line, as a matrix of -1 and +1."""
     labels, tags = lines.labels, lines.tags
     if count_labels(labels, path) > count:
-        raise InputError(f"read: {path} must have labels from 0 to {count - 1}, got {labels.max():g}.")
+        raise InputError(f"{path} must have labels from 0 to {count - 1}, got {labels.max():g}.", owner="read")
     Y = np.full((len(tags) - 1, count), -1.0)
     Y[np.repeat(np.arange(len(tags) - 1), np.diff(tags)), labels.astype(int)] = 1.0
     return Y
