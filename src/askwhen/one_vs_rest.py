@@ -215,7 +215,7 @@ class OneVsRest:
     def _scores(self, x: Row, owner: str, where: str) -> np.ndarray:
         """m, q and |x|^2 of every class, in rows."""
         self._compile()
-        found, rows = np.empty((3, len(self._learners))), self._live.put(x)
+        found, rows = np.empty((3, len(self._learners))), self._live.take(x)
         for k, engine in enumerate(self._learners):
             verdict, *numbers = self._score(engine.alone()[0], rows)
             while verdict == NOT_READY:
@@ -240,7 +240,7 @@ class OneVsRest:
         where = f"the instance of round {number}"
         self._scores(x, "tell", where)  # refuses for all classes what any of them would refuse
         before = [] if judge.has_uncertainty else [copy_state(engine.learner) for engine in self._learners]
-        rows = self._live.put(x)
+        rows = self._live.take(x)
         for place, engine in enumerate(self._learners if marks & BY_RULE else ()):
             told = (rows, 1.0 if place == k else -1.0, bool(waiting.signs[place] != (place == k)))
             verdict, updated = self._learn(engine.alone()[0], *told)

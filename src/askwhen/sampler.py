@@ -16,7 +16,7 @@ from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
 from .engine.door import check_label, check_labels, dimensions_of, moment, moments, open_question
-from .engine.engine import Engine, Question
+from .engine.engine import Engine, OpenQuestion
 from .engine.instances import check_instance, check_instances, check_names
 from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
@@ -417,7 +417,7 @@ class Sampler:
         """A copy shares nothing: half of a sampler is of no use."""
         return copy.deepcopy(self)
 
-    def _open_question(self, owner: str, ask: Ask | int) -> Question:
+    def _open_question(self, owner: str, ask: Ask | int) -> OpenQuestion:
         if self._tasks:
             raise QuestionError(self._has_tasks(owner).sentence, owner=owner)
         return open_question(owner, self._engine.pending, ask)

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import pathlib
 import sys
 import tracemalloc
 
@@ -457,3 +458,26 @@ def test_a_bad_row_of_a_pipe_is_named_as_in_a_file(monkeypatch, tmp_path):
     with pytest.raises(aw.InputError) as in_pipe:
         aw.data.read("-", format="csv").load()
     assert str(in_pipe.value) == str(in_file.value).replace(str(tmp_path / "t.csv"), "-")
+
+
+def test_a_new_format_is_one_new_module(tmp_path):
+    import importlib
+    import shutil
+    import subprocess
+    import sys
+
+    package = pathlib.Path(importlib.import_module("askwhen").__file__).parent
+    copy = pathlib.Path(shutil.copytree(package, tmp_path / "askwhen", ignore=shutil.ignore_patterns("__pycache__")))
+    (copy / "data" / "formats" / "counting.py").write_text(
+        "import numpy as np\n"
+        "from ..request import Chunk\n"
+        "def chunks(request):\n"
+        "    n = int(open(request.path).read())\n"
+        "    yield Chunk(np.arange(float(n))[:, None], np.array([1.0, -1.0] * n)[:n])\n"
+        "SUFFIXES = {'.count': 'counting'}\n"
+        "READERS = {'counting': chunks}\n"
+    )
+    (tmp_path / "three.count").write_text("3")
+    code = "from askwhen.data import read; X, y = read('three.count').load(); print(X.ravel().tolist(), y.tolist())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "[0.0, 1.0, 2.0] [1.0, -1.0, 1.0]\n", done.stderr

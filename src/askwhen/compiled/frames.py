@@ -149,7 +149,7 @@ lend: Callable[[Any], Any] = cast(Any, intrinsic)(_lend)
 """The states of the frame at an address, for the length of a compiled call."""
 
 
-def _room(_: Any, states: Any) -> Any:
+def _bytes_of(_: Any, states: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         size = context.get_abi_sizeof(context.get_value_type(signature.args[0]))
         return context.get_constant(numba.types.intp, size)
@@ -157,7 +157,7 @@ def _room(_: Any, states: Any) -> Any:
     return numba.types.intp(states), generate
 
 
-def _put(_: Any, block: Any, states: Any) -> Any:
+def _write_states(_: Any, block: Any, states: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, value=args[0])
         value = without_counts(context, builder, signature.args[1], args[1])
@@ -167,18 +167,18 @@ def _put(_: Any, block: Any, states: Any) -> Any:
     return numba.types.void(block, states), generate
 
 
-room: Callable[[Any], int] = cast(Any, intrinsic)(_room)
+bytes_of: Callable[[Any], int] = cast(Any, intrinsic)(_bytes_of)
 """How many bytes these states take in a frame."""
 
-put: Callable[[Any, Any], None] = cast(Any, intrinsic)(_put)
+write_states: Callable[[Any, Any], None] = cast(Any, intrinsic)(_write_states)
 """Write states to a block, without their reference counts."""
 
 
 @entry
 def filled(states: Any) -> Any:
     """A block that holds these states."""
-    block = np.empty(room(states), np.uint8)
-    put(block, states)
+    block = np.empty(bytes_of(states), np.uint8)
+    write_states(block, states)
     return block
 
 

@@ -123,7 +123,7 @@ scale = Family("scale", default=_one)
 """scale(state) -> the positive number by which w must be multiplied to give the weights that m comes from."""
 
 epoch = Family("epoch", default=_constant)
-"""epoch(state) -> a number that changes (NaN always does) when an update changes more of w than its instance does."""
+"""epoch(state) -> a number that changes when an update rewrote weights outside x's features; NaN: every update does."""
 
 weights = Family("weights", default=_vector)
 """weights(state) -> the weight vector w, a copy (Python only)."""

@@ -15,10 +15,12 @@ import scipy.sparse as sp
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
 from .files import Report, check_encoding, check_readable, is_piped, listed
-from .formats import READERS, Request, chunks_of, format_of, scan_svmlight
+from .formats import READERS, chunks_of, format_of
 from .formats.csv_tables import check_delimiter
+from .formats.svmlight import scan
 from .instances import Columns
 from .labels import check_positive, signs, words_of
+from .request import Request
 
 
 @dataclasses.dataclass(eq=False)
@@ -130,7 +132,7 @@ class Stream:
         if is_piped(self.path):
             what = "the standard input" if self.path == "-" else self.path
             raise InputError(f"give {argument('n_features')}, since {what} can be read only once.", owner="read")
-        d, labels = scan_svmlight(self._request(None))
+        d, labels = scan(self._request(None))
         self.n_features = self.n_features or max(d, 1)
         self.n_labels = self.n_labels or labels
 

@@ -92,7 +92,7 @@ def _begin(drift: Any) -> None:
     counts[T] += 1
     if drift.extra and counts[T] > counts[PERIOD_END]:
         if counts[PERIOD] > 0:
-            copy_state(drift.building, drift.demo)
+            copy_demo(drift.building, drift.demo)
             restart(drift.building)
             counts[BUILT] = 1
         length = window_length(drift.window, counts[T])
@@ -102,7 +102,7 @@ def _begin(drift: Any) -> None:
 
 
 @apart
-def copy_state(source: Any, target: Any) -> None:
+def copy_demo(source: Any, target: Any) -> None:
     """Copy what a root state has learnt, in place."""
     target.bound[0] = source.bound[0]
     for i in range(len(target.w)):

@@ -51,7 +51,7 @@ _FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
 
 
-Question = tuple[Ask, Row, int]
+OpenQuestion = tuple[Ask, Row, int]
 """An ask that waits for its label, its instance, and the marks of its round. A plain tuple, for speed."""
 
 
@@ -111,7 +111,7 @@ class Engine:
         self.questions = 0
         self.updates = 0
         self.switches: list[int] = []
-        self.pending: dict[int, Question] = {}
+        self.pending: dict[int, OpenQuestion] = {}
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
         self._frame: tuple[Any, int] | None = None
@@ -178,7 +178,7 @@ class Engine:
             ) from None
 
     def begin_afresh(self) -> None:
-        """Forget the first instance, if it is still the first: let the next one decide the dimension."""
+        """Undo ``begin`` if no round has been played yet: the next instance decides the dimension."""
         if self.round == 0:
             self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
 
@@ -259,7 +259,7 @@ class Engine:
         live = self._live
         if self.prepare is None:
             seen = x
-            live.put(x)
+            live.take(x)
         else:
             seen = self._prepared_row(x)
         number, coins = self.round, self._drawn
@@ -302,13 +302,13 @@ class Engine:
         self._make_ready(verdict, seen, "ask", "x")
         return self.ask(x, time)
 
-    def tell(self, question: Question, y: float) -> None:
+    def tell(self, question: OpenQuestion, y: float) -> None:
         """Settle an open question."""
         asked, x, marks = question
         number, prediction, margin, _, chance, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
         mistaken = y != prediction and not self.regression
-        rows = self._live.put(x)
+        rows = self._live.take(x)
         verdict, updated = self._tell(address, rows, y, mistaken, marks, number, self.round, chance, margin > 0.0)
         if verdict != SOUND:
             self._make_ready(verdict, x, "tell", f"the instance of round {number}")
@@ -317,7 +317,7 @@ class Engine:
         self.updates += updated
         del self.pending[number]
 
-    def forget(self, question: Question) -> None:
+    def forget(self, question: OpenQuestion) -> None:
         """Drop an open question."""
         asked = question[0]
         forget_round(self.tally, float(asked.probability), 1 if asked.margin > 0.0 else 0)

@@ -35,7 +35,7 @@ class LiveRow:
         indptr[1] = n
         return SparseRow(data, indices, 0, n)
 
-    def put(self, x: Row) -> int:
+    def take(self, x: Row) -> int:
         """Take an instance over; the address that rounds are given."""
         if self.row is not None:
             self.row[:] = x

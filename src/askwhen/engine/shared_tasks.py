@@ -27,7 +27,7 @@ from ..trace.trace import Trace, join
 from ..weights.choose_form import check_memory, matrix_bytes
 from ..weights.expansion import BASE, BORROWED, HELD, Expansion, expansion_of
 from ..weights.instance_store import at, gather, put
-from ..weights.kernels import evaluate
+from ..weights.kernels import kernel_value
 from .engine import Engine
 from .instances import canonical, describe_unsound, is_canonical
 from .state_arrays import copy_state, map_arrays
@@ -55,7 +55,7 @@ def fill_block(kernel: Any, store: Any, norms: Any, scratch: Any, base: int, blo
         x = at(store, base + i)
         dense = spread(x, scratch)
         for slot in range(base + i):
-            block[i, slot] = evaluate(kernel, dot(dense, at(store, slot)), norms[base + i], norms[slot])
+            block[i, slot] = kernel_value(kernel, dot(dense, at(store, slot)), norms[base + i], norms[slot])
         unspread(x, scratch)
 
 

@@ -45,7 +45,7 @@ HALVES = 0.5 ** np.arange(1, STAKES + 1)
 """The stakes: powers of two, so that multiplying by them is exact."""
 
 SMALLEST_COIN = 2.0**-53
-"""The coin 0 asks at any distance, so that no probability is smaller than that of the coin 0."""
+"""The smallest probability of asking that there is: coins are multiples of 2^-53, and the coin 0 always asks."""
 
 WEIGHTED, MISTAKES, ANSWERED, FORGOTTEN = range(4)
 

@@ -113,7 +113,7 @@ class Answers:
         return self.given.pop()
 
     def digest(self, count: int, settings: Any) -> str:
-        """What only the first so many answers, with these settings, give."""
+        """Fingerprint of the settings and the first ``count`` answers."""
         return f"{count} answers, {hashlib.sha256(repr((settings, self.given[:count])).encode()).hexdigest()}"
 
     def close(self) -> None:

@@ -49,7 +49,7 @@ from ..linalg.vectors import (
 )
 from ..validation import check_choice, check_count
 from .instance_store import DenseStore, Store, at, empty_store, fits, is_whole, put, regrow, rooms, squares_of
-from .kernels import LINEAR, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, evaluate
+from .kernels import LINEAR, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, kernel_value
 
 HELD, OLDEST, DRAWN, DROPS, BASE, ROW = range(6)
 """Places in the counts: instances kept, the oldest of them once the budget is full, draws used, drops made; BASE and
@@ -99,7 +99,7 @@ def fill_row(w: Any, x: Any, norm2: float) -> None:
     dense = spread(x, w.scratch)
     for i in range(w.counts[HELD]):
         slot = w.slots[i]
-        w.row[i] = evaluate(w.kernel, dot(dense, at(w.store, slot)), norm2, w.norms[slot])
+        w.row[i] = kernel_value(w.kernel, dot(dense, at(w.store, slot)), norm2, w.norms[slot])
     unspread(x, w.scratch)
 
 
@@ -114,7 +114,7 @@ def _look(w: Any, x: Any) -> Any:
     fill_row(w, x, norm2)
     held = w.counts[HELD]
     m = inner(w.coef[:held], w.row[:held])
-    kxx = evaluate(w.kernel, norm2, norm2, norm2)
+    kxx = kernel_value(w.kernel, norm2, norm2, norm2)
     if not (abs(m) <= LARGEST and kxx <= LARGEST):
         return 0.0, 0.0, TOO_LARGE
     return m, kxx, SOUND

@@ -49,11 +49,11 @@ class OwnKernelState(NamedTuple):
         raise InputError(_NO_PICKLE, owner="pickle")
 
 
-evaluate = Family("evaluate")
-"""evaluate(kernel, s, X2, Z2) -> K(x, z)."""
+kernel_value = Family("kernel_value")
+"""kernel_value(kernel, s, X2, Z2) -> K(x, z)."""
 
 
-@evaluate.of(KernelState)
+@kernel_value.of(KernelState)
 def _evaluate(kernel: Any, s: float, X2: float, Z2: float) -> Any:
     if kernel.kind == GAUSSIAN:
         return math.exp(-kernel.gamma * max(X2 + Z2 - 2.0 * s, 0.0))
@@ -62,7 +62,7 @@ def _evaluate(kernel: Any, s: float, X2: float, Z2: float) -> Any:
     return s
 
 
-@evaluate.of(OwnKernelState)
+@kernel_value.of(OwnKernelState)
 def _evaluate_own(kernel: Any, s: float, X2: float, Z2: float) -> Any:
     return kernel.function(s, X2, Z2)
 

@@ -19,6 +19,7 @@ from ...errors import InputError, argument
 from ..files import Report, blocks_of, in_order, is_piped, needs, not_decoded, one_sentence
 from ..instances import Columns
 from ..lines import NEWLINE
+from ..request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 from .svmlight import RETURN
 
@@ -187,3 +188,13 @@ class _Layout:
         rows = before + 1 if before else 0  # the line of names is a row too
         said = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", said)
         return InputError(f"cannot read {self._path}: {said}.", owner="read")
+
+
+def chunks(request: Request) -> Generator[Chunk]:
+    """The chunks of a file."""
+    written = (request.report, request.delimiter, request.encoding)
+    return chunks_of_tables(request, tables_of(request.path, request.format, request.columns, *written))
+
+
+SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
+READERS = {"csv": chunks, "tsv": chunks}

@@ -14,6 +14,7 @@ from ...errors import InputError, argument
 from ..files import Report, not_decoded
 from ..instances import LIST, NUMBER, Columns, widths
 from ..lines import LineError, parsed
+from ..request import Chunk, Request, chunks_of_tables
 
 _OBJECT = "must be an object with a value for each name"
 
@@ -176,3 +177,29 @@ def plain(values: list[Any]) -> np.ndarray:
     """Labels or times as an array that keeps true and false apart from numbers, and numbers from texts."""
     kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
     return np.array(values, object if len(kinds) > 1 else None)
+
+
+def chunks(request: Request) -> Generator[Chunk]:
+    """The chunks of a file, of records or of pairs."""
+    from ..pairs import Pairs, is_pair  # which are made of the lines of this file
+
+    with closing(lines_of(request.path, request.report, request.encoding)) as blocks:
+        first = next(blocks, None)
+        if first is None:
+            return
+        lines = _put_back(first, blocks)
+        if is_pair(first.records[0], request.columns):
+            pairs = Pairs(request.path, request.columns.places, request.columns.labelled)
+            for each in lines:
+                yield Chunk(*pairs.of(each))
+        else:
+            yield from chunks_of_tables(request, tables_of(request.path, request.columns, lines))
+
+
+def _put_back(first: Any, others: Generator[Any]) -> Generator[Any]:
+    yield first
+    yield from others
+
+
+SUFFIXES = {".ndjson": "ndjson", ".jsonl": "ndjson"}
+READERS = {"ndjson": chunks}

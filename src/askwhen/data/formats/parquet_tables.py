@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...errors import InputError
 from ..files import COMPRESSED, Report, is_piped, needs, one_sentence
+from ..request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 
 
@@ -31,3 +32,12 @@ def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = N
                 yield Batch(batch, path, decodable=False)
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error
+
+
+def chunks(request: Request) -> Generator[Chunk]:
+    """The chunks of a file."""
+    return chunks_of_tables(request, tables_of(request.path, request.rows, request.report))
+
+
+SUFFIXES = {".parquet": "parquet"}
+READERS = {"parquet": chunks}

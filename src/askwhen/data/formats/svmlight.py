@@ -7,14 +7,19 @@ or several labels with commas between them.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ...compiled.steps import entry, step
 from ...errors import InputError, argument
-from ..lines import NEWLINE, LineError, newlines
+from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW, nearest
+from ..request import Chunk, Request
 
 _U = np.uint64
 _1 = _U(1)
@@ -274,3 +279,47 @@ def matrix_of(lines: Lines, count: int, path: str) -> np.ndarray:
     Y = np.full((len(tags) - 1, count), -1.0)
     Y[np.repeat(np.arange(len(tags) - 1), np.diff(tags)), labels.astype(int)] = 1.0
     return Y
+
+
+def scan(request: Request) -> tuple[int, int]:
+    """How many features an svmlight file has, and how many labels if a line has several."""
+    d = labels = 0
+    with closing(_lines(request)) as found:
+        for lines in found:
+            d = max(d, lines.features)
+            if request.several and request.columns.labelled:
+                labels = max(labels, count_labels(lines.labels, request.path))
+    return d, labels
+
+
+def _lines(request: Request) -> Generator[Lines]:
+    # Where labels are not wanted, a line may have any number of them.
+    several = request.several or not request.columns.labelled
+    parse = partial(parse_block, zero_based=request.zero_based, several=several)
+    if request.n_features is not None and request.n_features > 0:
+        parse = partial(parse, limit=request.n_features)
+    with closing(parsed(request.path, parse, request.report, request.encoding)) as blocks:
+        for _, lines in blocks:
+            yield lines
+
+
+def chunks(request: Request) -> Generator[Chunk]:
+    """The chunks of a file."""
+    wanted = request.n_features or -1
+    with closing(_lines(request)) as blocks:
+        for lines in blocks:
+            shape = (len(lines.indptr) - 1, wanted if wanted > 0 else max(lines.features, 1))
+            X = sp.csr_matrix((lines.data, lines.indices, lines.indptr), shape)
+            X.has_canonical_format = True
+            if not shape[0]:
+                continue
+            if not request.columns.labelled:
+                yield Chunk(X, None)
+            elif request.several:
+                yield Chunk(X, matrix_of(lines, request.n_labels or 0, request.path))
+            else:
+                yield Chunk(X, lines.labels)
+
+
+SUFFIXES = dict.fromkeys((".svm", ".svmlight", ".libsvm", ".t"), "svmlight")
+READERS = {"svmlight": chunks}

@@ -6,14 +6,18 @@ without a label has none to learn from, and is refused unless labels are not wan
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...compiled.steps import entry
 from ..hashing import FIRST, add_byte, counted, fold
-from ..lines import NEWLINE, LineError, newlines
+from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW
+from ..request import Chunk, Request
 from .svmlight import COLON, FINE, FULL, HASH, is_space, number
 
 _U = np.uint64
@@ -131,3 +135,17 @@ def parse_block(block: memoryview, features: int, labelled: bool = True) -> tupl
     if wrong != FINE:
         raise LineError(newlines(text[:where]), _SENTENCES[wrong])
     return labels[:n], counted(data[:entries], indices[:entries], indptr[: n + 1], features)
+
+
+def chunks(request: Request) -> Generator[Chunk]:
+    """The chunks of a file."""
+    labelled = request.columns.labelled
+    parse = partial(parse_block, features=request.columns.places, labelled=labelled)
+    with closing(parsed(request.path, parse, request.report, request.encoding)) as blocks:
+        for _, (y, X) in blocks:
+            if X.shape[0]:
+                yield Chunk(X, y if labelled else None)
+
+
+SUFFIXES = {".vw": "vw"}
+READERS = {"vw": chunks}
