@@ -5,9 +5,11 @@ import pathlib
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import askwhen as aw
-from tests.cli.running import N, facts, inside, refused, stream, write_csv, write_table
+from askwhen.data.hashing import hash_name
+from tests.cli.running import D, N, facts, inside, refused, stream, write_csv, write_table
 from tests.cli.test_predict import mails
 
 HERE = pathlib.Path()
@@ -84,3 +86,28 @@ def test_baselines_stand_beside_the_result_and_all_labels_on_request():
     found = facts("run", "s.csv", "--label", "spam", "--everything")
     assert list(found["baselines"]) == ["majority so far", "last label told", "all labels"]
     assert found["summary"].startswith(f"With {found['questions']} of 3,000 labels the default was right in ")
+
+
+def test_vw_of_few_features_has_a_place_for_each():
+    X, y = stream()
+    names = [f"f{j}" for j in range(D)]
+    lines = [
+        f"{int(label)} | " + " ".join(f"{name}:{float(value)!r}" for name, value in zip(names, x, strict=True))
+        for x, label in zip(X, y, strict=True)
+    ]
+    (HERE / "s.vw").write_text("\n".join(lines))
+    found = facts("run", "s.vw", "--model", "few.askwhen")
+    sampler = aw.Sampler.load("few.askwhen")
+    assert (sampler.form, len(sampler.weights)) == ("primal", 2 * D + 1)
+    order = np.argsort([hash_name(name, 1 << 18) for name in names])
+    plain = aw.Sampler(seed=0)
+    trace = plain.run(sp.csr_matrix(np.hstack([X[:, order], np.zeros((N, D))])), y)
+    assert found["mistakes"] == trace.mistakes
+    whole = inside("predict", "few.askwhen", "s.vw", "--quiet").stdout
+    assert inside("predict", "few.askwhen", "-", "--format", "vw", "--quiet", stdin="\n".join(lines)).stdout == whole
+    (HERE / "new.vw").write_text("1 | f0:1 unheard:1\n")
+    assert inside("predict", "few.askwhen", "new.vw", "--quiet").returncode == 0
+    many = " ".join(f"w{i}:1" for i in range(600))
+    (HERE / "many.vw").write_text(f"1 | {many}\n-1 | w0:1\n" * 30)
+    facts("run", "many.vw", "--algorithm", "sel-p", "--set", "b=1", "--model", "many.askwhen")
+    assert len(aw.Sampler.load("many.askwhen").weights) == (1 << 18) + 1

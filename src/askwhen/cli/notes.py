@@ -19,6 +19,8 @@ _OF_FILE = ("format", "label", "time", "drop", "delimiter", "encoding", "zero_ba
 class Note(NamedTuple):
     """How the file was read, the names of its features, what -1 and +1 are in it, and the seed of its order.
 
+    ``places`` are its hashed features, where there are so few that each has a place of its own.
+
     ``offset`` is how many more instances were passed over than rounds had been played.
     """
 
@@ -27,6 +29,7 @@ class Note(NamedTuple):
     words: list[Any] | None = None
     seed: int | None = None
     offset: int = 0
+    places: list[int] | None = None
     is_known: bool = False
 
 
@@ -35,6 +38,8 @@ def written(source: Source, offset: int) -> str:
     said = source.reading | source.found
     reading = {name: said[name] for name in (*_OF_FEATURES, *_OF_FILE) if said.get(name)}
     facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
+    if source.places is not None:
+        facts["places"] = source.places
     return json.dumps(facts)
 
 

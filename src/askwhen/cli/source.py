@@ -15,6 +15,7 @@ from .command import Out
 
 _PIECE_SECONDS = 0.2
 _FEWEST, _MOST = 64, 1 << 16
+_FEW_FEATURES = 256
 
 
 def is_set(file: str) -> bool:
@@ -57,12 +58,14 @@ class Source:
         self._stream: Any = None
         self.reading = reading | {"target": target}
         self.seed = seed if shuffle else None
+        self.places: list[int] | None = None
         self.name = "standard input" if file == "-" else file if file.startswith("/dev/") else Path(file).name
 
-    def expect(self, names: Any) -> None:
-        """Take these features, by their names, as a sampler has learnt them."""
+    def expect(self, names: Any, places: Any = None) -> None:
+        """Take these features, by their names or by their hashed places, as a sampler has learnt them."""
         if names is not None:
             self.reading["names"] = names
+        self.places = places
 
     @property
     def names(self) -> Any:
@@ -85,8 +88,39 @@ class Source:
     def _read(self, **more: Any) -> Any:
         from ..data import read
 
+        if self._stream is None and self.places is None:
+            self.places = self._few_places()
         self._stream = read(self._file, **self.reading, **more)
         return self._stream
+
+    def _few_places(self) -> list[int] | None:
+        """The features of a Vowpal Wabbit file by their hashed places, where its first chunk has only a few."""
+        import numpy as np
+
+        from ..data import read
+        from ..data.formats import format_of
+
+        hashed = self.reading.get("n_features") is None and Path(self._file).is_file()
+        if not hashed or format_of(self._file, self.reading.get("format")) != "vw":
+            return None
+        first = next(iter(read(self._file, **self.reading | {"target": "none", "positive": None})), None)
+        known = [] if first is None else np.unique(first[0].indices).tolist()
+        return known if len(known) <= _FEW_FEATURES else None
+
+    def _narrowed(self, X: Any) -> Any:
+        """Instances with a place for each of a few known features; others share as many places as there are known."""
+        if self.places is None:
+            return X
+        import numpy as np
+        import scipy.sparse as sp
+
+        n, known = len(self.places), np.asarray(self.places, np.int64)
+        at = np.minimum(np.searchsorted(known, X.indices), max(n - 1, 0))
+        is_known = known[at] == X.indices if n else np.zeros(len(X.indices), bool)
+        indices = np.where(is_known, at, n + X.indices % max(n, 1))
+        found = sp.csr_matrix((X.data, indices, X.indptr), (X.shape[0], 2 * max(n, 1)))
+        found.sum_duplicates()
+        return found
 
     def chunks(self, skip: int, report: Callable[[int], None]) -> Iterator[tuple[Any, ...]]:
         """Instances and labels, and times where there are any, after some that are passed over."""
@@ -95,7 +129,7 @@ class Source:
             X, y = self.load()
             found: Any = iter([(X[skip:], y[skip:])] if skip < len(y) else [])
         else:
-            found = self._read(skip=skip, progress=report)
+            found = ((self._narrowed(X), *rest) for X, *rest in self._read(skip=skip, progress=report))
         for chunk in found:
             empty = False
             yield chunk
@@ -109,6 +143,7 @@ class Source:
             X, y = X[:rows], y[:rows]
         else:
             X, y = self._read().load(rows)[:2]
+            X = self._narrowed(X)
         if self._shuffle:
             import numpy as np
 

@@ -62,7 +62,7 @@ def predict(
         raise aw.InputError(f"--out {target} is the model; give it a name of its own.")
     sampler, note = load(model), notes.read(model)
     source = Source(file, notes.read_as(note, reading, file), "none")
-    source.expect(note.names if note.is_known else sampler.feature_names)
+    source.expect(note.names if note.is_known else sampler.feature_names, note.places)
     first = skip if skip is not None else sampler.round + note.offset if rest else 0
     counts: dict[str, int] = {}
     rows, stopping = 0, Stopping(out)

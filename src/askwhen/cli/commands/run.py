@@ -99,7 +99,7 @@ def run(
         source = Source(
             file, notes.read_as(note, reading, file), shuffle=shuffle or note.seed is not None, seed=note.seed
         )
-        source.expect(note.names)
+        source.expect(note.names, note.places)
     if sampler.learner.regression:
         source.reading["target"] = "number"
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
