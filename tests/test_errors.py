@@ -229,3 +229,9 @@ def test_who_speaks_in_other_words_says_the_same():
     )
     assert str(raised) == "X and row 3 of X need positive= or missing='feature'."
     assert raised.told(Commands(raised)) == "the input and instance 3 need --positive or --missing feature."
+
+
+def test_what_a_debugger_shows_is_the_sentence_too():
+    error = caught(lambda: aw.Sampler(aw.Perceptron()).run([[1.0], [np.nan]], [1, 1]))
+    assert repr(error) == "InputError('row 1 of X must hold finite numbers only, got nan.')"
+    assert error.args == (error.sentence,)

@@ -94,7 +94,8 @@ class AskwhenError(Exception):
         line: int | None = None,
         chunk: int | None = None,
     ) -> None:
-        super().__init__(sentence)
+        self._written = sentence
+        super().__init__(self.told(Speaker()))
         self.owner = owner
         self.parameter, self.expected, self.got = parameter, expected, got
         self.row, self.column, self.file, self.line, self.chunk = row, column, file, line, chunk
@@ -115,7 +116,7 @@ class AskwhenError(Exception):
 
     def told(self, speaker: Speaker) -> str:
         """What is wrong, without who says so, as this speaker would put it."""
-        found = str(self.args[0]).replace(INSTANCES, speaker.instances())
+        found = self._written.replace(INSTANCES, speaker.instances())
         while _END in found:
             before, _, rest = found.partition(_END)
             start = max(before.rfind(_ARGUMENT), before.rfind(_ROW))

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numba
 from numba.extending import intrinsic
 
+from ..errors import InputError
 from .notices import while_compiling
 from .steps import likeness, type_of
 
@@ -29,11 +30,25 @@ def address_of(function: Any, state: Any, *args: Any, what: Any = None) -> int:
     found = _addresses.get(key)
     if found is None:
         kinds = (state, *(type_of(arg) for arg in args))
-        with while_compiling(function.__name__ if what is None else type(what).__name__):
-            function.compile(kinds)
+        owner = function.__name__ if what is None else type(what).__name__
+        try:
+            with while_compiling(owner):
+                function.compile(kinds)
+        except numba.errors.TypingError as error:
+            raise InputError(
+                f"a step does not compile, see what numba says above; it takes and returns what the contracts say, and "
+                f"learn returns UPDATED or UNCHANGED ({_first_reason(error)}).",
+                owner=owner,
+            ) from error
         made = function.overloads[kinds]
         found = _addresses[key] = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
     return found
+
+
+def _first_reason(error: Exception) -> str:
+    """The first line of numba's many that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines[1:] if not line.startswith(("There", "- Of which", "Overload"))), lines[0])
 
 
 def calling(returns: Any, *kinds: Any) -> Callable[..., Any]:

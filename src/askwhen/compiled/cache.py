@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from numba.core import caching
@@ -67,10 +67,23 @@ class StepCache(caching.FunctionCache):
         # The folder is named after the sources: when their files were written says nothing more.
         self._cache_file = cast(Any, _CheckedFiles)(self._cache_path, self._impl.filename_base, 0)
 
+    @contextlib.contextmanager
+    def _filed(self, kinds: Any) -> Iterator[None]:
+        """Use files of their own for types of other packages: who reads an index imports all that it names."""
+        usual, versions = self._cache_file, "".join(getattr(kind, "version", "") for kind in kinds)
+        if versions:
+            name = f"{self._impl.filename_base}-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
+            self._cache_file = cast(Any, _CheckedFiles)(self._cache_path, name, 0)
+        try:
+            yield
+        finally:
+            self._cache_file = usual
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The compiled step, or None where there is none that can be used; damaged files are discarded."""
         try:
-            return cast(Any, super()).load_overload(signature, context)
+            with self._filed(getattr(signature, "args", signature)):
+                return cast(Any, super()).load_overload(signature, context)
         except OSError as error:
             self._warn(error)
         except Exception as error:  # a damaged pickle may raise anything
@@ -84,7 +97,8 @@ class StepCache(caching.FunctionCache):
         if any(UNNAMED in getattr(kind, "version", "") for kind in compiled.signature.args):
             return
         try:
-            cast(Any, super()).save_overload(signature, compiled)
+            with self._filed(compiled.signature.args):
+                cast(Any, super()).save_overload(signature, compiled)
         except Exception as error:  # the disk, or an index that was damaged since it was read
             self._warn(error)
 

@@ -23,7 +23,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import NativeValue, infer_getattr, intrinsic, lower_getattr_generic, models, register_model, unbox
 
 from .sources import outside_version
-from .steps import entry, entry_point, likeness, type_of, without_counts
+from .steps import entry, entry_point, likeness, registered, replaced, type_of, without_counts
 
 _NAMED = (numba.types.NamedTuple, numba.types.NamedUniTuple)
 
@@ -43,6 +43,8 @@ def _version_of(kind: Any) -> str:
     """
     own = getattr(kind, "instance_class", None)
     found = "" if own is None else outside_version(own)
+    if found:
+        found += registered(cast(type, own))
     return found + "".join(_version_of(each) for each in kind if isinstance(each, numba.types.BaseTuple))
 
 
@@ -202,7 +204,9 @@ def _layout(kind: Any) -> str:
     found = ""
     for each in kind:
         if isinstance(each, numba.types.BaseTuple):
-            found += f"0q{_layout(each)}0q"
+            inside = _layout(each)
+            wide = inside.strip("0?") != ""  # a structure of flags alone may begin anywhere
+            found += f"0q{inside}0q" if wide else inside
         elif isinstance(each, numba.types.Array):
             found += f"{5 + 2 * each.ndim}q"
         else:
@@ -223,28 +227,18 @@ def _list_words(states: Any, words: list[Any]) -> None:
 
 
 _kinds: dict[Any, tuple[AddressType, _Plan | None]] = {}
-_ours: set[Any] = set()
-
-
-def _classes_of(states: Any) -> Any:
-    """The classes of these states and of those inside them: for ours, they settle what every array is."""
-    return tuple([(type(each), _classes_of(each)) for each in states if isinstance(each, tuple)])
 
 
 def _kind_of(states: Any) -> tuple[AddressType, _Plan | None]:
     """The type of the address of a frame of these states, and how to fill it."""
-    classes = _classes_of(states)
-    like = classes if classes in _ours else likeness(states)
+    like = (replaced(), likeness(states))
     if like not in _kinds:
         kind = type_of(states)
         try:
             plan = _Plan(kind)
         except KeyError:  # a field that only the compiler knows how to store, such as a function
             plan = None
-        _kinds[like] = found = AddressType(kind), plan
-        if not found[0].version:
-            _ours.add(classes)
-            _kinds[classes] = found
+        _kinds[like] = AddressType(kind), plan
     return _kinds[like]
 
 

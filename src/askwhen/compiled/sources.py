@@ -43,11 +43,23 @@ def outside_version(kind: type) -> str:
     root = Path(getattr(module, "__file__", None) or "")
     if top == "__main__" or not root.is_file():
         return UNNAMED
-    files = sorted(root.parent.rglob("*.py")) if root.name == "__init__.py" else [root]
+    files = sorted(root.parent.rglob("*.py")) if root.name == "__init__.py" else sorted(_beside(root))
     digest = hashlib.sha256(kind.__module__.encode())
     for path in files:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _beside(path: Path) -> set[Path]:
+    """A module that is in no package, and those in the same folder that it imports, directly or through others."""
+    found, waiting = {path}, [path]
+    while waiting:
+        for name in re.findall(rb"^\s*(?:from|import)\s+(\w+)", waiting.pop().read_bytes(), re.MULTILINE):
+            other = path.with_name(f"{name.decode()}.py")
+            if other.is_file() and other not in found:
+                found.add(other)
+                waiting.append(other)
+    return found
 
 
 def step_sources(package: Path) -> set[Path]:

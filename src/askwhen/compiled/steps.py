@@ -11,6 +11,7 @@ is therefore named after a hash of every source that steps come from: a changed 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import sys
@@ -186,6 +187,24 @@ def likeness(arg: Any) -> Any:
     return type(arg) if isinstance(arg, (bool, int, float)) else type_of(arg)
 
 
+_registered: dict[Any, dict[str, Any]] = {}
+_replacements = [0]
+
+
+def registered(kind: type) -> str:
+    """A short name of all implementations for states of this class, which changes with any of them."""
+    digest = hashlib.sha256()
+    for name, function in sorted(_registered.get(kind, {}).items()):
+        code = function.__code__
+        digest.update(f"{name}{code.co_code!r}{code.co_names}{code.co_consts}".encode())
+    return digest.hexdigest()[:16]
+
+
+def replaced() -> int:
+    """How many implementations have been replaced by others in this process, as notebooks do."""
+    return _replacements[0]
+
+
 class Family:
     """One step with one implementation for each type of its first argument (or of those ``on`` counts), or a default.
 
@@ -210,7 +229,7 @@ class Family:
         cast(Any, overload)(self, strict=False, jit_options=_INNER | {"forceinline": forceinline})(self._choose)
 
     def __call__(self, *args: Any) -> Any:  # noqa: D102, the class says what a call does
-        kinds = tuple(type(args[place]) for place in self._on)
+        kinds = tuple(_plain_type(args[place]) for place in self._on)
         implementation = self._table.get(kinds) or self._fallback(hasattr(args[0], "w"))
         if implementation is None:
             raise TypeError(f"{self.__name__} has no implementation for {', '.join(kind.__name__ for kind in kinds)}")
@@ -232,10 +251,17 @@ class Family:
         assert len(kinds) == len(self._on)
 
         def register(function: F) -> F:
+            _replacements[0] += kinds in self._table
+            _registered.setdefault(kinds[0], {})[self.__name__] = function
             self._table[kinds] = function
             return function
 
         return register
+
+
+def _plain_type(value: Any) -> type:
+    """The type by which an implementation is chosen: an array is one, wherever its memory is."""
+    return np.ndarray if isinstance(value, np.ndarray) else type(value)
 
 
 def _python_type(kind: Any) -> Any:

@@ -80,22 +80,22 @@ def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
     if verdict == SOUND and how & PEEK == 0 and not ready(learner, x):
         verdict = NOT_READY
     if verdict != SOUND:
-        return 0.0, 0.0, verdict, 0.0, 0.0
+        return 0.0, 0.0, int(verdict), 0.0, 0.0
     bound = quadratic_bound(learner, norm2)
     q = quadratic(learner, x) if how & FORM != 0 or bound == 0.0 else math.nan
-    return m, norm2, verdict, q, bound
+    return float(m), float(norm2), int(verdict), float(q), float(bound)
 
 
 @by_address
 def form_at(learner: Any, rows: Any, i: int, always: bool, mistaken: bool) -> Any:
     """Q of row i: always, or where its label is learnt."""
-    return quadratic(learner, row(rows, i)) if always or learns(learner, mistaken) else math.nan
+    return float(quadratic(learner, row(rows, i))) if always or learns(learner, mistaken) else math.nan
 
 
 @by_address
 def learn_at(learner: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool) -> Any:
     """Learn a label, in place, right after m and q of row i were computed; return what ``learn`` returned."""
-    return learn(learner, row(rows, i), norm2, m, q, y) if learns(learner, mistaken) else UNCHANGED
+    return int(learn(learner, row(rows, i), norm2, m, q, y)) if learns(learner, mistaken) else UNCHANGED
 
 
 @by_address
@@ -115,20 +115,20 @@ def note_at(learner: Any, record: Any, i: int) -> Any:
 @by_address
 def room_at(drift: Any, rows: Any, i: int) -> Any:
     """Whether the guard can take row i without memory that is not there yet."""
-    return has_room_for(drift, row(rows, i))
+    return bool(has_room_for(drift, row(rows, i)))
 
 
 @by_address
 def begin_at(drift: Any) -> Any:
     """Start the guard's round, in place; the period whose window it belongs to, or 0."""
     begin(drift)
-    return window_period(drift)
+    return int(window_period(drift))
 
 
 @by_address
 def watch_at(drift: Any, rows: Any, i: int, m: float, q: float) -> Any:
     """Whether this round's margin declares a switch."""
-    return watch(drift, row(rows, i), m, q)
+    return bool(watch(drift, row(rows, i), m, q))
 
 
 @by_address
@@ -141,7 +141,7 @@ def absorb_at(drift: Any, rows: Any, i: int, y: float, mistaken: bool, by_rule: 
 @by_address
 def due_at(drift: Any) -> Any:
     """Whether a restart is due, which it is no longer afterwards."""
-    return take_due(drift)
+    return bool(take_due(drift))
 
 
 _FLAG, _INT, _FLOAT = numba.types.boolean, numba.types.int64, numba.types.float64
