@@ -180,8 +180,8 @@ def test_a_module_alone_is_compiled_anew_with_what_it_imports_and_disturbs_nobod
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
     def play(code, **more):
-        command = [sys.executable, "-W", "error", "-c", code]
-        done = subprocess.run(command, env=environment | more, capture_output=True, text=True, cwd=tmp_path)
+        command = [sys.executable, "-W", "error", "-c", code]  # from a folder in which nothing can be imported
+        done = subprocess.run(command, env=environment | more, capture_output=True, text=True, cwd="/")
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
