@@ -17,7 +17,8 @@ from pathlib import Path
 UNNAMED = "unnamed"
 """The version of a class that no other process could find again, such as one that was typed into a notebook."""
 
-_STEP = re.compile(rb"^@(step|apart|by_address|entry)\b|^@\w+\.of\(|\bFamily\(|\bintrinsic\b", re.MULTILINE)
+_COMPILED = rb"^@(step|apart|by_address|entry)\b|^@\w+\.of\(|\bFamily\(|\b(intrinsic|lower_builtin)\b"
+_STEP = re.compile(_COMPILED, re.MULTILINE)
 _IMPORT = re.compile(rb"^\s*from\s+(\.+)([\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 

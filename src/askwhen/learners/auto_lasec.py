@@ -47,7 +47,8 @@ from ..contracts.learner import (
     weights,
 )
 from ..errors import InputError
-from ..linalg.vectors import SOUND, TOO_LARGE, all_finite, all_within, clear, dot, has_room, inner, look, symmetric_form
+from ..linalg.triangles import symmetric_form
+from ..linalg.vectors import SOUND, TOO_LARGE, all_finite, all_within, clear, dot, has_room, inner, look
 from ..validation import check_choice, check_number
 from ..weights import second_order_dual
 from ..weights.choose_form import check_memory, matrix_bytes, takes_dual_form
@@ -63,7 +64,7 @@ from ..weights.expansion import (
     place_to_fill,
 )
 from ..weights.kernels import Linear
-from ..weights.second_order import FullState, RootState, is_bounded, is_root
+from ..weights.second_order import LIMIT, FullState, RootState, is_bounded, is_root
 from ..weights.second_order_dual import DualState, absorb_at, form_of_row, take_out
 
 GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
@@ -186,15 +187,15 @@ def _score(state: Any, x: Any) -> Any:
     first = root(state)
     m, norm2, verdict = score(first, x)
     for e in range(1, len(state.mix)):
-        if verdict == SOUND:
-            _, _, verdict = score(drifting(state, e), x)
+        if verdict == SOUND and norm2 * state.bound[e] > LIMIT:
+            verdict = TOO_LARGE
     if verdict != SOUND:
         return 0.0, 0.0, verdict
     seen[_M, 0] = m
     seen[_Q, 0] = quadratic(first, x)
     for e in range(1, len(state.mix)):
         seen[_M, e] = dot(state.w[e], x)
-        seen[_Q, e] = max(symmetric_form(state.Q[e], x, state.g[e]), 0.0)
+        seen[_Q, e] = max(symmetric_form(state.Q[e], x), 0.0)
     return mixed(state, norm2)
 
 

@@ -3,8 +3,8 @@
 An instance inside a step is a *row*: a C-contiguous float64 vector, or a :class:`SparseRow`. Everything that differs
 between dense and sparse is in this file.
 
-Reductions keep several explicit accumulators: fast without reordering, hence the same bits wherever they are
-compiled.
+Sums of dense products have one order, four lanes wide (:mod:`askwhen.compiled.lanes`), and sums over sparse rows keep
+four accumulators: fast without reordering, hence the same bits wherever they are compiled.
 
 Symbols: w weights, x a row, c a number, M a square matrix whose rows are added up.
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.lanes import added_up, alike, at
 from ..compiled.steps import Family, step
 from .rows import SparseRow, position, size
 
@@ -25,7 +26,7 @@ LARGEST = 1e200
 """The largest squared norm: beyond it the sums of squares and the margins themselves could overflow."""
 
 
-ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+ONE, TWO, THREE, FOUR, EIGHT, TWELVE = (np.uint64(i) for i in (1, 2, 3, 4, 8, 12))
 """Offsets that keep an index unsigned: a signed one costs a test for negative values at every access."""
 
 
@@ -91,9 +92,6 @@ has_room = Family("has_room", default=_true)
 combine_rows = Family("combine_rows", on=(1,))
 """combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
 
-symmetric_form = Family("symmetric_form", on=(1,))
-"""symmetric_form(M, x, scratch) -> x'Mx of a symmetric M, from its lower triangle: half of what it holds."""
-
 spread = Family("spread")
 """spread(x, scratch) -> the row as a dense vector: itself, or written into a scratch vector of zeros."""
 
@@ -103,25 +101,27 @@ unspread = Family("unspread")
 
 @look.of(np.ndarray, np.ndarray)
 def _look_dense(w: Any, x: Any) -> Any:
-    s0 = s1 = s2 = s3 = 0.0
-    n0 = n1 = n2 = n3 = 0.0
     d = len(w)
-    whole = d - d % 4
-    for i in range(0, whole, 4):
-        s0 += w[i] * x[i]
-        s1 += w[i + 1] * x[i + 1]
-        s2 += w[i + 2] * x[i + 2]
-        s3 += w[i + 3] * x[i + 3]
-        n0 += x[i] * x[i]
-        n1 += x[i + 1] * x[i + 1]
-        n2 += x[i + 2] * x[i + 2]
-        n3 += x[i + 3] * x[i + 3]
-    for i in range(whole, d):
-        s0 += w[i] * x[i]
-        n0 += x[i] * x[i]
-    norm2 = (n0 + n1) + (n2 + n3)
+    s0 = s1 = n0 = n1 = alike(0.0)
+    eights, fours = d - d % 8, d - d % 4
+    for i in range(0, eights, 8):
+        here, there = np.uint64(i), np.uint64(i + 4)
+        a, b = at(x, here), at(x, there)
+        s0 = s0 + at(w, here) * a
+        s1 = s1 + at(w, there) * b
+        n0 = n0 + a * a
+        n1 = n1 + b * b
+    if fours > eights:
+        here = np.uint64(eights)
+        a = at(x, here)
+        s0 = s0 + at(w, here) * a
+        n0 = n0 + a * a
+    m, norm2 = added_up(s0 + s1), added_up(n0 + n1)
+    for i in range(fours, d):
+        m += w[i] * x[i]
+        norm2 += x[i] * x[i]
     # NaN fails the comparison too, so one test catches NaN, infinity and what would overflow.
-    return (s0 + s1) + (s2 + s3), norm2, SOUND if norm2 <= LARGEST else UNSOUND
+    return m, norm2, SOUND if norm2 <= LARGEST else UNSOUND
 
 
 @look.of(np.ndarray, SparseRow)
@@ -192,17 +192,22 @@ def _dot_sparse(w: Any, x: Any) -> Any:
 @step
 def inner(w: Any, v: Any) -> Any:
     """The inner product of two dense vectors."""
-    s0 = s1 = s2 = s3 = 0.0
     d = len(w)
-    whole = d - d % 4
-    for i in range(0, whole, 4):
-        s0 += w[i] * v[i]
-        s1 += w[i + 1] * v[i + 1]
-        s2 += w[i + 2] * v[i + 2]
-        s3 += w[i + 3] * v[i + 3]
-    for i in range(whole, d):
-        s0 += w[i] * v[i]
-    return (s0 + s1) + (s2 + s3)
+    s0 = s1 = s2 = s3 = alike(0.0)
+    sixteens, fours = d - d % 16, d - d % 4
+    for i in range(0, sixteens, 16):
+        k = np.uint64(i)
+        s0 = s0 + at(w, k) * at(v, k)
+        s1 = s1 + at(w, k + FOUR) * at(v, k + FOUR)
+        s2 = s2 + at(w, k + EIGHT) * at(v, k + EIGHT)
+        s3 = s3 + at(w, k + TWELVE) * at(v, k + TWELVE)
+    for i in range(sixteens, fours, 4):
+        k = np.uint64(i)
+        s0 = s0 + at(w, k) * at(v, k)
+    found = added_up((s0 + s1) + (s2 + s3))
+    for i in range(fours, d):
+        found += w[i] * v[i]
+    return found
 
 
 @add_scaled.of(np.ndarray, np.ndarray)
@@ -265,48 +270,18 @@ def _combine_rows_sparse(M: Any, x: Any, out: Any) -> None:
         add_row(out, M, x.indices[j], x.data[j])
 
 
-@symmetric_form.of(np.ndarray)
-def _symmetric_form_dense(M: Any, x: Any, scratch: Any) -> Any:
-    """Four rows at a time: what is left of their common block goes to scratch, the block itself is summed at once."""
-    clear(scratch)
-    d, inside = len(x), 0.0
-    whole = d - d % 4
-    for i in range(0, whole, 4):
-        add_four_rows(scratch[:i], M, i, x[i], x[i + 1], x[i + 2], x[i + 3])
-        for j in range(i, i + 4):
-            inside += x[j] * (M[j, i] * x[i] + M[j, i + 1] * x[i + 1] + M[j, i + 2] * x[i + 2] + M[j, i + 3] * x[i + 3])
-    for i in range(whole, d):
-        add_row(scratch[:i], M, i, x[i])
-        inside += M[i, i] * x[i] * x[i]
-    return 2.0 * inner(scratch, x) + inside
-
-
-@symmetric_form.of(SparseRow)
-def _symmetric_form_sparse(M: Any, x: Any, scratch: Any) -> Any:
-    found = 0.0
-    for j in range(x.start, x.stop):
-        row = M[x.indices[j]]
-        below = 0.0
-        for k in range(x.start, j):
-            below += row[x.indices[k]] * x.data[k]
-        found += x.data[j] * (2.0 * below + row[x.indices[j]] * x.data[j])
-    return found
-
-
 @step
 def total(v: Any) -> Any:
     """The sum of a dense vector."""
-    s0 = s1 = s2 = s3 = 0.0
     d = len(v)
-    whole = d - d % 4
-    for i in range(0, whole, 4):
-        s0 += v[i]
-        s1 += v[i + 1]
-        s2 += v[i + 2]
-        s3 += v[i + 3]
-    for i in range(whole, d):
-        s0 += v[i]
-    return (s0 + s1) + (s2 + s3)
+    s0 = alike(0.0)
+    fours = d - d % 4
+    for i in range(0, fours, 4):
+        s0 = s0 + at(v, np.uint64(i))
+    found = added_up(s0)
+    for i in range(fours, d):
+        found += v[i]
+    return found
 
 
 @spread.of(np.ndarray)

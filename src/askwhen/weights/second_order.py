@@ -11,8 +11,9 @@ Two forms keep q >= 0 in floating point, whatever finite x comes:
 
 - c = infinity: :class:`RootState` holds S with Q = S S', so q = |S'x|^2 is a sum of squares. The update is Potter's:
   S += beta g f' with f = S'x. With sign -1 the same step takes an instance out again.
-- c < infinity: :class:`FullState` holds Q itself, kept exactly symmetric (both triangles get the same product), and
-  q is clamped at 0. Adding I/c to a root would cost O(d^3).
+- c < infinity: :class:`FullState` holds Q itself, exactly symmetric (with z = g / sqrt(1 + q), z_i z_j is the same
+  product on both sides of the diagonal; see :mod:`askwhen.linalg.triangles`), and q is clamped at 0. Adding I/c to a
+  root would cost O(d^3).
 
 bound holds a number that no eigenvalue of Q exceeds, from 1/b + k/c or the Frobenius norm of what is stored,
 whichever is smaller. An instance with |x|^2 bound > 1e12 is refused: its margins would lose their digits.
@@ -29,6 +30,7 @@ import numpy as np
 
 from ..compiled.steps import apart
 from ..contracts.learner import UPDATED, epoch, is_sound, learn, learns, quadratic, quadratic_bound, restart, score
+from ..linalg.triangles import symmetric_product, take_square
 from ..linalg.vectors import SOUND, TOO_LARGE, all_finite, all_within, clear, combine_rows, dot, inner, look
 
 LIMIT = 1e12
@@ -120,7 +122,7 @@ def _quadratic_root(state: Any, x: Any) -> Any:
 
 @quadratic.of(FullState)
 def _quadratic_full(state: Any, x: Any) -> Any:
-    combine_rows(state.Q, x, state.g)
+    symmetric_product(state.Q, x, state.g)
     return max(dot(state.g, x), 0.0)
 
 
@@ -175,18 +177,10 @@ def _learn_full(state: Any, x: Any, norm2: float, m: float, q: float, y: float) 
     gain = (y - m) / (1.0 + q)
     for i in range(d):
         w[i] += gain * g[i]
-    # From here g is z = g / sqrt(1 + q): z[i] z[j] is the same product on both sides of the diagonal.
     shrink = 1.0 / math.sqrt(1.0 + q)
     for i in range(d):
         g[i] *= shrink
-    squares = 0.0
-    for i in range(d):
-        row = Q[i]
-        z = g[i]
-        for j in range(d):
-            row[j] -= z * g[j]
-        row[i] += 1.0 / state.c
-        squares += inner(row, row)
+    squares = take_square(Q, x, g, 1.0 / state.c)
     state.bound[0] = min(state.bound[0] + 1.0 / state.c, math.sqrt(squares))
     return UPDATED
 
