@@ -61,11 +61,10 @@ def show(browser):
 
 def pytest_collection_modifyitems(items):
     """Keep what shares compiled rounds on one worker, or both would compile them at the same time."""
-    from tests.table import BUILDERS, REGRESSORS, kind_of
+    from tests.table import ROWS, Row
 
-    table = BUILDERS | REGRESSORS
-    kinds = {name: kind_of(build(0)) for name, build in table.items()}
     for item in items:
-        name = item.callspec.params.get("name") if hasattr(item, "callspec") else None
-        if isinstance(name, str) and name in kinds:
-            item.add_marker(pytest.mark.xdist_group(kinds[name]))
+        for given in item.callspec.params.values() if hasattr(item, "callspec") else ():
+            row = ROWS.get(given) if isinstance(given, str) else given
+            if isinstance(row, Row):
+                item.add_marker(pytest.mark.xdist_group(row.kind))

@@ -88,16 +88,15 @@ def cases() -> Iterator[tuple[str, Callable[[], Any]]]:
     Y = np.column_stack([y, -y, np.where(X[:, 0] > 0, 1, -1)])
     classes = np.array(["ant", "bee", "cat"])[np.arange(ROUNDS) % 3]
     for form, rows in {"dense": X, "sparse": sp.csr_matrix(X)}.items():
-        for name, build in (table.BUILDERS | table.REGRESSORS).items():
-            labels = values if name in table.REGRESSORS else y
-            yield f"{name}, {form}", partial(_one, build, rows, labels)
+        for name, row in table.ROWS.items():
+            yield f"{name}, {form}", partial(_one, row.build, rows, values if row.regression else y)
         for name in ("default", "PERCEPTRON-SS", "perceptron, gaussian", "auto, dual"):
-            yield f"tasks, {name}, {form}", partial(_tasks, table.BUILDERS[name], rows, Y)
+            yield f"tasks, {name}, {form}", partial(_tasks, table.ROWS[name].build, rows, Y)
         for learner in (None, aw.Perceptron(), aw.Lasec(1.0, 100.0)):
             yield f"several classes, {learner}, {form}", partial(_several, learner, rows, classes)
         for name in ("PERCEPTRON", "SOP", "WINNOW", "perceptron, gaussian"):
             for how in ("average", "vote", "random", "last"):
-                yield f"batch, {name}, {how}, {form}", partial(_batch, table.BUILDERS[name], rows, y, how)
+                yield f"batch, {name}, {how}, {form}", partial(_batch, table.ROWS[name].build, rows, y, how)
 
 
 def _one(build: Any, rows: Any, labels: Any) -> dict[str, str]:

@@ -18,9 +18,9 @@ from askwhen.linalg.vectors import add_scaled, clear, look
 from tests.outside.alternating import Alternating
 from tests.outside.averaged import MeanLearner, MeanState
 from tests.outside.mistakes import TooManyMistakes
-from tests.table import BUILDERS, REGRESSORS
+from tests.table import ROWS
 
-SAMPLERS = [build(0) for build in (BUILDERS | REGRESSORS).values()]
+SAMPLERS = [row.sampler for row in ROWS.values()]
 LEARNERS = list(dict.fromkeys(sampler.learner for sampler in SAMPLERS))
 RULES = list(dict.fromkeys(sampler.rule for sampler in SAMPLERS))
 DRIFTS = list(dict.fromkeys(sampler.drift for sampler in SAMPLERS if sampler.drift is not None))

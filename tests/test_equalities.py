@@ -7,7 +7,7 @@ import pytest
 
 import askwhen as aw
 from tests.streams import STREAMS
-from tests.table import BUILDERS, letters_of
+from tests.table import CLASSIFIERS, letters_of
 
 LEARNERS = {
     "perceptron": aw.Perceptron(),
@@ -101,21 +101,19 @@ def test_a_large_b_makes_the_second_order_perceptron_predict_as_the_perceptron()
     np.testing.assert_allclose(1e9 * trace.margin, expected.margin, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", BUILDERS)
-def test_the_order_of_features_does_not_matter(name):
+@pytest.mark.parametrize("row", CLASSIFIERS.values(), ids=str)
+def test_the_order_of_features_does_not_matter(row):
     X, y = STREAMS["noisy"](8)
     order = np.random.default_rng(0).permutation(X.shape[1])
-    expected, trace = BUILDERS[name](3).run(X, y), BUILDERS[name](3).run(X[:, order], y)
+    expected, trace = row.build(3).run(X, y), row.build(3).run(X[:, order], y)
     np.testing.assert_allclose(trace.margin, expected.margin, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(expected.queried, trace.queried)
 
 
-@pytest.mark.parametrize("name", BUILDERS)
-def test_a_feature_that_is_always_zero_does_not_matter(name):
-    if "WINNOW" in name:
-        pytest.skip("Winnow starts at 1/d: another feature is another start")
+@pytest.mark.parametrize("row", [row for row in CLASSIFIERS.values() if row.starts_at_zero], ids=str)
+def test_a_feature_that_is_always_zero_does_not_matter(row):
     X, y = STREAMS["noisy"](8)
-    expected, trace = BUILDERS[name](3).run(X, y), BUILDERS[name](3).run(np.hstack([X, np.zeros((len(y), 1))]), y)
+    expected, trace = row.build(3).run(X, y), row.build(3).run(np.hstack([X, np.zeros((len(y), 1))]), y)
     np.testing.assert_allclose(trace.margin, expected.margin, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(expected.queried, trace.queried)
 

@@ -21,10 +21,11 @@ from askwhen.engine import round as rounds
 from askwhen.engine.instances import check_instances
 from askwhen.engine.parts import PARTS
 from askwhen.engine.state_arrays import copy_state
-from askwhen.linalg.rows import DenseRows, SparseRow, SparseRows, row
+from askwhen.linalg.rows import DenseRows, SparseRow, SparseRows
+from askwhen.linalg.rows import row as instance
 from askwhen.rules.audit import audit_state
 from tests.streams import STREAMS, switching_sphere
-from tests.table import BUILDERS, REGRESSORS
+from tests.table import ROWS
 
 
 def test_the_public_names_are_the_listed_ones():
@@ -73,13 +74,13 @@ def plain_board(engine):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("name", BUILDERS | REGRESSORS)
-def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
+@pytest.mark.parametrize("row", ROWS.values(), ids=str)
+def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     """The plain Python round against the compiled one: the same decisions, and margins but for the last bits."""
-    X, y = switching_sphere(4, n=70, noise=0.5 if name in REGRESSORS else None)
-    compiled = (BUILDERS | REGRESSORS)[name](3)
+    X, y = switching_sphere(4, n=70, noise=row.noise)
+    compiled = row.build(3)
     trace = compiled.run(form(X), y)
-    sampler = (BUILDERS | REGRESSORS)[name](3)
+    sampler = row.build(3)
     rows = check_instances("test", form(X))
     sampler._engine.begin("test", "X", X.shape[1], isinstance(rows, SparseRows))
     if sampler._engine.prepare is not None:
@@ -98,7 +99,7 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
             board, rows, y, np.zeros(0), done, True, sampler._engine.regression, record
         )
         if verdict == players.NOT_READY:
-            sampler._engine._make_ready(verdict, row(rows, done), "test", "x")
+            sampler._engine._make_ready(verdict, instance(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trace.queried, record.queried)
     np.testing.assert_array_equal(trace.updated, record.updated)
@@ -107,7 +108,7 @@ def test_the_same_source_runs_plain_and_compiled(name, form, monkeypatch):
 def test_compiled_rounds_write_only_where_they_should():
     """Borrowed arrays are not counted; the state a run was given must still be alive and unshared afterwards."""
     X, y = STREAMS["noisy"](0)
-    sampler = BUILDERS["LASEC-SS"](1)
+    sampler = ROWS["LASEC-SS"].build(1)
     sampler.run(X, y)
     before = copy_state(sampler._engine.learner)
     sampler.margins(X)

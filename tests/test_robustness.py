@@ -20,7 +20,7 @@ from askwhen.weights import choose_form
 from askwhen.weights.choose_form import takes_dual_form
 from askwhen.weights.expansion import Expansion
 from tests.streams import STREAMS, switching_sphere
-from tests.table import BUILDERS
+from tests.table import ROWS
 
 
 def perceptron():
@@ -240,8 +240,8 @@ def test_a_margin_that_underflows_keeps_its_sign():
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
 def test_copies_share_nothing_and_go_on_with_the_same_bits(name, duplicate):
     X, y = STREAMS["noisy"](0)
-    fresh = duplicate(BUILDERS[name](3))
-    sampler = BUILDERS[name](3)
+    fresh = duplicate(ROWS[name].build(3))
+    sampler = ROWS[name].build(3)
     np.testing.assert_array_equal(sampler.run(X[:100], y[:100]).margin, fresh.run(X[:100], y[:100]).margin)
     sampler.ask(X[0])
     twin = duplicate(sampler)

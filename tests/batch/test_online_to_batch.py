@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.snapshot import file_format
 from tests.streams import drifting, sparse
-from tests.table import BUILDERS
+from tests.table import ROWS
 
 # Every kind of learner's state in one form at least; rules differ only in which labels are learnt.
 CASES = [
@@ -28,7 +28,7 @@ N = 90
 
 def sampler_of(name, seed=4):
     """A sampler of the table, with a preparation that sees the same instance alike in every round."""
-    made = BUILDERS[name](seed)
+    made = ROWS[name].build(seed)
     prepare = made.prepare if made.prepare is None or made.prepare.scale in ("none", "unit") else aw.Prepare("unit")
     return aw.Sampler(made.learner, made.rule, made.drift, prepare, made.audit, seed)
 

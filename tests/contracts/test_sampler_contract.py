@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 import askwhen as aw
 from askwhen.engine.parts import PARTS
 from tests.streams import STREAMS, switching_sphere
-from tests.table import BUILDERS, REGRESSORS, kind_of
+from tests.table import CLASSIFIERS, ONE_OF_EACH_KIND, ROWS
 
-ALL = BUILDERS | REGRESSORS
 TIE = 1e-9
 ARRAYS = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken", "switches")
 
+every_row = pytest.mark.parametrize("row", ROWS.values(), ids=str)
 few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
@@ -32,20 +32,13 @@ def streams(draw, regression=False, sizes=True):
     return X, np.where(X @ rng.standard_normal(d) + rng.standard_normal(n) > 0, 1, -1)
 
 
-def some_stream(draw, name):
-    # The second-order dual form refuses instances whose squared norm exceeds 1e6 b.
-    sizes = not any(part in name for part in ("dual", "least squares, linear kernel"))
-    return draw(streams(regression=name in REGRESSORS, sizes=sizes))
+def some_stream(draw, row):
+    return draw(streams(regression=row.regression, sizes=row.any_size))
 
 
 def assert_same_bits(expected, actual):
     for array in ARRAYS:
         np.testing.assert_array_equal(getattr(expected, array), getattr(actual, array), err_msg=array, strict=True)
-
-
-def prepares_alike(sampler):
-    """Sparse features are not centred, so that what is standardised differs between dense and CSR."""
-    return sampler.prepare is None or sampler.prepare.scale in ("unit", "none")
 
 
 def learnt(sampler):
@@ -70,20 +63,19 @@ def play(sampler, X, y):
 
 def test_the_table_holds_every_part():
     used = set()
-    for build in ALL.values():
-        sampler = build(0)
-        used |= {type(part).__name__ for part in sampler._engine.parts if part is not None}
+    for row in ROWS.values():
+        used |= {type(part).__name__ for part in row.sampler._engine.parts if part is not None}
     assert used == set(PARTS)
     assert len(PARTS) >= 18
 
 
-@pytest.mark.parametrize("name", ALL)
+@every_row
 @few
 @given(data=st.data())
-def test_run_equals_an_ask_tell_loop_bit_for_bit(name, data):
-    X, y = some_stream(data.draw, name)
-    trace = ALL[name](5).run(X, y)
-    sampler = ALL[name](5)
+def test_run_equals_an_ask_tell_loop_bit_for_bit(row, data):
+    X, y = some_stream(data.draw, row)
+    trace = row.build(5).run(X, y)
+    sampler = row.build(5)
     asks, updated = play(sampler, X, y)
     assert [ask.margin for ask in asks] == trace.margin.tolist()
     assert [ask.prediction for ask in asks] == trace.prediction.tolist()
@@ -95,16 +87,16 @@ def test_run_equals_an_ask_tell_loop_bit_for_bit(name, data):
     assert (sampler.questions, sampler.updates) == (trace.questions, trace.updates)
 
 
-@pytest.mark.parametrize("name", ALL)
+@every_row
 @few
 @given(data=st.data())
-def test_a_run_split_anywhere_by_save_and_load_gives_the_same_bits(name, data, tmp_path_factory):
-    X, y = some_stream(data.draw, name)
+def test_a_run_split_anywhere_by_save_and_load_gives_the_same_bits(row, data, tmp_path_factory):
+    X, y = some_stream(data.draw, row)
     sparse = data.draw(st.booleans())
     X = sp.csr_matrix(X) if sparse else X
-    whole = ALL[name](5).run(X, y)
+    whole = row.build(5).run(X, y)
     path = tmp_path_factory.mktemp("snapshot") / "model.askwhen"
-    sampler, parts, at = ALL[name](5), [], 0
+    sampler, parts, at = row.build(5), [], 0
     for cut in [*sorted(data.draw(st.lists(st.integers(0, len(y)), max_size=3))), len(y)]:
         sampler.save(path)
         sampler = aw.Sampler.load(path)
@@ -116,14 +108,14 @@ def test_a_run_split_anywhere_by_save_and_load_gives_the_same_bits(name, data, t
         np.testing.assert_array_equal(getattr(whole, array), together, err_msg=array)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if prepares_alike(ALL[name](0))])
+@pytest.mark.parametrize("row", [row for row in ROWS.values() if row.same_in_csr], ids=str)
 @few
 @given(data=st.data())
-def test_dense_and_csr_decide_alike_but_for_ties(name, data):
-    X, y = some_stream(data.draw, name)
-    dense, csr = ALL[name](5).run(X, y), ALL[name](5).run(sp.csr_matrix(X), y)
+def test_dense_and_csr_decide_alike_but_for_ties(row, data):
+    X, y = some_stream(data.draw, row)
+    dense, csr = row.build(5).run(X, y), row.build(5).run(sp.csr_matrix(X), y)
     close = np.abs(dense.coin - dense.probability) < TIE
-    if name not in REGRESSORS:
+    if not row.regression:
         size = np.abs(dense.margin)
         close |= ((size < TIE) | (np.abs(size - 1) < TIE)) & (dense.margin != csr.margin)
     n = int(np.argmax(close)) if close.any() else len(y)
@@ -133,15 +125,15 @@ def test_dense_and_csr_decide_alike_but_for_ties(name, data):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("name", ALL)
+@every_row
 @few
 @given(data=st.data())
-def test_without_margins_every_decision_stays_the_same(name, form, data):
-    X, y = some_stream(data.draw, name)
-    full, short = ALL[name](5).run(form(X), y), ALL[name](5).run(form(X), y, margins=False)
+def test_without_margins_every_decision_stays_the_same(row, form, data):
+    X, y = some_stream(data.draw, row)
+    full, short = row.build(5).run(form(X), y), row.build(5).run(form(X), y, margins=False)
     for array in ("queried", "updated", "mistaken", "switches", "coin"):
         np.testing.assert_array_equal(getattr(full, array), getattr(short, array), err_msg=array)
-    if name not in REGRESSORS:
+    if not row.regression:
         np.testing.assert_array_equal(full.prediction, short.prediction)
     known = ~np.isnan(short.margin)
     assert known[short.updated].all()
@@ -149,14 +141,14 @@ def test_without_margins_every_decision_stays_the_same(name, form, data):
     np.testing.assert_array_equal(full.probability[known], short.probability[known])
 
 
-@pytest.mark.parametrize("name", ALL)
+@every_row
 @few
 @given(data=st.data())
-def test_labels_may_come_late_out_of_order_or_never_and_survive_a_snapshot(name, data, tmp_path_factory):
-    X, y = some_stream(data.draw, name)
+def test_labels_may_come_late_out_of_order_or_never_and_survive_a_snapshot(row, data, tmp_path_factory):
+    X, y = some_stream(data.draw, row)
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     path = tmp_path_factory.mktemp("snapshot") / "model.askwhen"
-    sampler, twin = ALL[name](5), ALL[name](5)
+    sampler, twin = row.build(5), row.build(5)
     for i, x in enumerate(X):
         assert sampler.ask(x) == twin.ask(x)
         for ask in sampler.pending:
@@ -175,16 +167,16 @@ def test_labels_may_come_late_out_of_order_or_never_and_survive_a_snapshot(name,
     assert np.isfinite(learnt(sampler)).all()
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_wrong_tells_are_refused_and_change_nothing(name, tmp_path):
-    X, y = switching_sphere(1, n=60, noise=0.5 if name in REGRESSORS else None)
-    sampler, twin = ALL[name](5), ALL[name](5)
-    other = ALL[name](6)
+@every_row
+def test_wrong_tells_are_refused_and_change_nothing(row, tmp_path):
+    X, y = switching_sphere(1, n=60, noise=row.noise)
+    sampler, twin = row.build(5), row.build(5)
+    other = row.build(6)
     for x, label in zip(X, y, strict=True):
         ask, same = sampler.ask(x), twin.ask(x)
         foreign = other.ask(-x)
         if ask.query:
-            for wrong in ("1", None, np.nan, np.inf, True, [1]) + (() if name in REGRESSORS else (0, 2, 0.5)):
+            for wrong in ("1", None, np.nan, np.inf, True, [1]) + (() if row.regression else (0, 2, 0.5)):
                 with pytest.raises(aw.InputError, match="y must be"):
                     sampler.tell(ask, wrong)
             if foreign.query and foreign != ask:
@@ -218,30 +210,28 @@ BAD_INSTANCES = {
 
 
 SEEN_BY_STEPS = ("nan", "infinity", "too large")
-ONE_OF_EACH_KIND = {kind_of(build(0)): name for name, build in ALL.items()}.values()
 BAD_CASES = [
-    (name, form, bad)
+    pytest.param(row, form, bad, id=f"{row}-{form}-{bad}")
     for bad, wrong in BAD_INSTANCES.items()
-    for name in (ALL if bad in SEEN_BY_STEPS else ONE_OF_EACH_KIND)  # the door is the same for all learners
+    for row in (ROWS if bad in SEEN_BY_STEPS else ONE_OF_EACH_KIND).values()  # the door is the same for all learners
     for form in (("dense", "csr") if wrong.dtype.kind in "fc" and bad != "a mask" else ("dense",))
 ]
 
 
 def test_every_kind_of_learner_and_every_bad_instance_is_among_the_cases():
-    assert {kind_of(ALL[name](0)) for name, _, bad in BAD_CASES if bad == "objects"} == {
-        kind_of(build(0)) for build in ALL.values()
-    }
-    assert {(form, bad) for _, form, bad in BAD_CASES} >= {("dense", bad) for bad in BAD_INSTANCES}
+    cases = [case.values for case in BAD_CASES]
+    assert {row.kind for row, _, bad in cases if bad == "objects"} == {row.kind for row in ROWS.values()}
+    assert {(form, bad) for _, form, bad in cases} >= {("dense", bad) for bad in BAD_INSTANCES}
 
 
-@pytest.mark.parametrize(("name", "form", "bad"), BAD_CASES)
-def test_bad_instances_are_refused_in_one_sentence_and_change_nothing(name, form, bad, tmp_path):
-    X, y = switching_sphere(1, n=40, noise=0.5 if name in REGRESSORS else None)
+@pytest.mark.parametrize(("row", "form", "bad"), BAD_CASES)
+def test_bad_instances_are_refused_in_one_sentence_and_change_nothing(row, form, bad, tmp_path):
+    X, y = switching_sphere(1, n=40, noise=row.noise)
     wrong = BAD_INSTANCES[bad]
     if form == "csr":
         X = sp.csr_matrix(X)
         wrong = sp.csr_matrix(wrong)
-    sampler, twin = ALL[name](5), ALL[name](5)
+    sampler, twin = row.build(5), row.build(5)
     for i in range(2):
         if i == 1:
             sampler.run(X, y)
@@ -264,17 +254,17 @@ def test_bad_instances_are_refused_in_one_sentence_and_change_nothing(name, form
         assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_zero_instances_are_harmless(name):
-    X, y = switching_sphere(1, n=120, noise=0.5 if name in REGRESSORS else None)
+@every_row
+def test_zero_instances_are_harmless(row):
+    X, y = switching_sphere(1, n=120, noise=row.noise)
     X[::3] = 0.0
-    trace = ALL[name](5).run(X, y)
+    trace = row.build(5).run(X, y)
     assert np.isfinite(trace.margin).all()
     assert ((trace.probability >= 0) & (trace.probability <= 1)).all()
-    if "gaussian" in name or "polynomial" in name or ALL[name](5).prepare is not None:
+    if not row.silent_at_zero:
         return  # zero is an instance like any other there
     assert (trace.margin[::3] == 0).all()
-    if name not in REGRESSORS:
+    if not row.regression:
         assert (trace.prediction[::3] == -1).all()
 
 
@@ -284,15 +274,15 @@ def test_other_numbers_and_other_sparse_formats_are_accepted(dtype, form):
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(80, 5)).astype(dtype)
     y = np.where(X.astype(float)[:, 0] > 0, 1, -1).astype(np.int8)
-    expected = BUILDERS["LASEC-SS"](5).run(X.astype(float), y)
-    sampler = BUILDERS["LASEC-SS"](5)
+    expected = ROWS["LASEC-SS"].build(5).run(X.astype(float), y)
+    sampler = ROWS["LASEC-SS"].build(5)
     trace = sampler.run(form(X) if form is np.asarray or dtype != np.float16 else form(X.astype(np.float32)), y)
     np.testing.assert_array_equal(expected.queried, trace.queried)
     assert sampler.ask(X[0]).round == 80
 
 
-@pytest.mark.parametrize("name", BUILDERS)
-def test_csr_with_unsorted_and_duplicate_indices_is_not_miscomputed(name):
+@pytest.mark.parametrize("row", CLASSIFIERS.values(), ids=str)
+def test_csr_with_unsorted_and_duplicate_indices_is_not_miscomputed(row):
     X, y = STREAMS["sparse"](3, n=60)
     tidy = sp.csr_matrix(X)
     data, indices, indptr = [], [], [0]
@@ -303,8 +293,8 @@ def test_csr_with_unsorted_and_duplicate_indices_is_not_miscomputed(name):
         indptr.append(len(data))
     messy = sp.csr_matrix((data, indices, indptr), X.shape)
     copy = messy.indices.copy()
-    expected = BUILDERS[name](5).run(tidy, y)
-    sampler, live = BUILDERS[name](5), BUILDERS[name](5)
+    expected = row.build(5).run(tidy, y)
+    sampler, live = row.build(5), row.build(5)
     trace = sampler.run(messy, y)
     np.testing.assert_allclose(trace.margin, expected.margin, atol=1e-9)
     np.testing.assert_array_equal(expected.queried, trace.queried)
@@ -314,10 +304,10 @@ def test_csr_with_unsorted_and_duplicate_indices_is_not_miscomputed(name):
     np.testing.assert_array_equal(copy, messy.indices)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_predict_and_margins_change_nothing_and_agree_with_ask(name):
-    X, y = switching_sphere(1, n=60, noise=0.5 if name in REGRESSORS else None)
-    sampler, twin = ALL[name](5), ALL[name](5)
+@every_row
+def test_predict_and_margins_change_nothing_and_agree_with_ask(row):
+    X, y = switching_sphere(1, n=60, noise=row.noise)
+    sampler, twin = row.build(5), row.build(5)
     assert sampler.predict(X).shape == (60,)
     sampler.run(X[:50], y[:50])
     twin.run(X[:50], y[:50])
@@ -328,10 +318,10 @@ def test_predict_and_margins_change_nothing_and_agree_with_ask(name):
         assert (p[0], labels[0]) == (ask.margin, ask.prediction)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_without_a_trace_the_counts_and_the_state_are_the_same(name):
-    X, y = switching_sphere(1, n=300, noise=0.5 if name in REGRESSORS else None)
-    kept, skipped = ALL[name](5), ALL[name](5)
+@every_row
+def test_without_a_trace_the_counts_and_the_state_are_the_same(row):
+    X, y = switching_sphere(1, n=300, noise=row.noise)
+    kept, skipped = row.build(5), row.build(5)
     trace, counts = kept.run(X, y), skipped.run(X, y, trace=False)
     assert len(counts.margin) == len(counts.queried) == 0
     for count in ("start", "rounds", "questions", "updates", "mistakes"):
@@ -343,7 +333,7 @@ def test_without_a_trace_the_counts_and_the_state_are_the_same(name):
 
 def test_two_algorithms_with_one_seed_see_the_same_coins():
     X, y = STREAMS["noisy"](0)
-    coins = {name: build(9).run(X, y).coin for name, build in BUILDERS.items()}
+    coins = {name: row.build(9).run(X, y).coin for name, row in CLASSIFIERS.items()}
     for coin in coins.values():
         np.testing.assert_array_equal(np.random.Generator(np.random.PCG64(9)).random(len(y)), coin)
 
@@ -358,7 +348,7 @@ def test_a_long_run_crosses_chunks_without_a_seam():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150_000, 3))
     y = np.where(X @ [1, 2, 3] + rng.standard_normal(len(X)) > 0, 1, -1)
-    whole, parts = BUILDERS["LASEC-SS"](5), BUILDERS["LASEC-SS"](5)
+    whole, parts = ROWS["LASEC-SS"].build(5), ROWS["LASEC-SS"].build(5)
     trace = whole.run(X, y)
     pieces = [parts.run(X[i : i + 40_000], y[i : i + 40_000]) for i in range(0, len(X), 40_000)]
     np.testing.assert_array_equal(trace.margin, np.concatenate([piece.margin for piece in pieces]))
@@ -380,8 +370,8 @@ def test_read_only_and_strided_instances_are_taken():
     frozen = X.copy()
     frozen.flags.writeable = False
     wide = np.asfortranarray(np.repeat(X, 2, axis=1))
-    expected = BUILDERS["SEL-P"](5).run(X, y)
-    assert_same_bits(expected, BUILDERS["SEL-P"](5).run(frozen, y))
-    assert_same_bits(expected, BUILDERS["SEL-P"](5).run(wide[:, ::2], y))
-    sampler = BUILDERS["SEL-P"](5)
+    expected = ROWS["SEL-P"].build(5).run(X, y)
+    assert_same_bits(expected, ROWS["SEL-P"].build(5).run(frozen, y))
+    assert_same_bits(expected, ROWS["SEL-P"].build(5).run(wide[:, ::2], y))
+    sampler = ROWS["SEL-P"].build(5)
     assert [sampler.ask(x).margin for x in (frozen[0], wide[0, ::2], list(X[0]))] == [0.0] * 3

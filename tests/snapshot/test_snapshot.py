@@ -18,7 +18,7 @@ from askwhen.snapshot import file_format
 from tests.contracts.test_sampler_contract import learnt
 from tests.soak import times
 from tests.streams import STREAMS
-from tests.table import BUILDERS, REGRESSORS
+from tests.table import ROWS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -234,7 +234,7 @@ def test_a_sampler_that_has_seen_nothing_can_be_saved(tmp_path):
 def golden_sampler(name):
     """The sampler whose snapshot of format 1 is kept for ever."""
     X, y = STREAMS["noisy"](0, n=40, d=3)
-    sampler = (BUILDERS | REGRESSORS)[name](7)
+    sampler = ROWS[name].build(7)
     sampler.run(X[:30], y[:30])
     for x in X[30:]:
         sampler.ask(x)
@@ -244,7 +244,7 @@ def golden_sampler(name):
 def test_old_snapshots_stay_readable():
     """The files were written by ``python -m tests.test_snapshot`` when format 1 was new, and must never change."""
     found = json.loads((GOLDEN / "format-1.json").read_text())
-    assert set(found) <= set(BUILDERS | REGRESSORS)
+    assert set(found) <= set(ROWS)
     assert len(found) >= 30
     for name, expected in found.items():
         sampler = aw.Sampler.load(GOLDEN / expected["file"])
@@ -256,7 +256,7 @@ def test_old_snapshots_stay_readable():
 
 def write_golden():
     described = {}
-    for number, name in enumerate(BUILDERS | REGRESSORS):
+    for number, name in enumerate(ROWS):
         sampler = golden_sampler(name)
         file = f"format-1-{number:02}.askwhen"
         sampler.save(GOLDEN / file)
