@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import askwhen as aw
 from askwhen.cli.main import main
+from tests.forking import Forked
 
 COMMAND = [sys.executable, "-m", "askwhen"]
 N, D = 3000, 6
@@ -20,8 +21,23 @@ def environment(**more):
     return os.environ | {"NO_COLOR": "1", "COLUMNS": "120"} | more
 
 
-def askwhen(*args, stdin=None, **more):
+class Done(NamedTuple):
+    """What a command printed and returned."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def askwhen(*args, stdin=None):
     """What the command printed and returned, in the current folder."""
+    process = Forked([*map(str, args)], environment())
+    out, err = process.communicate(stdin or "")
+    return Done(process.returncode, out, err)
+
+
+def from_scratch(*args, stdin=None, **more):
+    """The same with the start and the end of an interpreter, and with an environment that it starts in."""
     return subprocess.run(
         [*COMMAND, *map(str, args)],
         input=stdin,
@@ -29,14 +45,6 @@ def askwhen(*args, stdin=None, **more):
         text=not isinstance(stdin, bytes),
         env=environment(**more),
     )
-
-
-class Done(NamedTuple):
-    """What a command printed and returned."""
-
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 def inside(*args, stdin=None, **more):

@@ -10,7 +10,18 @@ import pytest
 
 import askwhen as aw
 from askwhen.cli.commands.explain import why
-from tests.cli.running import COMMAND, askwhen, environment, facts, inside, refused, stream, write_csv, write_svmlight
+from tests.cli.running import (
+    COMMAND,
+    askwhen,
+    environment,
+    facts,
+    from_scratch,
+    inside,
+    refused,
+    stream,
+    write_csv,
+    write_svmlight,
+)
 
 HERE = pathlib.Path()
 pytestmark = pytest.mark.xdist_group("cli")  # they share what is compiled
@@ -53,7 +64,7 @@ def test_every_command_has_help_and_the_common_options(name):
 
 
 def test_the_version_is_the_packages():
-    assert askwhen("--version").stdout == f"askwhen, version {aw.__version__}\n"
+    assert from_scratch("--version").stdout == f"askwhen, version {aw.__version__}\n"
 
 
 def test_algorithms_are_all_there():
@@ -177,7 +188,7 @@ def test_tune_prints_a_command_that_runs():
 
 
 def test_a_shell_completes_commands_options_and_algorithms():
-    script = askwhen("completion", "bash")
+    script = from_scratch("completion", "bash")
     assert script.returncode == 0
     assert "_ASKWHEN_COMPLETE" in script.stdout
 

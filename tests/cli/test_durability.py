@@ -19,6 +19,7 @@ from tests.cli.running import (
     askwhen,
     environment,
     facts,
+    from_scratch,
     inside,
     refused,
     stream,
@@ -208,7 +209,7 @@ def test_a_closed_pipe_a_full_device_or_no_output_at_all_lose_no_file():
 def test_an_encoding_that_lacks_characters_is_no_disaster(encoding):
     write_csv(HERE / "s.csv")
     args = ("s.csv", "--label", "spam", "-a", "default,random", "--repeats", 2, "--labels", "10%")
-    done = askwhen("compare", *args, stdin=b"", PYTHONIOENCODING=encoding)
+    done = from_scratch("compare", *args, stdin=b"", PYTHONIOENCODING=encoding)
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
     assert b"default" in done.stdout
 

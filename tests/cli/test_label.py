@@ -13,6 +13,7 @@ import askwhen as aw
 from askwhen.cli.commands.label import keys_of, plain
 from askwhen.data.records import read_records
 from tests.cli.running import COMMAND, askwhen, environment, refused
+from tests.forking import Terminal
 from tests.soak import times
 
 HERE = pathlib.Path()
@@ -32,17 +33,8 @@ def mails():
             writer.writerow([f"mail-{i}", " ".join(words) + ("\x1b]0;taken over\x07" if i == 0 else ""), len(words)])
 
 
-def opened(*more, env=None):
-    terminal = pexpect.spawn(
-        COMMAND[0],
-        [*COMMAND[1:], *ARGUMENTS, *more],
-        env=environment(TERM="xterm", **(env or {})),
-        encoding="utf-8",
-        dimensions=(24, 100),
-        timeout=120,
-    )
-    terminal.delaybeforesend = 0.05
-    return terminal
+def opened(*more):
+    return Terminal([*ARGUMENTS, *more], environment(TERM="xterm"))
 
 
 def right(row):

@@ -22,6 +22,7 @@ from tests.cli.running import (
     askwhen,
     environment,
     facts,
+    from_scratch,
     inside,
     refused,
     stream,
@@ -29,6 +30,7 @@ from tests.cli.running import (
     write_csv,
 )
 from tests.cli.running import write_svmlight as write
+from tests.forking import Forked
 
 SEL_P = ("--algorithm", "sel-p", "--set", "b=0.5", "--seed", 3)
 HERE = pathlib.Path()
@@ -74,16 +76,8 @@ def test_a_person_reads_the_same_as_a_program():
     assert "\x1b" not in done.stdout + done.stderr
 
 
-def started(*args, folder=HERE):
-    return subprocess.Popen(
-        [*COMMAND, "run", *map(str, args)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-        cwd=folder,
-    )
+def started(*args):
+    return Forked(["run", *map(str, args)], environment())
 
 
 def feed(process, lines):
@@ -250,7 +244,7 @@ def test_a_command_that_makes_no_sense_is_a_usage_error(args, sentence):
 
 
 def test_debug_shows_where_an_error_comes_from():
-    done = askwhen("run", "nothing.svm", "--debug")
+    done = from_scratch("run", "nothing.svm", "--debug")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert done.stderr.endswith("askwhen: there is no file nothing.svm, and no data set of that name.\n")

@@ -3,10 +3,7 @@
 import hashlib
 import json
 import os
-import signal
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +13,8 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.snapshot import file_format
 from tests.contracts.test_sampler_contract import learnt
+from tests.forking import FORKS
+from tests.snapshot.saving import save_over_and_over
 from tests.soak import times
 from tests.streams import STREAMS
 from tests.table import ROWS
@@ -193,22 +192,14 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(saved, monkeypatch):
 def test_killed_while_saving_over_and_over_leaves_a_whole_file(tmp_path):
     """A real process, really killed, at a hundred different moments."""
     path = tmp_path / "model.askwhen"
-    script = (
-        "import sys, numpy as np, askwhen as aw\n"
-        "sampler = aw.paper('SOP', b=1.0, seed=1)\n"
-        "sampler.ask(np.zeros(200))\n"
-        "sampler.save(sys.argv[1]); print('ready', flush=True)\n"
-        "while True: sampler.ask(np.ones(200)); sampler.save(sys.argv[1])\n"
-    )
     for moment in range(times(12, 100)):
-        process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
-        process.stdout.readline()
-        try:
-            process.wait(timeout=0.002 * moment)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        ours, theirs = FORKS.Pipe()
+        process = FORKS.Process(target=save_over_and_over, args=(path, theirs))
+        process.start()
+        ours.recv()
+        process.join(0.002 * moment)
+        process.kill()
+        process.join()
         sampler = aw.Sampler.load(path)
         assert sampler.round >= 1
         assert len(sampler.pending) == sampler.round
