@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -92,11 +93,18 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-@pytest.fixture
-def killed():
-    """What a killed run leaves: a journal with at least the first 1,500 rounds."""
-    done = subprocess.run([sys.executable, "-c", KILLED])
+@pytest.fixture(scope="module")
+def left_behind(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("killed")
+    done = subprocess.run([sys.executable, "-c", KILLED], cwd=folder)
     assert done.returncode == -signal.SIGKILL
+    return folder
+
+
+@pytest.fixture
+def killed(left_behind):
+    """What a killed run leaves: a journal with at least the first 1,500 rounds."""
+    shutil.copytree(left_behind, ".", dirs_exist_ok=True)
 
 
 @pytest.mark.parametrize("torn", [0, 1, 700])
