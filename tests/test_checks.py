@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
+from askwhen import checks
 from askwhen.checks import check_drift, check_learner, check_rule
 from askwhen.contracts.learner import UPDATED, learn, learns, restart, score
 from askwhen.contracts.rule import decide, probability, toss
@@ -18,6 +19,7 @@ from askwhen.linalg.vectors import add_scaled, clear, look
 from tests.outside.alternating import Alternating
 from tests.outside.averaged import MeanLearner, MeanState
 from tests.outside.mistakes import TooManyMistakes
+from tests.soak import times
 from tests.table import ROWS
 
 SAMPLERS = [row.sampler for row in ROWS.values()]
@@ -27,7 +29,8 @@ DRIFTS = list(dict.fromkeys(sampler.drift for sampler in SAMPLERS if sampler.dri
 
 
 @pytest.mark.parametrize("learner", [*LEARNERS, MeanLearner()], ids=repr)
-def test_every_learner_passes(learner):
+def test_every_learner_passes(learner, monkeypatch):
+    monkeypatch.setattr(checks, "_ROUNDS", times(120, 240))  # plain Python is slow where what is kept grows
     check_learner(learner)
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import askwhen as aw
 from askwhen.engine.parts import PARTS
+from tests.soak import times
 from tests.streams import STREAMS, switching_sphere
 from tests.table import CLASSIFIERS, ONE_OF_EACH_KIND, ROWS
 
@@ -15,7 +16,7 @@ TIE = 1e-9
 ARRAYS = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken", "switches")
 
 every_row = pytest.mark.parametrize("row", ROWS.values(), ids=str)
-few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+few = settings(max_examples=times(6, 60), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 @st.composite

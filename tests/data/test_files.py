@@ -75,7 +75,7 @@ def test_processes_end_under_load_whatever_is_wrong_with_a_file(tables):
     """What reads ahead while the interpreter ends would hang or abort."""
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
-        for _ in range(times(2, 200)):
+        for _ in range(times(1, 200)):
             started = {
                 what: subprocess.Popen(
                     [sys.executable, "-c", f"from askwhen.data import read\n{code}"], stderr=subprocess.PIPE, cwd=tables
