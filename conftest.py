@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 import pytest
 
@@ -59,6 +60,21 @@ def show(browser):
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture(scope="session")
+def compiled_ahead(tmp_path_factory):
+    """A cache that was empty before PA's steps were compiled into it, and what a terminal showed meanwhile."""
+    import pexpect
+    from tests.workflows.warm import WARM
+
+    folder = tmp_path_factory.mktemp("ahead")
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
+    terminal = pexpect.spawn(sys.executable, ["-c", WARM], env=environment, encoding="utf-8", timeout=300)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0, terminal.before
+    return folder, terminal.before
 
 
 def pytest_collection_modifyitems(items):

@@ -180,9 +180,11 @@ print(sum(learn_at.stats.cache_misses.values()))
 """
 
 
-def test_steps_from_elsewhere_are_kept_on_the_disk_and_never_stale(tmp_path):
+@pytest.mark.xdist_group("compiled ahead")
+def test_steps_from_elsewhere_are_kept_on_the_disk_and_never_stale(tmp_path, compiled_ahead):
     package = pathlib.Path(shutil.copytree(pathlib.Path(__file__).parent / "outside", tmp_path / "elsewhere"))
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    shutil.copytree(compiled_ahead[0], tmp_path / "cache")  # what all learners share is there, and nothing of this one
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
     def play():
         done = subprocess.run([sys.executable, "-c", PLAY], env=environment, capture_output=True, text=True)

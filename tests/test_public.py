@@ -135,19 +135,6 @@ def in_a_process(code, **environment):
     ).stdout.strip()
 
 
-def test_a_second_process_finds_everything_in_the_cache(tmp_path):
-    code = (
-        "import numpy as np, askwhen as aw\n"
-        "from askwhen.engine.round import ask_round, run_rounds, tell_round\n"
-        "s = aw.paper('PA', seed=1); s.tell(s.ask(np.ones(3)), 1); s.run(np.eye(3), [1, 1, 1])\n"
-        "print([sum(f.stats.cache_misses.values()) for f in (ask_round, tell_round, run_rounds)])\n"
-    )
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert in_a_process(code, **environment) == "[1, 1, 1]"
-    assert in_a_process(code, **environment) == "[0, 0, 0]"
-    assert [folder.name for folder in (tmp_path / "askwhen").iterdir()] == [f"steps-{steps.source_hash()}"]
-
-
 def test_where_no_cache_can_be_written_everything_still_works(tmp_path):
     (tmp_path / "file").touch()
     nowhere = str(tmp_path / "file" / "below")

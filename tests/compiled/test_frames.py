@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import shutil
 import subprocess
 import sys
 from typing import Any, NamedTuple
@@ -175,9 +176,11 @@ class Learner:
 PLAY = "import numpy as np, askwhen as aw\ns = aw.Sampler({}, aw.Always(), seed=0)\ns.run(np.eye(2), [1, 1])\n"
 
 
-def test_a_module_alone_is_compiled_anew_with_what_it_imports_and_disturbs_nobody(tmp_path):
+@pytest.mark.xdist_group("compiled ahead")
+def test_a_module_alone_is_compiled_anew_with_what_it_imports_and_disturbs_nobody(tmp_path, compiled_ahead):
     (tmp_path / "flat_learner.py").write_text(FLAT)
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    shutil.copytree(compiled_ahead[0], tmp_path / "cache")  # it has nothing of this module, nor of the Perceptron
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
     def play(code, **more):
         command = [sys.executable, "-W", "error", "-c", code]  # from a folder in which nothing can be imported

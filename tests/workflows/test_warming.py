@@ -9,29 +9,22 @@ import pexpect
 import pytest
 
 import askwhen as aw
-
-PLAY = """
-import numpy as np, askwhen as aw
-from askwhen.engine.round import ask_round, run_rounds, score_rows, tell_round
-sampler = aw.paper("PA", seed=1)
-sampler.tell(sampler.ask(np.ones(3)), 1)
-sampler.run(np.eye(3), [1, 1, 1])
-sampler.predict(np.eye(3))
-print([sum(each.stats.cache_misses.values()) for each in (ask_round, tell_round, run_rounds, score_rows)])
-"""
-WARM = "import numpy as np, askwhen as aw; aw.warm(aw.paper('PA'), np.zeros((1, 5)))"
+from askwhen.compiled.steps import source_hash
+from tests.workflows.warm import PLAY
 
 
-def test_what_was_compiled_ahead_is_there_and_who_waits_is_told_once(tmp_path):
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    terminal = pexpect.spawn(sys.executable, ["-c", WARM], env=environment, encoding="utf-8", timeout=300)
-    terminal.expect(pexpect.EOF)
-    terminal.close()
-    assert terminal.exitstatus == 0
-    assert terminal.before == "askwhen: compiling steps for PassiveAggressive, once after installation.\r\n"
+@pytest.mark.xdist_group("compiled ahead")
+def test_what_was_compiled_ahead_is_there_and_who_waits_is_told_once(compiled_ahead):
+    folder, said = compiled_ahead
+    told, misses = said.split("\r\n", 1)
+    assert told == "askwhen: compiling steps for PassiveAggressive, once after installation."
+    assert misses == "[1, 1, 1, 1]\r\n"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
     terminal = pexpect.spawn(sys.executable, ["-c", PLAY], env=environment, encoding="utf-8", timeout=300)
     terminal.expect(pexpect.EOF)
     assert terminal.before == "[0, 0, 0, 0]\r\n"
+    terminal.close()
+    assert [each.name for each in (folder / "askwhen").iterdir()] == [f"steps-{source_hash()}"]
 
 
 def test_nothing_is_said_where_nobody_looks(tmp_path):
