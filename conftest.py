@@ -8,6 +8,7 @@ import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests already fill the cores; threads of matrices would only spin
 
+FIRST = ["tests/adapters", "tests/workflows", "tests/data", "tests/report"]
 QUIETLY = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -77,12 +78,26 @@ def compiled_ahead(tmp_path_factory):
     return folder, terminal.before
 
 
+def pytest_configure(config):
+    """Know the mark of groups where pytest-xdist is not installed, as on the oldest scikit-learn."""
+    config.addinivalue_line("markers", "xdist_group(name): where there are workers, all of a group run on one")
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items):
-    """Keep what shares compiled rounds on one worker, or both would compile them at the same time."""
+    """Keep what shares compiled steps on one worker, or both would compile them at the same time.
+
+    At first one worker compiles what all samplers share, while the other does what needs little of it.
+    """
     from tests.table import ROWS, Row
 
+    items.sort(key=lambda item: next((i for i, room in enumerate(FIRST) if room in item.nodeid), len(FIRST)))
     for item in items:
         for given in item.callspec.params.values() if hasattr(item, "callspec") else ():
             row = ROWS.get(given) if isinstance(given, str) else given
-            if isinstance(row, Row):
-                item.add_marker(pytest.mark.xdist_group(row.kind))
+            if isinstance(row, Row) and item.get_closest_marker("xdist_group") is None:
+                item.add_marker(pytest.mark.xdist_group(row.group))
+    yield  # pytest-xdist 3.8 writes the groups where pytest 9.2 does not look for them, its issue 1386
+    for item in items:
+        if (named := vars(item).get("_nodeid", item.nodeid)) != item.nodeid:
+            item._id = type(item.id).parse(named)

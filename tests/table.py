@@ -55,6 +55,11 @@ class Row:
         return f"{type(state).__name__}-{type(state.w).__name__}-{type(self.sampler.drift).__name__}"
 
     @property
+    def group(self):
+        """What is tested on one worker: all sums over kept instances share most of their steps."""
+        return "dual" if self.dual else self.kind
+
+    @property
     def regression(self):
         """Its labels are numbers."""
         return self.sampler.learner.regression

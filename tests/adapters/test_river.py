@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 
 import askwhen as aw
+from tests.table import ROWS
 
 river = pytest.importorskip("river")
 
 from river import checks, compose, datasets, evaluate, linear_model, metrics, preprocessing, tree  # noqa: E402
 
 from askwhen.adapters.river import RiverSampler, SelectiveClassifier  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group(ROWS["default"].group)  # most of what they compile is the default's
 
 
 def perceptron(**settings):

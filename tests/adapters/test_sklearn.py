@@ -6,6 +6,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askwhen as aw
 from tests.streams import noisy
+from tests.table import ROWS
+
+pytestmark = pytest.mark.xdist_group(ROWS["default"].group)  # most of what they compile is the default's
 
 
 @parametrize_with_checks(

@@ -14,6 +14,8 @@ from askwhen.weights.second_order_dual import packed_row
 from tests.streams import STREAMS
 from tests.table import ROWS, letters_of
 
+pytestmark = pytest.mark.xdist_group("dual")
+
 FORMS = [np.asarray, sp.csr_matrix]
 ALWAYS, MARGIN = aw.Always(), aw.MarginRule(0.3)
 LINEAR, GAUSSIAN = aw.Linear(), aw.Gaussian(0.4)
