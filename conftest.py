@@ -93,6 +93,8 @@ def pytest_collection_modifyitems(items):
 
     items.sort(key=lambda item: next((i for i, room in enumerate(FIRST) if room in item.nodeid), len(FIRST)))
     for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group("cli"))  # whose reports are looked at too: one browser is enough
         for given in item.callspec.params.values() if hasattr(item, "callspec") else ():
             row = ROWS.get(given) if isinstance(given, str) else given
             if isinstance(row, Row) and item.get_closest_marker("xdist_group") is None:

@@ -12,7 +12,7 @@ import pytest
 import askwhen as aw
 from askwhen.cli.commands.label import keys_of, plain
 from askwhen.data.records import read_records
-from tests.cli.running import COMMAND, askwhen, environment, refused
+from tests.cli.running import askwhen, environment, refused
 from tests.forking import Terminal
 from tests.soak import times
 
@@ -148,9 +148,7 @@ def test_a_text_cannot_command_the_terminal():
 
 
 def test_what_is_wrong_is_said_in_one_sentence():
-    terminal = pexpect.spawn(
-        COMMAND[0], [*COMMAND[1:], "label", "mails.csv", "--text", "no"], encoding="utf-8", timeout=60
-    )
+    terminal = Terminal(["label", "mails.csv", "--text", "no"], environment())
     terminal.expect("askwhen: mails.csv has no column 'no'; it has 'id', 'body', 'size'.")
     assert ended(terminal) == 1
     assert "--classes takes two or more different labels" in refused(*ARGUMENTS, "--classes", "a", code=2)

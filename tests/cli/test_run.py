@@ -22,7 +22,6 @@ from tests.cli.running import (
     askwhen,
     environment,
     facts,
-    from_scratch,
     inside,
     refused,
     stream,
@@ -244,7 +243,7 @@ def test_a_command_that_makes_no_sense_is_a_usage_error(args, sentence):
 
 
 def test_debug_shows_where_an_error_comes_from():
-    done = from_scratch("run", "nothing.svm", "--debug")
+    done = askwhen("run", "nothing.svm", "--debug")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert done.stderr.endswith("askwhen: there is no file nothing.svm, and no data set of that name.\n")

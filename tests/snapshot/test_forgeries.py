@@ -15,7 +15,7 @@ from tests.streams import STREAMS
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parents[1] / "golden"
-COUNT = times(40, 2000)
+COUNT = times(20, 2000)
 """How many forgeries of each file are tried; there are some thousands."""
 
 
