@@ -1,18 +1,17 @@
 """The catalogue of algorithms: every name builds, and says truly what it takes."""
 
-import inspect
-
 import pytest
 
 import askwhen as aw
-from askwhen.algorithms import OURS, USUAL, algorithm, algorithms
-from askwhen.papers import PAPERS
+from askwhen.algorithms import USUAL, algorithm, algorithms
 
 SCALES = {"a": 0.3, "b": 0.3, "beta": 0.3, "delta": 0.3, "kappa": 0.4, "rate": 0.3}
 
 
 def test_there_are_the_papers_algorithms_and_ours():
-    assert list(algorithms()) == [*OURS, *(name.lower() for name in PAPERS)]
+    ours = ["default", "random", "regression"]
+    assert list(algorithms()) == [*ours, *(name.lower() for name in aw.paper_names())]
+    assert [name for name, each in algorithms().items() if each.is_ours] == ours
     assert len(algorithms()) == 29
 
 
@@ -27,11 +26,11 @@ def test_every_algorithm_builds_by_its_scale_and_by_a_share(name):
         assert value in vars(found.build({found.scale: value}, seed=1).rule).values()
     rule = found.build(share=0.2, seed=1).rule
     assert rule.rate == 0.2
-    if found.scale == "rate" and name not in OURS:
+    if found.scale == "rate" and not found.is_ours:
         assert isinstance(rule, aw.FixedRate)
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", aw.paper_names())
 def test_a_paper_built_here_is_the_paper(name):
     found = algorithm(name)
     letters = {letter: USUAL[letter] for letter in found.letters if letter in USUAL}
@@ -40,9 +39,9 @@ def test_a_paper_built_here_is_the_paper(name):
     assert (here.learner, here.rule, here.drift) == (there.learner, there.rule, there.drift)
 
 
-def test_our_letters_are_those_of_the_builders():
-    for name, build in OURS.items():
-        assert set(algorithm(name).letters) == set(inspect.signature(build).parameters)
+def test_ours_are_no_papers():
+    with pytest.raises(aw.InputError, match=r"^paper: name must be one of PERCEPTRON, .*, got 'default'\.$"):
+        aw.paper("default", rate=0.1)
 
 
 def test_a_paper_can_prepare():

@@ -1,24 +1,51 @@
-"""Every algorithm by its name, ready for a stream: the papers', and ours beside them.
+"""Every algorithm by its name: the papers', and ours beside them. This is the one table of them.
 
-An algorithm has letters, its parameters; one of them, its scale, says how much it asks. Letters that are not given have
-their usual values, which suit prepared instances.
+An algorithm has letters, its hyperparameters as its paper writes them; one of them, its scale, says how much it asks.
+Letters that are not given have their usual values, which suit prepared instances.
+
+000 is Moroshko, Crammer 2014; 001 Ezukwoke, Zareian; 002 Kravchik 2014; 003 Cesa-Bianchi, Gentile, Zaniboni 2006. In
+the SEL- names b is the scale of asking and the matrix starts at I; in the SOP and LASEC names b and c belong to the
+learner and a is the scale.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .drift import SwitchDetector
 from .errors import InputError
-from .learners import AutoLasec, LeastSquares
-from .papers import PAPERS, paper, paper_letters
+from .learners import (
+    AutoLasec,
+    BudgetPerceptron,
+    Lasec,
+    LeastSquares,
+    ModifiedPerceptron,
+    PassiveAggressive,
+    PassiveAggressive1,
+    PassiveAggressive2,
+    Perceptron,
+    SecondOrderPerceptron,
+    ShiftingPerceptron,
+    Winnow,
+)
 from .prepare import Prepare
-from .rules import BudgetRule, FixedRate
+from .rules import AdaptiveMarginRule, Always, BBQRule, BudgetRule, FixedRate, MarginRule
 from .sampler import Sampler
+
+Parts = tuple[Any, ...]
 
 USUAL: dict[str, Any] = {"b": 1.0, "c": 100.0, "C": 1.0, "eta": 0.1, "lam": 0.01, "B": 100, "rate": 0.1}
 """What a letter of a learner is where none is given."""
+
+DRIFT = "Moroshko, Crammer 2014"
+LINEAR = "Ezukwoke, Zareian"
+SWITCH = "Kravchik 2014"
+WORST_CASE = "Cesa-Bianchi, Gentile, Zaniboni 2006"
+OURS = "askwhen"
 
 
 @dataclass(frozen=True)
@@ -29,17 +56,27 @@ class Algorithm:
     ----------
     name, source, line : str
         Its name in small letters, where it comes from, and what it does.
-    letters : tuple of str
-        Its parameters.
     scale : str or None
-        The one that says how much it asks; None where it asks for every label.
+        The letter that says how much it asks; None where it asks for every label.
+    parts : callable
+        Given the letters, a learner and a rule, and a drift guard where there is one.
     """
 
     name: str
     source: str
     line: str
-    letters: tuple[str, ...]
     scale: str | None
+    parts: Callable[..., Parts]
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """Its hyperparameters, in the order of its paper."""
+        return tuple(inspect.signature(self.parts).parameters)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether no paper has it."""
+        return self.source == OURS
 
     def build(
         self,
@@ -70,18 +107,17 @@ class Algorithm:
             given[self.scale] = share if self.scale == "rate" else 0.5
         if self.scale is not None and self.scale not in given:
             raise InputError(f"give {self.scale}, which says how much it asks, or a share of labels.", owner=self.name)
-        if self.name in OURS:
-            (learner, rule), drift = OURS[self.name](**given), None
-        else:
-            made = paper(self.name, **given)
-            learner, rule, drift = made.learner, made.rule, made.drift
-        if share is not None and self.scale != "rate":
-            rule = BudgetRule(share, by="uncertainty" if learner.regression else "margin")
-        if most is not None and isinstance(rule, BudgetRule):
-            rule = dataclasses.replace(rule, most=most)
-        if kernel is not None:
-            learner = dataclasses.replace(learner, kernel=kernel)
-        return Sampler(learner, rule, drift, prepare, seed=seed)
+        try:
+            learner, rule, drift = (*self.parts(**given), None)[:3]
+            if share is not None and self.scale != "rate":
+                rule = BudgetRule(share, by="uncertainty" if learner.regression else "margin")
+            if most is not None and isinstance(rule, BudgetRule):
+                rule = dataclasses.replace(rule, most=most)
+            if kernel is not None:
+                learner = dataclasses.replace(learner, kernel=kernel)
+            return Sampler(learner, rule, drift, prepare, seed=seed)
+        except InputError as error:
+            raise error if self.is_ours else InputError(f"{self.name.upper()}: {error}", owner="paper") from None
 
     def usual(self) -> dict[str, Any]:
         """The letters that have a usual value here."""
@@ -89,35 +125,147 @@ class Algorithm:
         return {letter: USUAL[letter] for letter in wanted}
 
 
-def _default(rate: float) -> tuple[Any, ...]:
-    return AutoLasec(), BudgetRule(rate)
-
-
-def _random(rate: float) -> tuple[Any, ...]:
-    return AutoLasec(), FixedRate(rate)
-
-
-def _regression(rate: float, b: float = 1.0) -> tuple[Any, ...]:
+def _regression(rate: float, b: float = 1.0) -> Parts:
     return LeastSquares(b, regression=True), BudgetRule(rate, by="uncertainty")
 
 
-OURS: dict[str, Any] = {"default": _default, "random": _random, "regression": _regression}
+def _bbq(kappa: float, *, regression: bool = False) -> Parts:
+    return LeastSquares(1.0, regression=regression), BBQRule(kappa)
+
+
+def _bbq_switch(extra_queries: bool) -> Callable[..., Parts]:
+    def build(
+        kappa: float,
+        L0: int = 400,
+        K: int = 6,
+        delta: float = 0.05,
+        *,
+        regression: bool = False,
+        Z: float | None = None,
+    ) -> Parts:
+        return *_bbq(kappa, regression=regression), SwitchDetector(L0, K, delta, extra_queries, Z)
+
+    return build
+
+
+_TABLE = (
+    Algorithm(
+        "default",
+        OURS,
+        "finds the drift level itself, asks within a budget: take this",
+        "rate",
+        lambda rate: (AutoLasec(), BudgetRule(rate)),
+    ),
+    Algorithm(
+        "random",
+        OURS,
+        "the same learner, asks at random: what others must beat",
+        "rate",
+        lambda rate: (AutoLasec(), FixedRate(rate)),
+    ),
+    Algorithm("regression", OURS, "numbers: asks where it is uncertain, in a budget", "rate", _regression),
+    Algorithm("perceptron", DRIFT, "moves on every mistake", None, lambda: (Perceptron(), Always())),
+    Algorithm(
+        "shifting", DRIFT, "a Perceptron that forgets slowly", None, lambda lam: (ShiftingPerceptron(lam), Always())
+    ),
+    Algorithm(
+        "modified", DRIFT, "a Perceptron whose norm does not change", None, lambda: (ModifiedPerceptron(), Always())
+    ),
+    Algorithm("rbp", DRIFT, "a Perceptron that keeps B instances", None, lambda B: (BudgetPerceptron(B), Always())),
+    Algorithm("sop", DRIFT, "the second-order Perceptron", None, lambda b: (SecondOrderPerceptron(b), Always())),
+    Algorithm(
+        "lasec", DRIFT, "second order, and follows a drift of level c", None, lambda b, c: (Lasec(b, c), Always())
+    ),
+    Algorithm("winnow", WORST_CASE, "multiplicative updates", None, lambda eta: (Winnow(eta), Always())),
+    Algorithm("pa", LINEAR, "the least move that gets the label right", None, lambda: (PassiveAggressive(), Always())),
+    Algorithm("pa-i", LINEAR, "passive-aggressive, moves at most C", None, lambda C: (PassiveAggressive1(C), Always())),
+    Algorithm("pa-ii", LINEAR, "passive-aggressive, softened by C", None, lambda C: (PassiveAggressive2(C), Always())),
+    Algorithm(
+        "sel-p", WORST_CASE, "a Perceptron, asks near its boundary", "b", lambda b: (Perceptron(), MarginRule(b))
+    ),
+    Algorithm(
+        "sel-p-fixed", WORST_CASE, "a Perceptron, asks at random", "rate", lambda rate: (Perceptron(), FixedRate(rate))
+    ),
+    Algorithm(
+        "sel-ada",
+        WORST_CASE,
+        "SEL-P whose scale finds itself",
+        "beta",
+        lambda beta: (Perceptron(), AdaptiveMarginRule(beta)),
+    ),
+    Algorithm(
+        "sel-2nd",
+        WORST_CASE,
+        "second order, asks near its boundary",
+        "b",
+        lambda b: (SecondOrderPerceptron(1.0), MarginRule(b)),
+    ),
+    Algorithm(
+        "sel-2nd-fixed",
+        WORST_CASE,
+        "second order, asks at random",
+        "rate",
+        lambda rate: (SecondOrderPerceptron(1.0), FixedRate(rate)),
+    ),
+    Algorithm(
+        "sel-winnow", WORST_CASE, "Winnow, asks near its boundary", "b", lambda eta, b: (Winnow(eta), MarginRule(b))
+    ),
+    Algorithm(
+        "perceptron-ss", DRIFT, "a Perceptron, asks near its boundary", "a", lambda a: (Perceptron(), MarginRule(a))
+    ),
+    Algorithm(
+        "sop-ss",
+        DRIFT,
+        "second order, asks near its boundary",
+        "a",
+        lambda b, a: (SecondOrderPerceptron(b), MarginRule(a)),
+    ),
+    Algorithm(
+        "lasec-ss",
+        DRIFT,
+        "follows a drift of level c, asks near its boundary",
+        "a",
+        lambda b, c, a: (Lasec(b, c), MarginRule(a)),
+    ),
+    Algorithm("bbq", SWITCH, "least squares that asks where it is uncertain", "kappa", _bbq),
+    Algorithm(
+        "bbq-i",
+        DRIFT,
+        "BBQ that learns from mistakes only",
+        "kappa",
+        lambda kappa: (SecondOrderPerceptron(1.0), BBQRule(kappa)),
+    ),
+    Algorithm("bbq-switch", SWITCH, "BBQ that restarts when the target has switched", "kappa", _bbq_switch(True)),
+    Algorithm(
+        "bbq-switch-free", SWITCH, "the same without extra questions for its window", "kappa", _bbq_switch(False)
+    ),
+    Algorithm(
+        "pa-active",
+        LINEAR,
+        "PA, asks near its boundary",
+        "delta",
+        lambda delta: (PassiveAggressive(), MarginRule(delta)),
+    ),
+    Algorithm(
+        "pa-i-active",
+        LINEAR,
+        "PA-I, asks near its boundary",
+        "delta",
+        lambda C, delta: (PassiveAggressive1(C), MarginRule(delta)),
+    ),
+    Algorithm(
+        "pa-ii-active",
+        LINEAR,
+        "PA-II, asks near its boundary",
+        "delta",
+        lambda C, delta: (PassiveAggressive2(C), MarginRule(delta)),
+    ),
+)
 
 
 def algorithms() -> dict[str, Algorithm]:
     """All of them, ours first."""
-    ours = [
-        Algorithm(
-            "default", "askwhen", "finds the drift level itself, asks within a budget: take this", ("rate",), "rate"
-        ),
-        Algorithm("random", "askwhen", "the same learner, asks at random: what others must beat", ("rate",), "rate"),
-        Algorithm("regression", "askwhen", "numbers: asks where it is uncertain, in a budget", ("rate", "b"), "rate"),
-    ]
-    papers = [
-        Algorithm(name.lower(), entry.source, entry.line, tuple(paper_letters(name)), entry.scale)
-        for name, entry in PAPERS.items()
-    ]
-    return {found.name: found for found in ours + papers}
+    return {each.name: each for each in _TABLE}
 
 
 def algorithm(name: str) -> Algorithm:
