@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.labelling.session import Answer, Answers, Labelling
+from askwhen.labelling.answers import Answer, Answers
+from askwhen.labelling.session import Labelling
 
 X = np.random.default_rng(3).standard_normal((400, 3))
 CLASSES = ["ham", "spam"]

@@ -1,6 +1,6 @@
-"""Labelling by hand: which instance to show next, and where answers go so that none is lost.
+"""Labelling by hand: which instance to show next, and what the sampler learns from the answers.
 
-The answers are the truth. Each is on the disk before the sampler learns from it, and from them alone the sampler can be
+The answers are the truth. Each is stored before the sampler learns from it, and from them alone the sampler can be
 made again, to the bit: rounds are a function of the instances, the coins and the answers.
 """
 
@@ -8,123 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import csv
 import hashlib
-import io
 import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from ..contracts.sampler import SamplerLike
 from ..errors import AskwhenError, InputError
 from ..snapshot import file_format
-from ..system.whole_file import take_lock
 from ..trace.trace import Ask
+from .answers import Answer, AnswerStore, digest_of
 
-_HEADER = ["row", "label", "probability", "time", "record"]
 _UNDOABLE = 10  # without making the sampler again from its answers
 
 Passed = Callable[[int, dict[str, Any]], None]
 """Is told of a row that is passed over, and its record."""
 Rows = Callable[[int, Passed], Iterator[tuple[Any, dict[str, Any]]]]
 """Gives instances with their records, after so many that are passed over."""
-
-
-class Answer(NamedTuple):
-    """The row that was asked about, counted from 0, its label (empty: skipped), and what only its record gives."""
-
-    row: int
-    label: str
-    record: str = ""
-
-
-class Answers:
-    """A CSV file of answers: one line each, on the disk before anything else happens.
-
-    Parameters
-    ----------
-    path : str or path
-        Is made if it is not there; a line that a crash left unfinished is taken away.
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
-        self.given: list[Answer] = []
-        try:
-            self._file = self.path.open("a+b")
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}.", owner="label") from error
-        try:
-            self._begin()
-        except BaseException:
-            self._file.close()
-            raise
-
-    def _begin(self) -> None:
-        self._lock()
-        self._file.seek(0)
-        content = self._file.read()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            self._file.truncate(len(whole))
-        if whole:
-            self._parse(whole)
-        else:
-            self._append(_HEADER)
-
-    def _lock(self) -> None:
-        if not take_lock(self._file):
-            raise InputError(f"{self.path} is open elsewhere; two cannot write to it at once.", owner="label")
-
-    def _parse(self, content: bytes) -> None:
-        lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""))
-        for number, line in enumerate(lines, 1):
-            if number == 1 and line[:2] == _HEADER[:2]:
-                continue
-            if number == 1 or len(line) < 2 or not line[0].isdecimal():
-                raise InputError(
-                    f"{self.path}, line {number}, holds no answer; it must be a row and a label.", owner="label"
-                )
-            self.given.append(Answer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
-
-    def _append(self, line: list[Any]) -> None:
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n").writerow(line)
-        self._file.write(text.getvalue().encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
-
-    def add(self, answer: Answer, probability: float) -> None:
-        """One more answer, safely on the disk when this returns."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._append([answer.row, answer.label, f"{probability:.6g}", now, answer.record])
-        self.given.append(answer)
-
-    def undo(self) -> Answer:
-        """Take the last answer away."""
-        self._file.seek(0)
-        lines = self._file.read().splitlines(keepends=True)
-        self._file.truncate(sum(len(line) for line in lines[:-1]))
-        os.fsync(self._file.fileno())
-        return self.given.pop()
-
-    def digest(self, count: int, settings: Any) -> str:
-        """Fingerprint of the settings and the first ``count`` answers."""
-        return f"{count} answers, {hashlib.sha256(repr((settings, self.given[:count])).encode()).hexdigest()}"
-
-    def close(self) -> None:
-        """Give the file free."""
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class Question(NamedTuple):
@@ -144,7 +47,7 @@ class Labelling:
         ``rows(skip)`` gives instances with their records.
     fresh : Sampler, OneVsRest, or anything that does what they do
         A sampler that has played no round.
-    answers : Answers
+    answers : Answers, or any other AnswerStore
         Where answers go, and those that were given before.
     classes : list of str
         The labels. For a Sampler two, of which the second counts as +1.
@@ -164,7 +67,7 @@ class Labelling:
         self,
         rows: Rows,
         fresh: SamplerLike,
-        answers: Answers,
+        answers: AnswerStore,
         classes: list[str],
         model: str | os.PathLike[str],
         about: dict[str, Any] | None = None,
@@ -181,7 +84,7 @@ class Labelling:
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
-                f"{answers.path} has the label {strange.label!r} in row {strange.row}, which is none of "
+                f"{answers.name} has the label {strange.label!r} in row {strange.row}, which is none of "
                 f"{', '.join(classes)}; name the same labels as before, or other files.",
                 owner="label",
             )
@@ -203,7 +106,12 @@ class Labelling:
         waiting = {ask.round for ask in sampler.pending}
         rows = [answer.row for answer in self._answers.given]
         told = sum(row < sampler.round and row not in waiting for row in rows)
-        return sampler if self._answers.digest(told, self._settings) in (note, _answers_of(note)) else None
+        return sampler if self._digest(told) in (note, _answers_of(note)) else None
+
+    def _digest(self, count: int) -> str:
+        """Fingerprint of the settings and the first ``count`` answers."""
+        told = (self._settings, list(self._answers.given[:count]))
+        return f"{count} answers, {hashlib.sha256(repr(told).encode()).hexdigest()}"
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -216,7 +124,7 @@ class Labelling:
         """Save the sampler, with word of the answers that it has learnt from."""
         if not self._whole:
             return
-        digest = self._answers.digest(len(self._answers.given), self._settings)
+        digest = self._digest(len(self._answers.given))
         self.sampler.save(self._model, note=json.dumps({"answers": digest, "words": self._classes, **self._about}))
 
     def _start(self, sampler: Any) -> None:
@@ -237,7 +145,7 @@ class Labelling:
         answer = self._known.get(row)
         if answer is not None and answer.record not in ("", digest_of(record)):
             raise InputError(
-                f"row {row} of {self._answers.path} was about another record; was the file changed, or is it "
+                f"row {row} of {self._answers.name} was about another record; was the file changed, or is it "
                 "another one?",
                 owner="label",
             )
@@ -317,7 +225,7 @@ class Labelling:
             self._past.popleft()
 
     def close(self) -> None:
-        """Give the file of answers free."""
+        """Give the place of the answers free."""
         self._answers.close()
 
     def counts(self) -> dict[str, int]:
@@ -332,8 +240,3 @@ def _answers_of(note: Any) -> Any:
         return json.loads(note)["answers"]
     except (TypeError, ValueError, KeyError):
         return None
-
-
-def digest_of(record: dict[str, Any]) -> str:
-    """What only this record gives."""
-    return hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()[:12]

@@ -74,11 +74,12 @@ def label(
     model, answers = model or f"{stem}.askwhen", answers or f"{stem}.labels.csv"
     check_outputs(file, model=model, answers=answers)
     from ...data.records import read_records
-    from ...labelling import session
+    from ...labelling.answers import Answers
+    from ...labelling.session import Labelling
 
     several = len(classes) > 2
     prepare, rule = None if raw else aw.Prepare(), _rule(labels, lambda: Source(file, reading).count())
-    kept = session.Answers(answers)
+    kept = Answers(answers)
     say_if_compiling(out)
     fresh = (
         aw.OneVsRest(list(classes), rule=rule, prepare=prepare, seed=seed)
@@ -86,7 +87,7 @@ def label(
         else aw.Sampler(aw.AutoLasec(), rule, prepare=prepare, seed=seed)
     )
     about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
-    loop = session.Labelling(
+    loop = Labelling(
         lambda skip, passed: read_records(
             file, skip=skip, passed=passed, named=lambda names: about.update(names=names), **reading
         ),
