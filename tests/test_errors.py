@@ -221,7 +221,7 @@ def test_an_error_keeps_its_fields_through_pickle_and_names_its_chunk():
 
 
 def test_who_speaks_in_other_words_says_the_same():
-    from askwhen.cli.source import Commands
+    from askwhen.cli.command import Commands
     from askwhen.errors import INSTANCES, argument, at_row
 
     raised = aw.InputError(

@@ -140,6 +140,10 @@ class InputError(AskwhenError, ValueError):
     """An argument is not what was expected."""
 
 
+class ArgumentsError(InputError):
+    """Arguments that do not go together, whatever the data; who speaks of options calls it wrong usage."""
+
+
 class QuestionError(AskwhenError, LookupError):
     """A label was told for a question that is not open."""
 

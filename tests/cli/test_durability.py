@@ -177,9 +177,9 @@ def test_a_run_without_a_model_leaves_no_checkpoint_behind():
     assert sorted(path.name for path in HERE.iterdir()) == ["s.svm"]
     (HERE / "s.askwhen.checkpoint").write_bytes(b"")
     done = askwhen("run", "s.svm", *SEL_P, "--checkpoint", "never", "--model", "s.askwhen")
-    assert (
-        "An earlier run left a checkpoint, s.askwhen.checkpoint; --resume s.askwhen would go on from it." in done.stderr
-    )
+    said = "An earlier run left a checkpoint, s.askwhen.checkpoint; to go on from it:\n  askwhen run s.svm"
+    assert said in done.stderr
+    assert "--resume s.askwhen\n" in done.stderr
 
 
 def test_a_checkpoint_that_cannot_be_saved_stops_nothing():

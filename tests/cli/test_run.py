@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.cli.commands.run import how_to_go_on, run
+from askwhen.cli.commands.run import going_on, run
 from askwhen.trace.files import read_trace
 from tests.cli.running import (
     COMMAND,
@@ -263,5 +263,5 @@ def test_a_run_of_a_part_goes_on_after_that_part():
     facts("run", path, "--features", D, *SEL_P, "--model", "m.askwhen", "--skip", 2500)
     assert facts("run", path, "--features", D, "--resume", "m.askwhen", "--skip", 0)["rounds"] == N
     with click.Context(run, info_name="askwhen run"):
-        assert how_to_go_on("s.svm", "m.askwhen", 1000, 0, 250).endswith("askwhen run --resume m.askwhen --skip 1250")
-        assert how_to_go_on("s.svm", "m.askwhen", 250, 250, 700).endswith("askwhen run --resume m.askwhen")
+        assert going_on("m.askwhen", 1250).endswith("askwhen run --resume m.askwhen --skip 1250")
+        assert going_on("m.askwhen", None).endswith("askwhen run --resume m.askwhen")

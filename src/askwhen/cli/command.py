@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 import click
 from click.core import ParameterSource
 
+from ..errors import ArgumentsError, AskwhenError, CacheWarning, Speaker
+
 _BROKEN_PIPE = "broken pipe"
 
 
@@ -128,6 +130,8 @@ def command(function: Callable[..., Any]) -> click.Command:
             raise
         except KeyboardInterrupt:
             _fail(out, "interrupted.")
+        except ArgumentsError as error:
+            raise click.UsageError(_sentence(error)) from error
         except Exception as error:
             _fail(out, _sentence(error))
 
@@ -143,8 +147,6 @@ def command(function: Callable[..., Any]) -> click.Command:
 
 def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
     """Say what a warning of ours says; others are for developers, and shown as usual."""
-    from ..errors import CacheWarning
-
     if issubclass(category, CacheWarning):
         out.say(str(message))
     else:
@@ -152,14 +154,31 @@ def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, 
 
 
 def _sentence(error: Exception) -> str:
-    from ..errors import AskwhenError
-    from .source import Commands
-
     if isinstance(error, AskwhenError):
         return error.told(Commands(error))  # who raised it is a function of the library, and says nothing here
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     return f"an error that should not happen, {type(error).__name__}: {error}; --debug shows where."
+
+
+class Commands(Speaker):
+    """How the command line calls things: arguments are options, and instances are those of a file."""
+
+    def __init__(self, error: AskwhenError) -> None:
+        self._file, self._played = error.file, getattr(error, "played", 0)
+
+    def argument(self, name: str, value: str) -> str:
+        """An option, or an option with its value."""
+        option = {"n_features": "--features", "zero_based": "--zero-based"}.get(name, f"--{name}")
+        return option if value in ("", "True") else f"{option} {value}"
+
+    def row(self, i: int) -> str:
+        """One of the instances, by its number in the whole file."""
+        return f"instance {self._played + i:,}" + (f" of {self._file}" if self._file else "")
+
+    def instances(self) -> str:
+        """All that came after those that were played."""
+        return f"{self._file}, after instance {self._played:,}," if self._file else "the input"
 
 
 def fail(out: Out, error: Exception) -> None:
@@ -176,13 +195,19 @@ def _fail(out: Out, sentence: str) -> NoReturn:
     sys.exit(1)
 
 
+def said() -> list[str]:
+    """The options that were given, by the names of their parameters."""
+    context = click.get_current_context()
+    return [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+
+
 def again(drop: Iterable[str] = (), add: Iterable[str] = ()) -> str:
     """The command line that was given, quoted, without some options and with others."""
     context = click.get_current_context()
-    words, dropped = [context.command_path], {"json", "quiet", "debug", *drop}
+    words, wanted = [context.command_path], set(said()) - {"json", "quiet", "debug", *drop}
     for parameter in context.command.params:
         name = str(parameter.name)
-        if name in dropped or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+        if name not in wanted:
             continue
         value = context.params[name]
         if isinstance(parameter, click.Argument):

@@ -65,11 +65,6 @@ class Labels(click.ParamType[float]):
         return made
 
 
-def share_of(labels: float, rounds: int) -> float:
-    """The share of so many rounds that a share, or a number of labels, is."""
-    return float(labels) if labels <= 1.0 else min(labels / max(rounds, 1), 1.0)
-
-
 class Seconds(click.ParamType[float | None]):
     """A time: 60s, 5m, 1h, a number of seconds, or never."""
 

@@ -1,1 +1,1 @@
-"""What the commands do, as functions with plain arguments: run a file, predict the rest of it, compile ahead."""
+"""What the commands do, as functions with plain arguments: run, label, compare, tune, predict, compile ahead."""

@@ -1,257 +1,268 @@
-"""A run over a stream as a user starts it: traced, saved at checkpoints, and gone on with after a stop or a crash.
-
-A checkpoint is a snapshot beside the file in which the sampler will be saved, renewed every minute or so. It is removed
-when the run has ended and its sampler is saved; a checkpoint that is found was left by a run that was killed.
-"""
+"""Run an algorithm over a labelled file, as ``askwhen run`` does: go on, stop and save, trace, report."""
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import AskwhenError
-from ..evaluate import Progress, progressive
+from .. import __version__
+from ..algorithms import algorithm as algorithm_of
+from ..errors import ArgumentsError, AskwhenError, InputError, argument
+from ..evaluate import Progress
+from ..prepare import Prepare
+from ..report import write_run
 from ..sampler import Sampler
-from ..trace.files import TraceWriter
-from ..trace.trace import Trace, join
-
-_SUFFIX = ".checkpoint"
-_LARGEST_PART = 0.05
-"""Of the time of a run, for saving checkpoints: a large sampler is saved less often."""
-
-Say = Callable[[str], None]
-"""Is told what the person who looks on should know."""
-
-
-def checkpoint_of(model: str) -> str:
-    """The checkpoint that belongs to a file for a sampler."""
-    return f"{model}{_SUFFIX}"
+from ..trace.trace import Trace
+from ..validation import short
+from . import notes
+from .checkpoints import checkpoint_of, model_of, newest
+from .outputs import check_outputs, free_name
+from .predict import load
+from .run_files import RunFiles
+from .source import NothingLeftError, Source, of_file, share_of
+from .stopping import Stopping
+from .watching import Pace, Progresses, Say, silent, unseen
 
 
-def model_of(path: str) -> str:
-    """The file for a sampler that a checkpoint belongs to; any other name as it is."""
-    return path.removesuffix(_SUFFIX)
+def resumed_as(saved: str, skip: int | None) -> str:
+    """How Python goes on from a saved sampler."""
+    return f"run(..., resume={saved!r}{'' if skip is None else f', skip={skip}'})"
 
 
-def newest(path: str) -> str:
-    """What to go on from: the checkpoint of a file, where a killed run left one that is newer, or the file itself."""
-    checkpoint = checkpoint_of(path)
-    if not Path(checkpoint).is_file():
-        return path
-    if not Path(path).is_file() or Path(checkpoint).stat().st_mtime_ns >= Path(path).stat().st_mtime_ns:
-        return checkpoint
-    return path
-
-
-class Checkpoints:
-    """Saves a sampler every so often, so that a crash loses no more than what came since.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        Is saved between two pieces of its stream.
-    model : str
-        The file that it will be saved in at the end; checkpoints go beside it.
-    every : float or None
-        Seconds between two of them, at least; None for no checkpoints.
-    note : callable
-        Gives the note of a snapshot.
-    say : callable
-        Is told where the first one is, and once if one cannot be written: the run goes on without.
-    going_on : str
-        How to go on from one, for the person who looks on.
-    """
-
-    def __init__(
-        self, sampler: Sampler, model: str, every: float | None, note: Callable[[], str], say: Say, going_on: str
-    ) -> None:
-        self._sampler = sampler
-        self._model = model
-        self._every = every
-        self._note = note
-        self._say = say
-        self._going_on = going_on
-        self._said: set[str] = set()
-        self._took = 0.0
-        self._last: float | None = None
-
-    def due(self) -> bool:
-        """Whether it is time for one."""
-        if self._every is None:
-            return False
-        if self._last is None:  # compiling, before the first piece, is no work that could be lost
-            self._last = time.monotonic()
-        return time.monotonic() - self._last >= max(self._every, self._took / _LARGEST_PART)
-
-    def save(self) -> None:
-        """Save one now."""
-        started = time.monotonic()
-        path = checkpoint_of(self._model)
-        try:
-            self._sampler.save(path, note=self._note())
-            self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._going_on}")
-        except AskwhenError as error:
-            reason = error.sentence
-            self._once(f"No checkpoint could be saved, and the run goes on without: {reason}")
-        self._last = time.monotonic()
-        self._took = self._last - started
-
-    def _once(self, sentence: str) -> None:
-        if sentence not in self._said:
-            self._said.add(sentence)
-            self._say(sentence)
-
-    def remove(self) -> None:
-        """Take the last one away, now that the sampler is safe elsewhere or no longer wanted."""
-        with contextlib.suppress(OSError):
-            Path(checkpoint_of(self._model)).unlink(missing_ok=True)
-
-
-class Run:
-    """One run of a sampler over a stream, with the files that it leaves.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        Goes on from where it is.
-    saved : str
-        Where the sampler is saved if the run is stopped, and beside which checkpoints go.
-    trace : str, optional
-        The trace, a Parquet or CSV file. Where the sampler goes on and the file (or what a killed run left of it)
-        ends just before, the new one begins with the old rounds.
-    keep : bool, default False
-        Whether to keep the trace in memory too, for a report.
-    checkpoint : float or None, default 60
-        Seconds between two checkpoints; None for none.
-    note : callable, optional
-        Gives the note with which the sampler is saved.
-    about : dict, optional
-        What the trace says of the run.
-    say : callable, optional
-        Is told what the person who looks on should know.
-    going_on : str, optional
-        How to go on after a crash, for that person.
+@dataclass
+class Ran:
+    """What came of a run.
 
     Attributes
     ----------
-    before : Trace or None
-        Earlier rounds of the same trace.
+    sampler : Sampler
+        As it is after the last round.
+    progress : Progress or None
+        How it went; None where a killed run had come to its end, and only its files were put right.
+    model : str or None
+        Where the sampler is saved, if it is.
+    seconds, rate : float
+        How long it took, and rounds per second without those in which steps were compiled.
+    stopped : bool
+        Whether somebody interrupted it.
+    wrongs : list of AskwhenError
+        What could not be written; known when the run has returned.
+    remark : str
+        Why there was nothing to play.
     """
 
-    def __init__(
-        self,
-        sampler: Sampler,
-        saved: str,
-        *,
-        trace: str | None = None,
-        keep: bool = False,
-        checkpoint: float | None = 60.0,
-        note: Callable[[], str] = str,
-        about: dict[str, Any] | None = None,
-        say: Say = lambda _: None,
-        going_on: str = "load it to go on.",
-    ) -> None:
-        self.sampler = sampler
-        self.saved = saved
-        self.begins = sampler.round
-        self.before: Trace | None = None
-        self._note = note
-        self._kept: list[Trace] | None = [] if keep else None
-        self._checkpoints = Checkpoints(sampler, saved, checkpoint, note, say, going_on)
-        self._wrong: list[AskwhenError] = []
-        self._writer: TraceWriter | None = None
-        if trace is not None:
-            self._writer = TraceWriter(trace, about, sampler.round)
-            self.before = self._writer.before
-        if self._kept is not None and self.before is not None:
-            self._kept.append(self.before)
-
-    def play(self, chunks: Iterable[Any], watch: Callable[[Trace], None], **scoring: Any) -> Progress:
-        """Play the stream, and say how it went.
-
-        Parameters
-        ----------
-        chunks : iterable of (X, y) or (X, y, times)
-            The stream in pieces; checkpoints are saved between two of them.
-        watch : callable
-            Is given the trace of every piece.
-        **scoring
-            For :func:`askwhen.evaluate.progressive`.
-        """
-
-        def noted(trace: Trace) -> None:
-            self._add(trace)
-            if self._checkpoints.due():
-                self._checkpoint()
-            watch(trace)
-
-        before = None if self.sampler.learner.regression else self.before  # squared errors need the labels
-        return progressive(self.sampler, chunks, watch=noted, before=before, **scoring)
-
-    def _checkpoint(self) -> None:
-        """Save one, after the trace up to it is safe."""
-        with self._without_trace():
-            if self._writer is not None:
-                self._writer.sync()
-        self._checkpoints.save()
-
-    @contextlib.contextmanager
-    def _without_trace(self) -> Iterator[None]:
-        """Give the trace up where it cannot be written, for example on a full disk, and go on."""
-        try:
-            yield
-        except AskwhenError as error:
-            assert self._writer is not None
-            self._writer.discard()
-            self._writer = None
-            self._wrong.append(error)
-
-    def _add(self, trace: Trace) -> None:
-        with self._without_trace():
-            if self._writer is not None:
-                self._writer.add(trace)
-        if self._kept is not None:
-            self._kept.append(trace)
-
-    def trace(self) -> Trace:
-        """All rounds, with those before, if they were to be kept."""
-        return join(self._kept or [])
-
-    def end(self, save: bool, finished: bool = True) -> list[AskwhenError]:
-        """Put the trace in its place and, if so wished, save the sampler; what went wrong with either.
-
-        At every moment a crash leaves something to go on from: the checkpoint is removed once the sampler is saved, or
-        where nobody wants a finished run's.
-        """
-        if save and self._writer is not None:
-            self._checkpoint()
-        with _noted(self._wrong):
-            if self._writer is not None:
-                self._writer.close()
-        with _noted(self._wrong):
-            if save:
-                self._save()
-            if save or finished:
-                self._checkpoints.remove()
-        return self._wrong
-
-    def _save(self) -> None:
-        """Save the sampler; where the disk is full, in the place of a trace that could not be written either."""
-        try:
-            self.sampler.save(self.saved, note=self._note())
-        except AskwhenError:
-            if self._writer is None or not self._wrong:
-                raise
-            self._writer.discard()
-            self.sampler.save(self.saved, note=self._note())
+    sampler: Sampler
+    progress: Progress | None
+    model: str | None
+    seconds: float = 0.0
+    rate: float = 0.0
+    stopped: bool = False
+    wrongs: list[AskwhenError] = field(default_factory=list)
+    remark: str = ""
 
 
-@contextlib.contextmanager
-def _noted(wrong: list[AskwhenError]) -> Iterator[None]:
+def run(
+    file: str,
+    reading: dict[str, Any] | None = None,
+    *,
+    algorithm: str = "default",
+    letters: dict[str, Any] | None = None,
+    labels: float | None = None,
+    seed: int = 0,
+    raw: bool = False,
+    shuffle: bool = False,
+    everything: bool = False,
+    window: int = 1000,
+    trace: str | None = None,
+    model: str | None = None,
+    report: str | None = None,
+    resume: str | None = None,
+    skip: int | None = None,
+    checkpoint: float | None = 60.0,
+    said: Collection[str] | None = None,
+    command: str = "",
+    say: Say = silent,
+    failed: Callable[[AskwhenError], None] = silent,
+    progress: Progresses = unseen,
+    results: Callable[[Ran], None] = silent,
+    going_on: Callable[[str, int | None], str] = resumed_as,
+) -> Ran:
+    """Run an algorithm over a file in one pass and constant memory, and leave what is needed to go on.
+
+    An interrupt ends the run after the piece that is being played, with the sampler saved; a second one ends it at
+    once. Whatever else ends it, the sampler is saved too, and the error goes on to the caller.
+
+    Parameters
+    ----------
+    file : str
+        A file, ``-`` for the standard input, or the name of a data set.
+    reading : dict, optional
+        Arguments of :func:`askwhen.data.read`.
+    algorithm, letters, labels, seed, raw
+        For a new sampler: its name, its hyperparameters, how many labels it may ask for (a share, or a number above
+        1), the seed of its coins, and whether instances are taken as they are, without scaling them.
+    shuffle : bool
+        Whether to take the instances in another order, which the seed decides.
+    everything, window
+        As for :func:`askwhen.evaluate.progressive`.
+    trace, model, report : str, optional
+        Files to write: what happened in every round, the sampler, and an HTML page.
+    resume : str, optional
+        A saved sampler to go on from; where a killed run left a newer checkpoint of it, from that.
+    skip : int, optional
+        How many instances to pass over; by default those that a resumed sampler has played.
+    checkpoint : float or None
+        Seconds between two checkpoints, or None for none.
+    said : names, optional
+        Those of ``reading`` that somebody chose: a resumed sampler must have learnt with the same. By default all.
+    command : str
+        What the trace and the report say of how the run was started.
+    say, failed : callable
+        Are told sentences for the person who looks on, and errors that do not end the run.
+    progress : callable
+        Is given the name of the source and its size in bytes, and gives a context with a function that is told how much
+        has been read, and a few facts by name.
+    results : callable
+        Is given what came of the run before any file is written, so that a full disk does not take it away.
+    going_on : callable
+        Given the file of a sampler, and how many instances to pass over, how to go on from it.
+    """
+    check_outputs(file, model=model, trace=trace, report=report)
+    reading = reading or {}
+    found = None if resume is None else newest(resume)
+    if found is None:
+        note = notes.Note()
+        source = Source(file, reading, shuffle=shuffle, seed=seed)
+        sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say)
+    else:
+        sampler, note = _loaded(found), notes.read(found)
+        if found != resume:
+            say(f"Going on from the checkpoint {found}, after round {sampler.round:,}.")
+        source = _same_source(file, reading, reading if said is None else said, note, shuffle)
+    if sampler.learner.regression:
+        source.reading["target"] = "number"
+    saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
+    begins, passed = sampler.round, sampler.round + note.offset if skip is None else skip
+    if file == "-" and skip is None:
+        passed = 0  # what comes now is what has not come before
+    if resume is not None and passed:
+        say(f"Passing over the first {passed:,} instances of {source.name}.")
+    if resume is None and Path(checkpoint_of(saved)).exists():
+        say(f"An earlier run left a checkpoint, {checkpoint_of(saved)}; to go on from it:\n  {going_on(saved, None)}")
+
+    def told_how() -> str:
+        rest = ", with the remaining lines" if file == "-" else ""
+        elsewhere = passed != begins and file != "-"
+        return f"To go on{rest}:\n  {going_on(saved, passed + sampler.round - begins if elsewhere else None)}"
+
+    files = RunFiles(
+        sampler,
+        saved,
+        trace=trace,
+        keep=report is not None,
+        checkpoint=checkpoint,
+        note=lambda: notes.written(source, 0 if file == "-" else passed - begins),
+        about={"sampler": parts_of(sampler), "file": file, "command": command, "version": __version__},
+        say=say,
+        going_on=f"go on with\n  {going_on(saved, None)}",
+    )
+    stopping, started = Stopping(say), time.perf_counter()
     try:
-        yield
-    except AskwhenError as error:
-        wrong.append(error)
+        with stopping.listening(), progress(source.name, source.size()) as move:
+            watch = Pace(sampler, move, started)
+            chunks = stopping.pieces(source.chunks(passed, move))
+            made = files.play(chunks, watch, window=window, everything=everything)
+    except NothingLeftError as error:
+        if found is None or found == resume or skip is not None:
+            files.end(save=False, finished=False)
+            raise
+        remark = f"{error.sentence} The run had come to its end: its sampler is in {saved} now."
+        ran = Ran(sampler, None, saved, wrongs=files.end(save=True), remark=remark)
+        results(ran)
+    except BaseException as error:
+        wrongs = files.end(save=sampler.round > begins, finished=False)
+        for wrong in wrongs:
+            failed(wrong)
+        if sampler.round > begins and not wrongs:
+            say(f"Saved after round {sampler.round:,}. {told_how()}")
+        if isinstance(error, InputError) and stopping.stopped:
+            raise KeyboardInterrupt from None
+        with of_file(source.name, sampler.round - begins + passed):
+            raise
+    else:
+        kept = model is not None or stopping.stopped or found != resume  # what a crash has spared is not thrown away
+        ran = Ran(sampler, made, saved if kept else None, time.perf_counter() - started, watch.rate, stopping.stopped)
+        results(ran)
+        ran.wrongs = files.end(save=kept)
+        if report is not None:
+            try:
+                _write_report(report, file, sampler, made, files.trace(), labels, command)
+            except AskwhenError as error:
+                ran.wrongs.append(error)
+        if ran.stopped and not ran.wrongs:
+            say(f"Interrupted after round {sampler.round:,}. {told_how()}")
+    for wrong in ran.wrongs:
+        failed(wrong)
+    return ran
+
+
+def _same_source(file: str, reading: dict[str, Any], said: Collection[str], note: notes.Note, shuffle: bool) -> Source:
+    """The file as a resumed sampler has read it so far."""
+    if shuffle and note.is_known and note.seed is None:
+        raise ArgumentsError(
+            f"{argument('shuffle')} goes with a new sampler; this one has taken its file as it is.", owner="run"
+        )
+    again = notes.read_as(note, reading, said, file)
+    source = Source(file, again, shuffle=shuffle or note.seed is not None, seed=note.seed)
+    source.expect(note.names, note.places)
+    return source
+
+
+def _fresh(
+    source: Source, name: str, letters: dict[str, Any], labels: float | None, seed: int, raw: bool, say: Say
+) -> Sampler:
+    share, most = labels, None
+    if labels is not None and labels > 1.0:
+        most = int(labels)
+        rounds = source.count()
+        share = 0.1 if rounds is None else share_of(labels, rounds)
+        if rounds is None:
+            say(f"How many instances there are is not known: asking for one label in ten, until {most:,} are asked.")
+    return algorithm_of(name).build(letters, share=share, most=most, prepare=None if raw else Prepare(), seed=seed)
+
+
+def _loaded(path: str) -> Sampler:
+    found = load(path)
+    if not isinstance(found, Sampler):
+        raise InputError(
+            f"{path} holds a sampler for several classes, and run plays two labels or numbers; predict and label take "
+            "it.",
+            owner="run",
+        )
+    return found
+
+
+def parts_of(sampler: Any) -> dict[str, str]:
+    """The parts of a sampler, as they are written in Python."""
+    named = ("learner", "rule", "drift", "prepare", "audit")
+    found = {name: getattr(sampler, name, None) for name in named}
+    return {name: short(part) for name, part in found.items() if part is not None}
+
+
+def _write_report(
+    path: str, file: str, sampler: Sampler, made: Progress, trace: Trace, labels: float | None, command: str
+) -> None:
+    rate = getattr(sampler.rule, "rate", None)
+    write_run(
+        path,
+        made,
+        trace,
+        title=f"askwhen run: {Path(file).name}",
+        facts={"Stream": file, **parts_of(sampler), "askwhen": __version__},
+        command=command,
+        budget=rate or (labels if labels is not None and labels <= 1.0 else None),
+        levels=[f"c = {c:g}" for c in getattr(sampler.learner, "grid", ())],
+    )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-import askwhen as aw
-
 from ..command import Out, again, command
-from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading, share_of
-from ..source import Source, progress_bar, say_if_compiling
+from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading
 from ..terminal import show
-from ..writing import check_outputs
+from ..terminal.progress import progress_bar, say_if_compiling
 
 
 @command
@@ -65,47 +61,28 @@ def compare(
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
     """
-    check_outputs(file, report=report)
-    source = Source(file, reading)
-    letters = _letters(settings, algorithms)
+    from ...workflows import choosing
+
+    def results(found: choosing.Compared) -> None:
+        facts = show.comparison_facts(found.comparison)
+        facts |= {"file": file, "instances": found.instances, "report": report}
+        shown = [*show.lead(facts), show.comparison_table(found.comparison), "", *show.pictures(found.comparison)]
+        out.result(facts, *shown, *([f"report: {report}"] if report else []))
+
     say_if_compiling(out)
-    X, y = source.load()
-    with progress_bar(out, f"comparing on {len(y):,} instances", 1, "last") as move:
-        found = aw.evaluate.compare(
-            X,
-            y,
-            algorithms,
-            [share_of(each, len(y)) for each in labels],
-            repeats=repeats,
-            letters=letters,
-            prepare=None if raw else aw.Prepare(),
-            shuffle=shuffle,
-            seed=seed,
-            everything=everything,
-            watch=lambda done, total, last: move(done / total, last=last),
-        )
-    facts = show.comparison_facts(found) | {"file": file, "instances": len(y), "report": report}
-    closing = [f"report: {report}"] if report else []
-    out.result(facts, *show.lead(facts), show.comparison_table(found), "", *show.pictures(found), *closing)
-    if report is not None:  # after the results, which are safe now
-        from ...report import write_comparison
-
-        about = {"Stream": f"{source.name}, {len(y):,} instances", "repeats": str(repeats), "askwhen": aw.__version__}
-        title = f"askwhen compare: {Path(file).name}"
-        write_comparison(report, found, title=title, facts=about, command=again())
-
-
-def _letters(settings: tuple[tuple[str, Any], ...], names: list[str]) -> dict[str, dict[str, Any]]:
-    """The letters that were set for each algorithm; one without a name is for all that have it."""
-    from ...algorithms import algorithm
-
-    chosen = [algorithm(name) for name in names]
-    found: dict[str, dict[str, Any]] = {each.name: {} for each in chosen}
-    for setting, value in settings:
-        name, dot, letter = setting.rpartition(".")
-        takers = [each for each in chosen if (each.name == name.lower() if dot else letter in each.letters)]
-        if not takers:
-            raise aw.InputError(f"no algorithm here takes {setting!r}.", owner="compare")
-        for each in takers:
-            found[each.name][letter] = value
-    return found
+    choosing.compare(
+        file,
+        reading,
+        algorithms,
+        labels,
+        settings=settings,
+        repeats=repeats,
+        shuffle=shuffle,
+        everything=everything,
+        seed=seed,
+        raw=raw,
+        report=report,
+        command=again(),
+        progress=lambda what, total: progress_bar(out, what, total, "last"),
+        results=results,
+    )

@@ -12,9 +12,8 @@ import click
 import askwhen as aw
 
 from ..command import Out, again, command
-from ..source import is_cold, progress_bar
 from ..terminal import show
-from ..writing import check_outputs
+from ..terminal.progress import is_cold, progress_bar
 
 NAMES = ("default", "random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq")
 LETTERS = {"lasec-ss": {"b": 0.1, "c": 100.0}, "sop-ss": {"b": 10.0}}  # the best of a grid on this stream, in hindsight
@@ -38,6 +37,8 @@ def demo(out: Out, report: str, picture: str | None) -> None:
     The recommended default beside the same learner asking at random and the papers' algorithms, on a stream that
     switches, with one label in ten for all: a table, a picture, and a report as one HTML file.
     """
+    from ...workflows.outputs import check_outputs
+
     check_outputs(None, report=report, picture=picture)
     started = time.perf_counter()
     out.say(

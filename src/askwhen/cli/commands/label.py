@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import string
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +11,10 @@ import click
 import askwhen as aw
 
 from ..command import Out, again, command
-from ..options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading, share_of
-from ..source import Source, say_if_compiling
+from ..options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading
 from ..terminal import show
 from ..terminal.keys import Keys, has_terminal
-from ..writing import check_outputs
+from ..terminal.progress import say_if_compiling
 
 _UNDO, _SKIP, _QUIT, _SEARCH = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", ""), ("/",)
 
@@ -70,53 +67,35 @@ def label(
     keys = keys_of(classes)
     if not has_terminal():
         raise aw.InputError("answers come from a keyboard, and there is no terminal here.", owner="label")
-    stem = Path(file).name.split(".")[0]
-    model, answers = model or f"{stem}.askwhen", answers or f"{stem}.labels.csv"
-    check_outputs(file, model=model, answers=answers)
-    from ...data.records import read_records
-    from ...labelling.answers import Answers
-    from ...labelling.session import Labelling
+    from ...workflows.label import label as label_by
 
-    several = len(classes) > 2
-    prepare, rule = None if raw else aw.Prepare(), _rule(labels, lambda: Source(file, reading).count())
-    kept = Answers(answers)
     say_if_compiling(out)
-    fresh = (
-        aw.OneVsRest(list(classes), rule=rule, prepare=prepare, seed=seed)
-        if several
-        else aw.Sampler(aw.AutoLasec(), rule, prepare=prepare, seed=seed)
+    found = label_by(
+        file,
+        _Screen(out, Path(file).name, reading["text"], keys, classes, guess),
+        reading,
+        classes=classes,
+        labels=labels,
+        answers=answers,
+        model=model,
+        seed=seed,
+        raw=raw,
+        say=out.say,
     )
-    about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
-    loop = Labelling(
-        lambda skip, passed: read_records(
-            file, skip=skip, passed=passed, named=lambda names: about.update(names=names), **reading
-        ),
-        fresh,
-        kept,
-        list(classes),
-        model,
-        about=about,
-    )
-    if kept.given:
-        out.say(f"Going on after {len(kept.given)} answers in {answers}.")
-    try:
-        ended = _Screen(out, Path(file).name, reading["text"], keys, classes, guess).loop(loop)
-    finally:
-        loop.save()
-        loop.close()
-    if loop.unused:
-        out.say(f"{loop.unused} answers were not learnt from: with these settings their rows are not asked about.")
-    facts = _facts(loop, ended) | {"answers": answers, "model": model}
+    report = aw.evaluate.accuracy(found.sampler)
+    estimate = report.overall
+    facts = {
+        "ended": found.ended,
+        "rows_seen": found.sampler.round,
+        "questions": found.sampler.questions,
+        "labels": found.counts,
+        "accuracy": {"value": estimate.value, "low": estimate.low, "high": estimate.high} if report.answered else None,
+        "answers": found.answers,
+        "model": found.model,
+    }
     out.result(facts, show.label_table(facts))
-    if not ended:
+    if not found.ended:
         out.say(f"To go on:\n  {again()}")
-
-
-def _rule(labels: float, rows: Callable[[], int | None]) -> aw.BudgetRule:
-    """A budget for a share of the rows, or for a number of labels."""
-    if labels <= 1.0:
-        return aw.BudgetRule(float(labels))
-    return aw.BudgetRule(share_of(labels, rows() or 1), most=int(labels))
 
 
 def keys_of(classes: list[str]) -> dict[str, str]:
@@ -141,19 +120,6 @@ def keys_of(classes: list[str]) -> dict[str, str]:
     return keys
 
 
-def _facts(loop: Any, ended: bool) -> dict[str, Any]:
-    sampler = loop.sampler
-    report = aw.evaluate.accuracy(sampler)
-    found = report.overall
-    return {
-        "ended": ended,
-        "rows_seen": sampler.round,
-        "questions": sampler.questions,
-        "labels": loop.counts(),
-        "accuracy": {"value": found.value, "low": found.low, "high": found.high} if report.answered else None,
-    }
-
-
 class _Screen:
     """What the person at the keyboard sees."""
 
@@ -166,47 +132,26 @@ class _Screen:
         self._keys = keys
         self._classes = classes
         self._guess = guess
-        self._note = ""
         self._keyboard = Keys()
-        self._saved = self._saving = 0.0
 
-    def loop(self, loop: Any) -> bool:
-        """Ask until the stream ends (True) or the person has had enough (False)."""
-        try:
-            with self._keyboard.listening():
-                return self._loop(loop)
-        except KeyboardInterrupt:
-            return False
+    def listening(self) -> Any:
+        """Take single keys."""
+        return self._keyboard.listening()
 
-    def _loop(self, loop: Any) -> bool:
-        while True:
-            with self._console.status("looking for an instance worth asking about"):
-                question = loop.next()
-            if question is None:
-                return True
-            self._show(question, loop)
-            key = self._key()
-            if key in _QUIT:
-                return False
-            if key in _UNDO:
-                self._note = "The last answer was taken back." if loop.undo() else "There is nothing to undo."
-                continue
-            chosen = "" if key in _SKIP else self._search() if key in _SEARCH else self._keys[key]
-            if chosen is None:
-                self._note = ""
-                continue
-            loop.answer(chosen)
-            self._note = f"Row {question.row:,}: {chosen}." if chosen else "Skipped."
-            self._save(loop)
+    def waiting(self) -> Any:
+        """Say what takes so long."""
+        return self._console.status("looking for an instance worth asking about")
 
-    def _save(self, loop: Any) -> None:
-        """Save, if that takes no more than a small part of the time; the answers are safe without."""
-        now = time.perf_counter()
-        if now - self._saved < 20.0 * self._saving:
-            return
-        loop.save()
-        self._saved = time.perf_counter()
-        self._saving = self._saved - now
+    def answer(self, question: Any, session: Any, note: str) -> Any:
+        """Show an instance, and wait for a key."""
+        from ...workflows.label import Wish
+
+        self._show(question, session.sampler, note)
+        key = self._key()
+        if key in _QUIT or key in _UNDO:
+            return Wish.QUIT if key in _QUIT else Wish.UNDO
+        chosen = "" if key in _SKIP else self._search() if key in _SEARCH else self._keys[key]
+        return Wish.AGAIN if chosen is None else chosen
 
     def _key(self) -> str:
         """A key that means something."""
@@ -232,11 +177,11 @@ class _Screen:
                 return None
             typed = typed[:-1] if key in ("\x7f", "\x08") else typed + key if key.isprintable() else typed
 
-    def _show(self, question: Any, loop: Any) -> None:
+    def _show(self, question: Any, sampler: Any, note: str) -> None:
         from rich.padding import Padding
         from rich.text import Text
 
-        console, sampler = self._console, loop.sampler
+        console = self._console
         console.clear()
         asked = f"{sampler.questions:,} of {sampler.round:,} rows asked about ({sampler.questions / sampler.round:.1%})"
         found = aw.evaluate.accuracy(sampler)
@@ -261,8 +206,8 @@ class _Screen:
         line.append("[/] search   " if len(self._classes) > 9 else "", style="dim")
         line.append("[space] skip   [u] undo   [q] quit", style="dim")
         console.print(line)
-        if self._note:
-            console.print(Text(f"  {self._note}", style="dim"))
+        if note:
+            console.print(Text(f"  {note}", style="dim"))
 
 
 def plain(value: Any) -> str:

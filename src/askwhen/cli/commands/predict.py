@@ -14,12 +14,10 @@ import click
 
 import askwhen as aw
 
-from .. import notes
-from ..command import Out, command
+from ..command import Out, command, said
 from ..options import STREAMS, reading
-from ..source import Source, Stopping, of_file, progress_bar, say_if_compiling
 from ..terminal import show
-from ..writing import check_outputs
+from ..terminal.progress import progress_bar, say_if_compiling
 
 _KINDS = (".csv", ".ndjson", ".jsonl", ".parquet")
 _READING = {name: option for name, option in STREAMS.items() if name != "positive"}
@@ -51,7 +49,11 @@ def predict(
     askwhen label mails.csv --text body --classes ham,spam
     askwhen predict mails.askwhen mails.csv --out labelled.csv
     """
+    from ...workflows import notes
+    from ...workflows.outputs import check_outputs
     from ...workflows.predict import load, predictions
+    from ...workflows.source import Source, of_file
+    from ...workflows.stopping import Stopping
 
     if rest and skip is not None:
         raise click.UsageError("give either --rest or --skip.")
@@ -61,11 +63,12 @@ def predict(
     if target is not None and Path(target).exists() and Path(target).samefile(model):
         raise aw.InputError(f"--out {target} is the model; give it a name of its own.")
     sampler, note = load(model), notes.read(model)
-    source = Source(file, notes.read_as(note, reading, file), "none")
+    read_as = notes.read_as(note, reading, said(), file)
+    source = Source(file, read_as | {"positive": None}, "none")
     source.expect(note.names if note.is_known else sampler.feature_names, note.places)
     first = skip if skip is not None else sampler.round + note.offset if rest else 0
     counts: dict[str, int] = {}
-    rows, stopping = 0, Stopping(out)
+    rows, stopping = 0, Stopping(out.say)
     say_if_compiling(out)
     with (
         stopping.listening(),

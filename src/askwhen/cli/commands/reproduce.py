@@ -12,7 +12,7 @@ import click
 
 from ...errors import InputError
 from ..command import Out, command
-from ..source import Stopping, progress_bar, say_if_compiling
+from ..terminal.progress import progress_bar, say_if_compiling
 
 NAMES = (
     "lasec-synthetic",
@@ -46,6 +46,7 @@ def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None)
     seeds are fixed, so that two runs print the same numbers, but for times.
     """
     from ...experiments import EXPERIMENTS, Playing
+    from ...workflows.stopping import Stopping
 
     size = "quick" if quick else "full"
     target = Path(f"reproduction{'-quick' if quick else ''}" if folder is None else folder)
@@ -53,7 +54,7 @@ def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None)
     _check_folder(folder, target, wanted)
     say_if_compiling(out)
     facts: dict[str, Any] = {}
-    stopping = Stopping(out, "what is being played")
+    stopping = Stopping(out.say, "what is being played")
     for name in wanted:
         started = time.perf_counter()
         with stopping.listening(), progress_bar(out, name, 1, "last") as move:
@@ -80,7 +81,7 @@ def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None)
         out.result(facts)
 
 
-def _played(run: Any, playing: Any, size: str, stopping: Stopping) -> Any:
+def _played(run: Any, playing: Any, size: str, stopping: Any) -> Any:
     try:
         return run(playing, size)
     except KeyboardInterrupt:

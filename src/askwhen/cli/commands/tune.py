@@ -10,9 +10,9 @@ import click
 import askwhen as aw
 
 from ..command import Out, again, command
-from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading, share_of
-from ..source import Source, progress_bar, say_if_compiling
+from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading
 from ..terminal import show
+from ..terminal.progress import progress_bar, say_if_compiling
 
 
 @command
@@ -57,24 +57,25 @@ def tune(
     \b
     askwhen tune elec2 --labels 5%
     """
+    from ...workflows import choosing
+
     say_if_compiling(out)
-    X, y = Source(file, reading).load(head)
-    with progress_bar(out, f"trying on {len(y):,} instances", 1, "last") as move:
-        tried = aw.evaluate.tune(
-            X,
-            y,
-            share_of(labels, len(y)),
-            algorithms,
-            letters=dict(settings),
-            prepare=None if raw else aw.Prepare(),
-            repeats=repeats,
-            seed=seed,
-            watch=lambda done, total, last: move(done / total, last=last),
-        )
+    found = choosing.tune(
+        file,
+        reading,
+        algorithms,
+        labels,
+        settings=settings,
+        head=head,
+        repeats=repeats,
+        seed=seed,
+        raw=raw,
+        progress=lambda what, total: progress_bar(out, what, total, "last"),
+    )
+    tried, warning = found.tried, found.order_warning
     command_line = _command(tried[0], labels)
-    warning = aw.evaluate.order_warning(y)
     facts = {
-        "head": len(y),
+        "head": found.instances,
         "order_warning": warning,
         "command": command_line,
         "best": vars(tried[0]),

@@ -8,7 +8,7 @@ import askwhen as aw
 
 from ..command import Out, command
 from ..options import ALGORITHM, AlgorithmName, Listed
-from ..source import progress_bar
+from ..terminal.progress import progress_bar
 from ..terminal.show import facts_table
 
 

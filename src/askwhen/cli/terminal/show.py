@@ -8,13 +8,14 @@ from typing import Any
 import askwhen as aw
 
 from .summary import of_comparison, of_run, percent
-from .summary import parts_of as parts_of
 
 
 def run_facts(
     sampler: aw.Sampler, progress: aw.evaluate.Progress, seconds: float, rate: float, name: str | None = None
 ) -> dict[str, Any]:
     """What came of a run, for programs; ``name`` is that of the algorithm, where it is known."""
+    from ...workflows.run import parts_of
+
     n, last = int(progress.rounds[-1]), progress.running
     facts: dict[str, Any] = {"rounds": n, "first_round": sampler.round - n}
     if progress.estimate is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import askwhen as aw
 
@@ -11,15 +10,6 @@ import askwhen as aw
 def percent(value: float) -> str:
     """A share in percent, or a word where there is none."""
     return "unknown" if math.isnan(value) else f"{100 * value:.1f} %"
-
-
-def parts_of(sampler: Any) -> dict[str, str]:
-    """The parts of a sampler, as they are written in Python."""
-    from ...validation import short
-
-    named = ("learner", "rule", "drift", "prepare", "audit")
-    found = {name: getattr(sampler, name, None) for name in named}
-    return {name: short(part) for name, part in found.items() if part is not None}
 
 
 def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None) -> str:
@@ -54,6 +44,8 @@ def called(name: str) -> str:
 
 def _who(sampler: aw.Sampler) -> str:
     """A sampler as a sentence speaks of it where nobody knows the name of its algorithm."""
+    from ...workflows.run import parts_of
+
     budget = isinstance(sampler.rule, aw.BudgetRule)
     if budget and parts_of(sampler) == parts_of(aw.Sampler(rule=sampler.rule)):
         return "the default"

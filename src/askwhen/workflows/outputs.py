@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..errors import InputError
+from ..errors import InputError, argument
 
 
 def check_outputs(source: str | None, **outputs: str | None) -> None:
@@ -18,8 +18,8 @@ def check_outputs(source: str | None, **outputs: str | None) -> None:
         real = os.path.realpath(path)
         same = next((what for known, what in taken.items() if _same(known, real)), None)
         if same is not None:
-            raise InputError(f"--{name} {path} is {same} too; give it a name of its own.")
-        taken[real] = f"--{name}"
+            raise InputError(f"{argument(name, path)} is {same} too; give it a name of its own.")
+        taken[real] = argument(name)
 
 
 def _check(path: str) -> None:

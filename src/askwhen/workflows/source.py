@@ -1,27 +1,30 @@
-"""A file, the standard input or a data set as chunks, with a progress bar, that can be stopped between two pieces."""
+"""Where a use case takes its instances from: a file, the standard input or a data set, in chunks or all at once."""
 
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import AskwhenError, InputError, Speaker, argument
-from .command import Out
+import numpy as np
+import scipy.sparse as sp
 
-_PIECE_SECONDS = 0.2
-_FEWEST, _MOST = 64, 1 << 16
+from ..data import load, names, read
+from ..data.formats import format_of
+from ..data.labels import signs
+from ..errors import InputError, argument
+
 _FEW_FEATURES = 256
+
+
+def share_of(labels: float, rounds: int) -> float:
+    """The share of so many rounds that a share, or a number of labels, is."""
+    return float(labels) if labels <= 1.0 else min(labels / max(rounds, 1), 1.0)
 
 
 def is_set(file: str) -> bool:
     """Whether this is no file but the name of a data set."""
-    from ..data import names
-
     return file != "-" and not Path(file).exists() and file.lower() in names()
 
 
@@ -86,8 +89,6 @@ class Source:
         return None if self._stream is None else self._stream.words
 
     def _read(self, **more: Any) -> Any:
-        from ..data import read
-
         if self._stream is None and self.places is None:
             self.places = self._few_places()
         self._stream = read(self._file, **self.reading, **more)
@@ -95,11 +96,6 @@ class Source:
 
     def _few_places(self) -> list[int] | None:
         """The features of a Vowpal Wabbit file by their hashed places, where its first chunk has only a few."""
-        import numpy as np
-
-        from ..data import read
-        from ..data.formats import format_of
-
         hashed = self.reading.get("n_features") is None and Path(self._file).is_file()
         if not hashed or format_of(self._file, self.reading.get("format")) != "vw":
             return None
@@ -111,9 +107,6 @@ class Source:
         """Instances with a place for each of a few known features; others share as many places as there are known."""
         if self.places is None:
             return X
-        import numpy as np
-        import scipy.sparse as sp
-
         n, known = len(self.places), np.asarray(self.places, np.int64)
         at = np.minimum(np.searchsorted(known, X.indices), max(n - 1, 0))
         is_known = known[at] == X.indices if n else np.zeros(len(X.indices), bool)
@@ -139,14 +132,12 @@ class Source:
     def load(self, rows: int | None = None) -> tuple[Any, Any]:
         """All instances and labels, or so many of the first, at once."""
         if is_set(self._file):
-            X, y = _of_set(self._file, self.reading["positive"])
+            X, y = _of_set(self._file, self.reading.get("positive"))
             X, y = X[:rows], y[:rows]
         else:
             X, y = self._read().load(rows)[:2]
             X = self._narrowed(X)
         if self._shuffle:
-            import numpy as np
-
             order = np.random.default_rng(self.seed).permutation(len(y))
             X, y = X[order], y[order]
         return X, y
@@ -157,8 +148,6 @@ class Source:
             return len(self.load()[1])
         if not Path(self._file).is_file():
             return None
-        from ..data import read
-
         unlabelled = self.reading | {"target": "none", "positive": None}
         return sum(int(chunk[0].shape[0]) for chunk in read(self._file, **unlabelled))
 
@@ -170,9 +159,6 @@ class Source:
 
 
 def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
-    from ..data import load
-    from ..data.labels import signs
-
     found = load(name)
     if found.y.ndim == 2 and positive in found.names:
         return found.X, found.y[:, found.names.index(positive)]
@@ -200,120 +186,3 @@ class OfFileError(InputError):
         super().__init__(*error.args)
         self.__dict__.update(error.__dict__, file=name, chunk=None)
         self.played = played
-
-
-class Commands(Speaker):
-    """How the command line calls things: arguments are options, and instances are those of a file."""
-
-    def __init__(self, error: AskwhenError) -> None:
-        self._file, self._played = error.file, getattr(error, "played", 0)
-
-    def argument(self, name: str, value: str) -> str:
-        """An option, or an option with its value."""
-        option = {"n_features": "--features", "zero_based": "--zero-based"}.get(name, f"--{name}")
-        return option if value in ("", "True") else f"{option} {value}"
-
-    def row(self, i: int) -> str:
-        """One of the instances, by its number in the whole file."""
-        return f"instance {self._played + i:,}" + (f" of {self._file}" if self._file else "")
-
-    def instances(self) -> str:
-        """All that came after those that were played."""
-        return f"{self._file}, after instance {self._played:,}," if self._file else "the input"
-
-
-class Stopping:
-    """Pieces of a stream, small enough to stop between two of them when the user interrupts.
-
-    ``then`` is called at the first interrupt, for work that is not in pieces.
-    """
-
-    def __init__(self, out: Out, piece: str = "this piece") -> None:
-        self.stopped = self.twice = False
-        self.then: Callable[[], None] = lambda: None
-        self._waiting = False
-        self._out = out
-        self._piece = piece
-
-    @contextlib.contextmanager
-    def listening(self) -> Iterator[None]:
-        """Stop at an interrupt; at a second one, at once."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {each: signal.signal(each, self._interrupted) for each in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
-
-    def _interrupted(self, *_: object) -> None:
-        if self.stopped or self._waiting:
-            self.twice = self.stopped
-            raise KeyboardInterrupt
-        self.stopped = True
-        self.then()
-        self._out.say(f"Stopping after {self._piece}; interrupt again to stop at once.")
-
-    def pieces(self, chunks: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """The chunks in pieces of about a fifth of a second."""
-        size = _FEWEST
-        while (chunk := self._next(chunks)) is not None:
-            at = 0
-            while at < len(chunk[1]):
-                if self.stopped:
-                    return
-                started = time.perf_counter()
-                yield tuple(part[at : at + size] for part in chunk)
-                at += size
-                fitting = _PIECE_SECONDS / max(time.perf_counter() - started, 1e-6)
-                size = int(min(max(size * min(max(fitting, 0.25), 4.0), _FEWEST), _MOST))
-
-    def _next(self, chunks: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
-        """The next chunk; waiting for it, an interrupt is an interrupt."""
-        self._waiting = True
-        try:
-            return None if self.stopped else next(chunks, None)
-        except KeyboardInterrupt:
-            self.stopped = True
-            return None
-        finally:
-            self._waiting = False
-
-
-@contextlib.contextmanager
-def progress_bar(out: Out, what: str, total: int | None, *columns: str) -> Iterator[Callable[..., None]]:
-    """A bar on the standard error; gives a function that moves it and fills in its columns."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    shown = [TextColumn("{task.description}"), BarColumn(bar_width=24)]
-    shown += [TextColumn(f"{{task.fields[{name}]}}") for name in columns]
-    looks: dict[str, Any] = {"disable": out.quiet, "transient": True, "redirect_stdout": False}
-    with Progress(*shown, TimeElapsedColumn(), console=out.stderr(), **looks) as bar:
-        fields: dict[str, Any] = dict.fromkeys(columns, "")
-        task = bar.add_task(what, total=total, **fields)
-
-        def move(done: int | None = None, **facts: Any) -> None:
-            bar.update(task, completed=done, **facts)
-
-        yield move
-
-
-def is_cold() -> bool:
-    """Whether nothing has been compiled yet."""
-    from ..compiled.steps import cache_folder
-
-    folder = cache_folder()
-    return folder is None or next(folder.rglob("*.nbi"), None) is None
-
-
-def say_if_compiling(out: Out) -> None:
-    """Warn that the first run takes longer."""
-    from ..compiled.notices import tell_nothing
-
-    if out.quiet:
-        tell_nothing()
-    if is_cold():
-        tell_nothing()
-        out.say("Compiling, since this is the first run: up to half a minute for each kind of learner.")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
-import click
-from click.core import ParameterSource
-
+from ..data.formats import is_known
+from ..errors import ArgumentsError, argument
+from ..snapshot import file_format
 from .source import Source
 
 _OF_FEATURES = ("text", "categories", "missing", "n_features", "positive")
@@ -45,29 +46,25 @@ def written(source: Source, offset: int) -> str:
 
 def read(path: str) -> Note:
     """The note of a saved sampler; one that says nothing where it has none, or another one."""
-    from ..snapshot.file_format import read as read_snapshot
-
     try:
-        found = json.loads(read_snapshot(path)[0].get("note") or "")
+        found = json.loads(file_format.read(path)[0].get("note") or "")
         facts = {name: found[name] for name in Note._fields if name in found}
         return Note(**facts | {"reading": dict(found["reading"]), "is_known": True})
     except (ValueError, TypeError, KeyError, AttributeError):
         return Note()
 
 
-def read_as(note: Note, given: dict[str, Any], file: str) -> dict[str, Any]:
-    """How a file is read: as is said now, and otherwise as the one that was learnt from, to the same features."""
-    from ..data.formats import is_known
+def read_as(note: Note, given: dict[str, Any], said: Collection[str], file: str) -> dict[str, Any]:
+    """How a file is read: as is said now, and otherwise as the one that was learnt from, to the same features.
 
-    context = click.get_current_context()
-    said = {name for name in given if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    ``said`` names those of ``given`` that somebody chose, and that are no mere defaults.
+    """
     for name in _OF_FEATURES:
         before, now = _plain(note.reading.get(name)), _plain(given.get(name))
         if note.is_known and name in said and (before != now and not (name == "n_features" and before is None)):
-            option = "--features" if name == "n_features" else f"--{name}"
-            was = f"with {option} {before}" if before else f"without {option}"
-            raise click.UsageError(f"{option} must be as before: this sampler has learnt {was}.")
-    kept = {name: value for name, value in note.reading.items() if name in given and name not in said}
+            was = f"with {argument(name, before)}" if before else f"without {argument(name)}"
+            raise ArgumentsError(f"{argument(name)} must be as before: this sampler has learnt {was}.", owner="run")
+    kept = {name: value for name, value in note.reading.items() if name not in said}
     if is_known(file):  # its own name says what it is
         kept.pop("format", None)
     return given | kept

@@ -1,0 +1,162 @@
+"""The files that a run leaves, whether it ends, is stopped or crashes: its trace, its checkpoints, its sampler."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..errors import AskwhenError
+from ..evaluate import Progress, progressive
+from ..sampler import Sampler
+from ..trace.files import TraceWriter
+from ..trace.trace import Trace, join
+from .checkpoints import Checkpoints
+from .watching import Say
+
+
+class RunFiles:
+    """One run of a sampler over a stream, with the files that it leaves.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        Goes on from where it is.
+    saved : str
+        Where the sampler is saved if the run is stopped, and beside which checkpoints go.
+    trace : str, optional
+        The trace, a Parquet or CSV file. Where the sampler goes on and the file (or what a killed run left of it)
+        ends just before, the new one begins with the old rounds.
+    keep : bool, default False
+        Whether to keep the trace in memory too, for a report.
+    checkpoint : float or None, default 60
+        Seconds between two checkpoints; None for none.
+    note : callable, optional
+        Gives the note with which the sampler is saved.
+    about : dict, optional
+        What the trace says of the run.
+    say : callable, optional
+        Is told what the person who looks on should know.
+    going_on : str, optional
+        How to go on after a crash, for that person.
+
+    Attributes
+    ----------
+    before : Trace or None
+        Earlier rounds of the same trace.
+    """
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        saved: str,
+        *,
+        trace: str | None = None,
+        keep: bool = False,
+        checkpoint: float | None = 60.0,
+        note: Callable[[], str] = str,
+        about: dict[str, Any] | None = None,
+        say: Say = lambda _: None,
+        going_on: str = "load it to go on.",
+    ) -> None:
+        self.sampler = sampler
+        self.saved = saved
+        self.begins = sampler.round
+        self.before: Trace | None = None
+        self._note = note
+        self._kept: list[Trace] | None = [] if keep else None
+        self._checkpoints = Checkpoints(sampler, saved, checkpoint, note, say, going_on)
+        self._wrong: list[AskwhenError] = []
+        self._writer: TraceWriter | None = None
+        if trace is not None:
+            self._writer = TraceWriter(trace, about, sampler.round)
+            self.before = self._writer.before
+        if self._kept is not None and self.before is not None:
+            self._kept.append(self.before)
+
+    def play(self, chunks: Iterable[Any], watch: Callable[[Trace], None], **scoring: Any) -> Progress:
+        """Play the stream, and say how it went.
+
+        Parameters
+        ----------
+        chunks : iterable of (X, y) or (X, y, times)
+            The stream in pieces; checkpoints are saved between two of them.
+        watch : callable
+            Is given the trace of every piece.
+        **scoring
+            For :func:`askwhen.evaluate.progressive`.
+        """
+
+        def noted(trace: Trace) -> None:
+            self._add(trace)
+            if self._checkpoints.due():
+                self._checkpoint()
+            watch(trace)
+
+        before = None if self.sampler.learner.regression else self.before  # squared errors need the labels
+        return progressive(self.sampler, chunks, watch=noted, before=before, **scoring)
+
+    def _checkpoint(self) -> None:
+        """Save one, after the trace up to it is safe."""
+        with self._without_trace():
+            if self._writer is not None:
+                self._writer.sync()
+        self._checkpoints.save()
+
+    @contextlib.contextmanager
+    def _without_trace(self) -> Iterator[None]:
+        """Give the trace up where it cannot be written, for example on a full disk, and go on."""
+        try:
+            yield
+        except AskwhenError as error:
+            assert self._writer is not None
+            self._writer.discard()
+            self._writer = None
+            self._wrong.append(error)
+
+    def _add(self, trace: Trace) -> None:
+        with self._without_trace():
+            if self._writer is not None:
+                self._writer.add(trace)
+        if self._kept is not None:
+            self._kept.append(trace)
+
+    def trace(self) -> Trace:
+        """All rounds, with those before, if they were to be kept."""
+        return join(self._kept or [])
+
+    def end(self, save: bool, finished: bool = True) -> list[AskwhenError]:
+        """Put the trace in its place and, if so wished, save the sampler; what went wrong with either.
+
+        At every moment a crash leaves something to go on from: the checkpoint is removed once the sampler is saved, or
+        where nobody wants a finished run's.
+        """
+        if save and self._writer is not None:
+            self._checkpoint()
+        with _noted(self._wrong):
+            if self._writer is not None:
+                self._writer.close()
+        with _noted(self._wrong):
+            if save:
+                self._save()
+            if save or finished:
+                self._checkpoints.remove()
+        return self._wrong
+
+    def _save(self) -> None:
+        """Save the sampler; where the disk is full, in the place of a trace that could not be written either."""
+        try:
+            self.sampler.save(self.saved, note=self._note())
+        except AskwhenError:
+            if self._writer is None or not self._wrong:
+                raise
+            self._writer.discard()
+            self.sampler.save(self.saved, note=self._note())
+
+
+@contextlib.contextmanager
+def _noted(wrong: list[AskwhenError]) -> Iterator[None]:
+    try:
+        yield
+    except AskwhenError as error:
+        wrong.append(error)

@@ -1,0 +1,59 @@
+"""Labelling a file as a function: a person, here a list of what it does, and files that the next call goes on from."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from askwhen.workflows.label import Wish, label
+from askwhen.workflows.predict import load
+
+
+class Scripted:
+    """Answers as it is told to, then quits."""
+
+    def __init__(self, *wishes):
+        self.wishes = list(wishes)
+        self.seen = []
+
+    def listening(self):
+        return contextlib.nullcontext()
+
+    waiting = listening
+
+    def answer(self, question, session, note):
+        self.seen.append((question.row, note))
+        wish = self.wishes.pop(0) if self.wishes else Wish.QUIT
+        if isinstance(wish, BaseException):
+            raise wish
+        return wish
+
+
+@pytest.fixture(autouse=True)
+def _table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    np.savetxt("t.csv", X, delimiter=",", header="a,b,c", comments="")
+
+
+def test_a_sitting_is_saved_and_the_next_one_goes_on(tmp_path):
+    person, told = Scripted("yes", "no", Wish.UNDO, "yes", "", Wish.AGAIN), []
+    found = label("t.csv", person, labels=0.5, say=told.append)
+    assert not found.ended
+    assert found.counts == {"no": 0, "yes": 2, "skipped": 1}
+    assert (found.answers, found.model) == ("t.labels.csv", "t.askwhen")
+    row = person.seen[3][0]
+    notes = [note for _, note in person.seen]
+    assert notes[3:] == ["The last answer was taken back.", f"Row {row}: yes.", "Skipped.", ""]
+    assert load("t.askwhen").round == found.sampler.round
+    again = Scripted(*["no"] * 60)
+    found = label("t.csv", again, labels=0.5, say=told.append)
+    assert found.ended
+    assert told == ["Going on after 3 answers in t.labels.csv."]
+    assert again.seen[0][0] == person.seen[-1][0]
+
+
+def test_an_interrupt_is_a_pause():
+    found = label("t.csv", Scripted("yes", KeyboardInterrupt()), labels=0.5)
+    assert not found.ended
+    assert found.counts["yes"] == 1
