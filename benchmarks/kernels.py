@@ -56,9 +56,9 @@ def news(topics: int, quick: bool) -> dict[str, float] | None:
     chosen = np.argsort(-counts, kind="stable")[:topics]
     rows = 3000 if quick else X.shape[0]
     X, Y = X[:rows], np.where(labels[:rows, chosen] > 0, 1, -1)
-    aw.paper("SEL-2ND", b=0.04, seed=0).run(X[:100], Y[:100], margins=False)
-    aw.paper("SEL-2ND", b=0.04, seed=0).run(X[:100], Y[:100])
-    seconds, traces = timed(lambda: aw.paper("SEL-2ND", b=0.04, seed=0).run(X, Y, margins=False))
+    aw.paper("SEL-2ND", b=0.04, seed=0).run_tasks(X[:100], Y[:100], margins=False)
+    aw.paper("SEL-2ND", b=0.04, seed=0).run_tasks(X[:100], Y[:100])
+    seconds, traces = timed(lambda: aw.paper("SEL-2ND", b=0.04, seed=0).run_tasks(X, Y, margins=False))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     share = float(np.mean([1 - np.isnan(trace.margin).mean() for trace in traces]))
     asked = float(np.mean([trace.questions / rows for trace in traces]))
@@ -68,7 +68,7 @@ def news(topics: int, quick: bool) -> dict[str, float] | None:
     print(
         f"  margins=False: {seconds:.1f} s for the whole job, peak memory {memory:.2f} GB, q in {share:.1%} of rounds"
     )
-    slow, full = timed(lambda: aw.paper("SEL-2ND", b=0.04, seed=0).run(X, Y))
+    slow, full = timed(lambda: aw.paper("SEL-2ND", b=0.04, seed=0).run_tasks(X, Y))
     same = all(
         (a.queried == b.queried).all() and (a.updated == b.updated).all() for a, b in zip(traces, full, strict=True)
     )

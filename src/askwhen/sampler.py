@@ -287,7 +287,7 @@ class Sampler:
         with self._lock:
             self._engine.forget(self._open_question("forget", ask))
 
-    def run(self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> Any:
+    def run(self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> Trace:
         """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
 
         Only the labels that are asked for are learnt from; the others serve to count mistakes. A run goes on where
@@ -299,8 +299,8 @@ class Sampler:
             The instances, one in each row. The column names of a table (pandas, polars, Arrow) are remembered, and a
             later table with others, or in another order, is refused; arrays have no names and are always taken.
         y : array
-            Their labels: -1 and +1, or finite numbers for a regressor. A matrix with k columns makes this k tasks over
-            one stream, which share the instances, the kernel values and the cores: see ``tasks``.
+            Their labels: -1 and +1, or finite numbers for a regressor. A matrix of them is handed to ``run_tasks``,
+            whose list of traces comes back; where that is what you have, write ``run_tasks``.
         times : array, optional
             When each instance came, numbers or datetime64, never going back; needed for a budget per period of time.
         margins : bool, default True
@@ -312,14 +312,14 @@ class Sampler:
         Returns
         -------
         Trace
-            What happened in every round; a list with one for each column where y is a matrix.
+            What happened in every round.
         """
         check_flag("run", "margins", margins)
         check_flag("run", "trace", trace)
         engine = self._engine
         with self._lock:
             if self._tasks or dimensions_of("run", y) == 2:
-                return self._run_tasks(X, y, times, margins, trace)
+                return self._run_tasks("run", X, y, times, margins, trace)  # type: ignore[return-value]
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
@@ -334,21 +334,53 @@ class Sampler:
             engine.names = names
             return played
 
-    def _run_tasks(self, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
+    def run_tasks(self, X: Any, Y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> list[Trace]:
+        """Play several tasks over one stream, one for each column of Y: the same bits as a sampler for each.
+
+        The tasks share the instances, the kernel values and the cores. Task j has seed + j; see ``tasks``. A sampler
+        plays either tasks or rounds of its own, and always the same number of tasks.
+
+        Parameters
+        ----------
+        X, times, margins, trace
+            As for ``run``.
+        Y : matrix
+            The labels, a row for each instance and a column for each task.
+
+        Returns
+        -------
+        list of Trace
+            What happened in every round of each task.
+
+        Examples
+        --------
+        >>> import numpy as np, askwhen as aw
+        >>> X = np.random.default_rng(0).standard_normal((500, 3))
+        >>> sampler = aw.Sampler(aw.Perceptron(), aw.MarginRule(1.0), seed=7)
+        >>> traces = sampler.run_tasks(X, np.sign(X))
+        >>> len(traces), len(sampler.tasks), all(trace.mistakes < 100 for trace in traces)
+        (3, 3, True)
+        """
+        check_flag("run_tasks", "margins", margins)
+        check_flag("run_tasks", "trace", trace)
+        with self._lock:
+            return self._run_tasks("run_tasks", X, Y, times, margins, trace)
+
+    def _run_tasks(self, owner: str, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
         if engine.round > 0:
             raise InputError(
-                "y must be a vector of labels, since this sampler has played rounds with one.", owner="run"
+                "y must be a vector of labels, since this sampler has played rounds with one.", owner=owner
             )
-        rows = check_instances("run", X, self._tasks[0]._engine.form if self._tasks else None)
-        if dimensions_of("run", Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
+        rows = check_instances(owner, X, self._tasks[0]._engine.form if self._tasks else None)
+        if dimensions_of(owner, Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
             wanted = f"{len(self._tasks)} columns as before" if self._tasks else "at least one column"
-            raise InputError(f"y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.", owner="run")
-        columns = [check_labels("run", column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
+            raise InputError(f"y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.", owner=owner)
+        columns = [check_labels(owner, column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
         tasks = self._tasks or [Sampler(*engine.parts, seed=seed) for seed in seeds]
-        labels, when = np.column_stack(columns), moments(tasks[0]._engine, "run", times, shape_of(rows)[0])
-        names = [check_names("run", X, each.names) for each in (engine, *(task._engine for task in tasks))]
+        labels, when = np.column_stack(columns), moments(tasks[0]._engine, owner, times, shape_of(rows)[0])
+        names = [check_names(owner, X, each.names) for each in (engine, *(task._engine for task in tasks))]
         with contextlib.ExitStack() as held:
             for task in tasks:
                 held.enter_context(task._lock)
@@ -363,7 +395,7 @@ class Sampler:
 
     @property
     def tasks(self) -> list[Sampler]:
-        """One sampler for each column of labels, once ``run`` was given a matrix of them; task j has seed + j."""
+        """One sampler for each column of labels, once ``run_tasks`` was given them; task j has seed + j."""
         return list(self._tasks)
 
     def margins(self, X: Any) -> np.ndarray:

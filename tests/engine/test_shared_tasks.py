@@ -33,7 +33,8 @@ def stream(request):
 def test_tasks_equal_separate_runs_with_seed_plus_j(name, margins, stream):
     X, Y = stream
     sampler = aw.Sampler(LEARNERS[name], RULE, seed=4)
-    first, second = sampler.run(X[:400], Y[:400], margins=margins), sampler.run(X[400:], Y[400:], margins=margins)
+    first = sampler.run_tasks(X[:400], Y[:400], margins=margins)
+    second = sampler.run(X[400:], Y[400:], margins=margins)  # the same, by its older name
     assert len(first) == len(sampler.tasks) == TASKS
     for j, task in enumerate(sampler.tasks):
         alone = aw.Sampler(LEARNERS[name], RULE, seed=4 + j)
@@ -157,3 +158,7 @@ def test_what_tasks_cannot_do_is_said(stream):
     played.run(X, Y[:, 0])
     with pytest.raises(aw.InputError, match="has played rounds with one"):
         played.run(X, Y)
+    with pytest.raises(
+        aw.InputError, match=r"^run_tasks: y must be a matrix of labels with at least one column, got shape"
+    ):
+        aw.Sampler(aw.Perceptron(), RULE, seed=4).run_tasks(X, Y[:, 0])

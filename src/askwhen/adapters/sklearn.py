@@ -199,7 +199,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         if not np.isin(values, self.classes_[0]).all():
             raise ValueError(f"y must hold the values {self.classes_[0].tolist()}, got {values.tolist()}.")
         positive = self.classes_[0][1]
-        self.trace_ = self.sampler_.run(X, np.where(positive == Y, 1.0, -1.0))
+        self.trace_ = self.sampler_.run_tasks(X, np.where(positive == Y, 1.0, -1.0))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data.pieces import Piece, pieces_of
-from ..engine.door import check_labels
+from ..engine.door import check_labels, dimensions_of
 from ..engine.instances import check_instances
 from ..engine.tally import RECENT
 from ..errors import InputError
@@ -65,7 +65,7 @@ def progressive(
     margins : bool, default True
         As in ``run``: False is faster, and widens the intervals of ``estimate`` where probabilities are not computed.
     watch : callable, optional
-        Is given what ``run`` returned for every chunk: its trace, or a list of them for several tasks.
+        Is given the trace of every chunk, or a list of them for several tasks.
     before : Trace, optional
         Earlier rounds of the same classifier, just before this stream's, to be counted too.
     everything : bool, default False
@@ -104,18 +104,20 @@ def progressive(
         if held is not None:
             _check_fits(held, piece)
         with piece.named():  # the other one first: if it refuses, the sampler stays as it was
-            beside = _listed(other.run(piece.X, piece.y, piece.times, margins=False)) if other is not None else []
-            made = sampler.run(piece.X, piece.y, piece.times, margins=margins)
-        traces = _listed(made)
+            several = bool(sampler.tasks) or dimensions_of("run", piece.y) == 2
+            beside = _played(other, piece, several, margins=False) if other is not None else []
+            traces = _played(sampler, piece, several, margins)
         labels = np.asarray(piece.y, float).reshape(traces[0].rounds, len(traces))
-        found.add(traces, labels, several=isinstance(made, list), beside=beside)
+        found.add(traces, labels, several=several, beside=beside)
         if watch is not None:
-            watch(made)
+            watch(traces if several else traces[0])
     return found.progress(float(delta), *_held_out(sampler, held, float(delta)))
 
 
-def _listed(made: Any) -> list[Trace]:
-    return made if isinstance(made, list) else [made]
+def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> list[Trace]:
+    if several:
+        return sampler.run_tasks(piece.X, piece.y, piece.times, margins=margins)
+    return [sampler.run(piece.X, piece.y, piece.times, margins=margins)]
 
 
 class _Counting:

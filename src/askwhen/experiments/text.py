@@ -189,7 +189,7 @@ def _stories(name: str, rows: int, topics: int) -> tuple[Any, np.ndarray]:
 def _run(size: tuple[str, int, int], name: str, letters: dict[str, Any]) -> dict[str, Any]:
     """F and sampling rate, as means over the topics: of the whole stream, and of every block of 4,000."""
     X, Y = _stories(*size)
-    traces = paper(name, seed=0, **letters).run(X, Y, margins=False)
+    traces = paper(name, seed=0, **letters).run_tasks(X, Y, margins=False)
     predicted = np.column_stack([trace.prediction for trace in traces]) > 0
     asked = np.column_stack([trace.queried for trace in traces])
     ends = [*range(BLOCK, len(Y), BLOCK), len(Y)]
