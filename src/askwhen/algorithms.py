@@ -36,7 +36,7 @@ from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, BBQRule, BudgetRule, FixedRate, MarginRule
 from .sampler import Sampler
 
-Parts = tuple[Any, ...]
+Made = tuple[Any, ...]
 
 USUAL: dict[str, Any] = {"b": 1.0, "c": 100.0, "C": 1.0, "eta": 0.1, "lam": 0.01, "B": 100, "rate": 0.1}
 """What a letter of a learner is where none is given."""
@@ -66,7 +66,7 @@ class Algorithm:
     source: str
     line: str
     scale: str | None
-    parts: Callable[..., Parts]
+    parts: Callable[..., Made]
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -125,15 +125,15 @@ class Algorithm:
         return {letter: USUAL[letter] for letter in wanted}
 
 
-def _regression(rate: float, b: float = 1.0) -> Parts:
+def _regression(rate: float, b: float = 1.0) -> Made:
     return LeastSquares(b, regression=True), BudgetRule(rate, by="uncertainty")
 
 
-def _bbq(kappa: float, *, regression: bool = False) -> Parts:
+def _bbq(kappa: float, *, regression: bool = False) -> Made:
     return LeastSquares(1.0, regression=regression), BBQRule(kappa)
 
 
-def _bbq_switch(extra_queries: bool) -> Callable[..., Parts]:
+def _bbq_switch(extra_queries: bool) -> Callable[..., Made]:
     def build(
         kappa: float,
         L0: int = 400,
@@ -142,7 +142,7 @@ def _bbq_switch(extra_queries: bool) -> Callable[..., Parts]:
         *,
         regression: bool = False,
         Z: float | None = None,
-    ) -> Parts:
+    ) -> Made:
         return *_bbq(kappa, regression=regression), SwitchDetector(L0, K, delta, extra_queries, Z)
 
     return build

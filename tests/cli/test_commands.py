@@ -254,3 +254,18 @@ def test_help_that_cannot_be_printed_is_one_sentence(words):
         done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, env=environment())
     assert done.returncode == 1
     assert done.stderr == "askwhen: the results cannot be printed: No space left on device.\n"
+
+
+def test_what_the_help_lists_is_what_there_is():
+    """The lists are written out in the commands, so that help does not wait for what they name."""
+    from askwhen.cli.commands import reproduce, tune
+    from askwhen.data.formats import READERS
+    from askwhen.evaluate.tuning import CANDIDATES
+    from askwhen.experiments import EXPERIMENTS
+
+    def option(command, name):
+        return next(each for each in command.params if each.name == name)
+
+    assert list(EXPERIMENTS) == list(reproduce.NAMES)
+    assert sorted(READERS) == sorted(option(tune.tune, "format").type.choices)
+    assert option(tune.tune, "algorithms").default.split(",") == list(CANDIDATES)

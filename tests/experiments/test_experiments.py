@@ -28,7 +28,7 @@ def played(name, size="tiny"):
 def _own_cache(tmp_path, monkeypatch):
     from askwhen.experiments import playing
 
-    monkeypatch.setattr(playing, "cache_folder", lambda: tmp_path / "cells")
+    monkeypatch.setattr(playing, "cells_folder", lambda: tmp_path / "cells")
 
 
 def needs(name):
@@ -141,7 +141,7 @@ def test_other_data_means_other_cells(monkeypatch, tmp_path):
 def test_without_a_place_to_keep_cells_they_are_played_all_the_same(monkeypatch):
     from askwhen.experiments import playing
 
-    monkeypatch.setattr(playing, "cache_folder", lambda: None)
+    monkeypatch.setattr(playing, "cells_folder", lambda: None)
     assert Playing("name", "tiny")({"a": lambda: 1}) == {"a": 1}
 
 

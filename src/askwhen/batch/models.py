@@ -53,24 +53,24 @@ class _Single:
 
 
 def _last(run: Run) -> _Single:
-    for part in run.parts():
-        run.play(part)
+    for block in run.blocks():
+        run.play(block)
     return _Single(run.sampler)
 
 
 def _random(run: Run) -> _Single:
     picked = None
-    for part in run.parts():
-        n = len(part.labels)
+    for block in run.blocks():
+        n = len(block.labels)
         chances = 1.0 / np.arange(run.rounds + 1, run.rounds + n + 1)
         accepted = np.flatnonzero(run.rng.random(n) < chances)
         if len(accepted):  # the last of them is what stays
             at = int(accepted[-1])
             if at > 0:
-                run.play(part.cut(0, at))
+                run.play(block.cut(0, at))
             picked = copy.deepcopy(run.sampler)
-            part = part.cut(at, n)
-        run.play(part)
+            block = block.cut(at, n)
+        run.play(block)
     if picked is None or run.rng.random() < 1.0 / (run.rounds + 1):
         picked = run.sampler
     return _Single(picked)
@@ -284,15 +284,15 @@ def _check_arrays(*sound: Any) -> None:
 def _replay(run: Run) -> _Replay:
     start, events, births = None, [], [np.zeros(1, np.int64)]
     facts: dict[str, list[np.ndarray]] = {name: [] for name in _FACTS[:3]}
-    for part in run.parts():
+    for block in run.blocks():
         if start is None:
             start = copy.deepcopy(run.sampler)
-        rows, trace = run.play(part)
+        rows, trace = run.play(block)
         switched = trace.switched
         rounds = np.flatnonzero(trace.updated | switched)
         events.append(taken(rows, rounds))
         births.append(run.rounds - trace.rounds + 1 + rounds)
-        for name, flags in zip(facts, (part.labels, trace.updated, switched), strict=True):
+        for name, flags in zip(facts, (block.labels, trace.updated, switched), strict=True):
             facts[name].append(flags[rounds])
     assert start is not None
     start.engine.prepare = copy_state(run.engine.prepare)

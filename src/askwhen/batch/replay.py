@@ -1,4 +1,4 @@
-"""Following a run: the changes of its hypotheses, part by part of a stream that is never held in memory."""
+"""Following a run: the changes of its hypotheses, block by block of a stream that is never held in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENTRIES = 1 << 18  # of a log at once
 
 
 class Run:
-    """A run over the pieces of a stream, part by part."""
+    """A run over the pieces of a stream, block by block."""
 
     def __init__(self, sampler: Sampler, pieces: Iterator[Piece], rng: np.random.Generator) -> None:
         self.sampler = sampler
@@ -42,7 +42,7 @@ class Run:
         """How many have been played."""
         return int(self.counts[0])
 
-    def parts(self) -> Iterator[Part]:
+    def blocks(self) -> Iterator[Block]:
         """What is yet to be played."""
         for piece in self._pieces:
             with piece.named():
@@ -50,7 +50,7 @@ class Run:
             n, size = len(labels), self.engine.chunk
             for first in range(0, n, size):
                 here = slice(first, min(n, first + size))
-                yield Part(part_of(rows, here.start, here.stop), labels[here], when[here], first, piece)
+                yield Block(part_of(rows, here.start, here.stop), labels[here], when[here], first, piece)
 
     def _checked(self, piece: Piece) -> tuple[Rows, np.ndarray, np.ndarray]:
         owner, engine = "online_to_batch", self.engine
@@ -62,18 +62,18 @@ class Run:
         engine.names = names
         return rows, labels, when
 
-    def play(self, part: Part) -> tuple[Rows, Trace]:
-        """Play a part: its rows as the learner saw them, and what happened."""
+    def play(self, block: Block) -> tuple[Rows, Trace]:
+        """Play a block: its rows as the learner saw them, and what happened."""
         engine, is_prepared = self.engine, self.engine.prepare is not None
-        with part.piece.named():
-            seen = engine.prepared(part.rows, part.before) if is_prepared else part.rows
-            trace = engine.run(seen, part.labels, False, True, part.times, part.before, is_prepared)
+        with block.piece.named():
+            seen = engine.prepared(block.rows, block.before) if is_prepared else block.rows
+            trace = engine.run(seen, block.labels, False, True, block.times, block.before, is_prepared)
         self.counts += [trace.rounds, trace.questions, trace.updates, trace.mistakes]
         self.hypotheses += trace.updates + len(trace.switches)
         return seen, trace
 
 
-class Part(NamedTuple):
+class Block(NamedTuple):
     """Rows with labels and times (perhaps none), and how many rows of their piece came before."""
 
     rows: Rows
@@ -82,10 +82,10 @@ class Part(NamedTuple):
     before: int
     piece: Piece
 
-    def cut(self, first: int, last: int) -> Part:
+    def cut(self, first: int, last: int) -> Block:
         """Some of these rows."""
         rows = part_of(self.rows, first, last)
-        return Part(rows, self.labels[first:last], self.times[first:last], self.before + first, self.piece)
+        return Block(rows, self.labels[first:last], self.times[first:last], self.before + first, self.piece)
 
 
 class Changes(NamedTuple):
@@ -197,15 +197,15 @@ def stacked(pieces: list[Any]) -> Any:
 
 
 def followed(run: Run, take: Callable[[Changes], None]) -> Kept:
-    """Play a run and give its changes to ``take``, part by part."""
+    """Play a run and give its changes to ``take``, block by block."""
     follower = kept = None
-    for part in run.parts():
+    for block in run.blocks():
         if follower is None or kept is None:
             follower, kept = Follower(run.engine), Kept(run.engine)
-        rows, trace = run.play(part)
+        rows, trace = run.play(block)
         kept.add(rows, trace.updated)
         before = run.rounds - trace.rounds
-        for changes in follower.follow(rows, part.labels, trace.updated, trace.switched, before):
+        for changes in follower.follow(rows, block.labels, trace.updated, trace.switched, before):
             take(changes)
     assert kept is not None
     return kept

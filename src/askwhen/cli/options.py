@@ -87,7 +87,7 @@ class Seconds(click.ParamType[float | None]):
         return made
 
 
-class Columns(click.ParamType[tuple[str, ...]]):
+class ColumnNames(click.ParamType[tuple[str, ...]]):
     """Names of columns with commas between; a name that holds a comma goes between double quotes."""
 
     name = "column,column,..."
@@ -124,15 +124,15 @@ class Listed(click.ParamType[list[Any]]):
         """A list of at least one value."""
         if isinstance(value, list):
             return value
-        parts = [part.strip() for part in str(value).split(",") if part.strip()]
-        if not parts:
+        values = [each.strip() for each in str(value).split(",") if each.strip()]
+        if not values:
             self.fail("give at least one.", param, ctx)
-        found: list[Any] = Given(self.each.convert(part, param, ctx) for part in parts)
+        found: list[Any] = WrittenList(self.each.convert(each, param, ctx) for each in values)
         found.given = str(value)  # type: ignore[attr-defined]
         return found
 
 
-class Given(list[Any]):
+class WrittenList(list[Any]):
     """A list that remembers how it was written."""
 
     given: str
@@ -178,6 +178,19 @@ def _complete_algorithm(ctx: Any, param: Any, incomplete: str) -> list[str]:
 
 ALGORITHM = functools.partial(click.option, shell_complete=_complete_algorithm)
 
+
+def several_algorithms(default: str, what: str = "Names with commas between") -> Callable[..., Any]:
+    """The option ``--algorithms``."""
+    return ALGORITHM(
+        "--algorithms",
+        "-a",
+        type=Listed(AlgorithmName(), "name,name,..."),
+        default=default,
+        show_default=True,
+        help=f"{what}; see `askwhen algorithms`.",
+    )
+
+
 SETTINGS = click.option(
     "--set",
     "settings",
@@ -194,15 +207,15 @@ def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
     return tuple(name for each in value for name in each)
 
 
-_COLUMNS = functools.partial(click.option, type=Columns(), multiple=True, callback=_all)
+_COLUMNS = functools.partial(click.option, type=ColumnNames(), multiple=True, callback=_all)
 FORMAT = click.option(
     "--format",
     type=click.Choice(["svmlight", "vw", "csv", "tsv", "parquet", "ndjson"]),
     help="What the file holds; by default what its name says.",
 )
-TEXT = _COLUMNS("--text", help="Columns of text, whose words are hashed.")
-DROP = _COLUMNS("--drop", help="Columns to leave out.")
-CATEGORIES = _COLUMNS("--categories", help="Columns of words of which each value is a feature.")
+TEXT = _COLUMNS("--text", help="ColumnNames of text, whose words are hashed.")
+DROP = _COLUMNS("--drop", help="ColumnNames to leave out.")
+CATEGORIES = _COLUMNS("--categories", help="ColumnNames of words of which each value is a feature.")
 DELIMITER = click.option("--delimiter", metavar="CHARACTER", help="What stands between columns, as in ';' or '\\t'.")
 ENCODING = click.option("--encoding", metavar="NAME", help="How text is written, as in latin-1; by default UTF-8.")
 MISSING = click.option(

@@ -167,7 +167,7 @@ def _marked(block: bytearray) -> int:
     return len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
 
 
-def in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = True) -> Generator[T]:
+def parsed_in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = True) -> Generator[T]:
     """What blocks parse to: on all cores, a few blocks ahead, in their order; each at once where none is to wait."""
     ahead = (os.cpu_count() or 1) + 1 if wait else 0
     with contextlib.closing(blocks), ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -239,14 +239,8 @@ class Instances:
     def _first_width(self, table: Table, name: str) -> int:
         lengths, _ = table.lists(name, self._before)
         if lengths[0] <= 0:
-            raise InputError(
-                f"column {name!r} of {self._path} is empty in instance 0, which must show how many numbers it "
-                f"holds; name it in {argument('drop')}.",
-                owner="read",
-                file=str(self._path),
-                column=name,
-                row=0,
-            )
+            cure = f"which must show how many numbers it holds; name it in {argument('drop')}"
+            raise self._fault(name, f"is empty in instance 0, {cure}.", 0)
         return int(lengths[0])
 
     def _dense(self, table: Table) -> np.ndarray:
@@ -280,31 +274,25 @@ class Instances:
         found[where] = 0.0
         return gaps.astype(float)
 
+    def _fault(self, name: str, what: str, row: int) -> InputError:
+        """The error for a value of a column, in a row of the whole file."""
+        sentence = f"column {name!r} of {self._path} {what}"
+        return InputError(sentence, owner="read", file=str(self._path), column=name, row=row)
+
     def _refuse_gap(self, name: str, row: int) -> None:
         cure = f"give {argument('missing', 'feature')}, or name it in {argument('drop')}"
         if self._columns.missing == "feature":
             cure = f"the features that were named have no {name + _GAP!r}"
-        raise InputError(
-            f"column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from 0; "
-            f"{cure}.",
-            owner="read",
-            file=str(self._path),
-            column=name,
-            row=self._before + row,
-        )
+        row += self._before
+        raise self._fault(name, f"is empty or NaN in instance {row}, counted from 0; {cure}.", row)
 
     def _list(self, table: Table, name: str, width: int) -> np.ndarray:
         lengths, flat = table.lists(name, self._before)
         strange = np.flatnonzero((lengths != width) & (lengths > 0))
         if len(strange):
-            raise InputError(
-                f"column {name!r} of {self._path} must hold {width} numbers in every row, got "
-                f"{lengths[strange[0]]} in instance {self._before + strange[0]}.",
-                owner="read",
-                file=str(self._path),
-                column=name,
-                row=self._before + int(strange[0]),
-            )
+            row = self._before + int(strange[0])
+            got = f"got {lengths[strange[0]]} in instance {row}"
+            raise self._fault(name, f"must hold {width} numbers in every row, {got}.", row)
         found = np.full((table.rows, width), np.nan)
         found[lengths > 0] = flat.reshape(-1, width)
         return found
@@ -312,14 +300,9 @@ class Instances:
     def _values(self, table: Table, name: str, what: str) -> np.ndarray:
         row = table.gap(name)
         if row is not None:
-            raise InputError(
-                f"column {name!r} of {self._path} is empty or NaN in instance {self._before + row}, counted from "
-                f"0; every instance needs {what}.",
-                owner="read",
-                file=str(self._path),
-                column=name,
-                row=self._before + row,
-            )
+            row += self._before
+            why = f"every instance needs {what}"
+            raise self._fault(name, f"is empty or NaN in instance {row}, counted from 0; {why}.", row)
         return table.values(name, self._before)
 
     def _texts(self, table: Table, name: str, k: int) -> sp.csr_matrix:

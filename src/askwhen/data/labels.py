@@ -27,7 +27,7 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
     return None if (negative, word) == ("-1", "1") else (negative, word)
 
 
-def check_positive(positive: Any, target: str) -> None:
+def check_positive_label(positive: Any, target: str) -> None:
     """Refuse a positive label where there is no such thing."""
     if positive is not None and target != "binary":
         what = {"number": "are numbers", "class": "stay as they are", "none": "are not read"}[target]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled.steps import entry
 from ..errors import InputError
-from .files import Report, blocks_of, in_order, is_piped
+from .files import Report, blocks_of, is_piped, parsed_in_order
 
 NEWLINE = np.uint8(ord("\n"))
 
@@ -42,7 +42,7 @@ def parsed(
 ) -> Generator[tuple[int, Any]]:
     """How many lines came before each block, and what it parses to; a :class:`LineError` becomes one of the file."""
     before, blocks = 0, blocks_of("read", path, report, encoding=encoding)
-    with closing(in_order(partial(_caught, parse), blocks, wait=not is_piped(path))) as results:
+    with closing(parsed_in_order(partial(_caught, parse), blocks, wait=not is_piped(path))) as results:
         for lines, found in results:
             if isinstance(found, LineError):
                 line = before + found.line + 1

@@ -46,7 +46,7 @@ def pieces_of(
     if y is None:
         _check_chunks(owner, X, times, passes)
         return _chunks(owner, X, passes, np.random.default_rng(seed))
-    return _parts(X, y, times, passes, np.random.default_rng(seed))
+    return _arrays(X, y, times, passes, np.random.default_rng(seed))
 
 
 def _check_chunks(owner: str, X: Any, times: Any, passes: int) -> None:
@@ -64,7 +64,7 @@ def _check_chunks(owner: str, X: Any, times: Any, passes: int) -> None:
         )
 
 
-def _parts(X: Any, y: Any, times: Any, passes: int, rng: np.random.Generator) -> Iterator[Piece]:
+def _arrays(X: Any, y: Any, times: Any, passes: int, rng: np.random.Generator) -> Iterator[Piece]:
     yield Piece(X, y, times)
     if passes > 1:
         X, y = X.tocsr() if sp.issparse(X) else np.asarray(X), np.asarray(y)

@@ -117,10 +117,10 @@ def is_here(file: str) -> bool:
 
 def _folders() -> list[Path]:
     own = [Path(os.environ["ASKWHEN_DATA"])] if os.environ.get("ASKWHEN_DATA") else []
-    return [*own, cache_folder()]
+    return [*own, downloads_folder()]
 
 
-def cache_folder() -> Path:
+def downloads_folder() -> Path:
     """Where downloaded files are kept."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen" / "data"
 
@@ -148,7 +148,7 @@ def fetch(file: str, url: str | None = None) -> Path:
     try:
         pooch.get_logger().setLevel("ERROR")
         where = f"{url.rstrip('/')}/{file}"
-        return Path(pooch.retrieve(where, f"sha256:{FILES[file]}", file, cache_folder(), progressbar=False))
+        return Path(pooch.retrieve(where, f"sha256:{FILES[file]}", file, downloads_folder(), progressbar=False))
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"{file} could not be had from {url}: {reason}.", owner="load") from error

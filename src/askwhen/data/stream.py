@@ -19,7 +19,7 @@ from .formats import READERS, chunks_of, format_of
 from .formats.csv_tables import check_delimiter
 from .formats.svmlight import scan
 from .instances import Columns
-from .labels import check_positive, signs, words_of
+from .labels import check_positive_label, signs, words_of
 from .request import Request
 
 
@@ -86,7 +86,7 @@ class Stream:
                 before += X.shape[0]
                 found = (X, y) if times is None else (X, y, times)
                 if passed < X.shape[0]:
-                    yield tuple(part if part is None else part[passed:] for part in found) if passed else found
+                    yield tuple(array if array is None else array[passed:] for array in found) if passed else found
         if before and not found_positive:
             raise InputError(
                 f"no instance of {self.path} has the label {self.positive!r} that is {argument('positive')}.",
@@ -111,7 +111,7 @@ class Stream:
             with closing(iter(self)) as chunks:
                 for chunk in chunks:
                     found.append(chunk)
-                    if rows is not None and sum(part[0].shape[0] for part in found) >= rows:
+                    if rows is not None and sum(chunk[0].shape[0] for chunk in found) >= rows:
                         break
         finally:
             self.n_features = known
@@ -232,7 +232,7 @@ def read(
     for what, count in ((argument("n_features"), n_features), (argument("n_labels"), n_labels)):
         if count is not None:
             check_count("read", what, count)
-    check_positive(positive, target)
+    check_positive_label(positive, target)
     check_reading(format, missing, delimiter, encoding)
     columns = Columns(
         label,

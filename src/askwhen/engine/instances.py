@@ -95,7 +95,11 @@ def is_instance(row: Row, d: int) -> bool:
 
 
 def canonical(owner: str, rows: Any) -> SparseRows:
-    """The same rows with indices sorted and duplicates summed, in arrays of their own."""
+    """The same rows with indices sorted and duplicates summed, in arrays of their own.
+
+    Rows are sorted here and nowhere else, and as late as can be: whoever plays rows calls this when a step refuses one
+    that is not in order, since most are. Who plays rows again later sorts them first, by ``all_canonical``.
+    """
     matrix = _sound_matrix(owner, rows).copy()
     matrix.has_sorted_indices = False
     matrix.has_canonical_format = False

@@ -160,8 +160,8 @@ def _share(engines: list[Engine], rows: Rows, start: int, stop: int, before: int
             pool.submit(fill_block, sums[0].kernel, store, norms, scratch.copy(), base, block, a, b)
             for a, b in itertools.pairwise(cuts.tolist())
         ]
-        for part in work:
-            part.result()
+        for each in work:
+            each.result()
 
     def shared(w: Expansion) -> Expansion:
         key, held = id(w.norms), int(w.counts[HELD])

@@ -21,7 +21,7 @@ from ..prepare import Prepare
 from ..validation import check_count, check_flag, check_number, check_seed
 from .baselines import EVERYTHING, LAST, MAJORITY
 from .order import order_warning
-from .plans import WINDOWS, Plan, Run, Work
+from .plans import WINDOWS, Plan, Result, Work
 from .workers import Watch, Workers
 
 
@@ -191,16 +191,16 @@ def compare(
     return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
 
 
-def _cell(plan: Plan, letters: dict[str, Any], runs: list[Run]) -> Cell:
+def _cell(plan: Plan, letters: dict[str, Any], runs: list[Result]) -> Cell:
     name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
     asked, accuracy, windows, seconds = (np.array([run[at] for run in runs]) for at in range(4))
     return Cell(name, letters, plan.share, asked, accuracy, windows, float(seconds.mean()))
 
 
-def _simple(cells: list[Cell], groups: list[list[Run]]) -> list[Cell]:
+def _simple(cells: list[Cell], groups: list[list[Result]]) -> list[Cell]:
     """The simple rules as cells: the last label told at each share, and the majority."""
 
-    def rule(name: str, share: float, asked: np.ndarray, runs: list[Run]) -> Cell:
+    def rule(name: str, share: float, asked: np.ndarray, runs: list[Result]) -> Cell:
         accuracy, windows = (np.array([run.simple[name][at] for run in runs]) for at in range(2))
         return Cell(name, {}, share, asked, accuracy, windows, math.nan)
 

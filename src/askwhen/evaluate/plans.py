@@ -32,7 +32,7 @@ class Plan(NamedTuple):
         return f"{self.algorithm.name} at {self.share:.3g}"
 
 
-class Run(NamedTuple):
+class Result(NamedTuple):
     """What came of one run: over all rounds and in each window; ``simple`` has the accuracies of simple rules."""
 
     asked: float
@@ -87,7 +87,7 @@ class Work:
         X, y = self._stream(0)
         return matched(each, X, y, plan.share, letters, prepare=self.prepare, seed=self.seed)
 
-    def run(self, plan: Plan, letters: dict[str, Any], k: int) -> Run:
+    def run(self, plan: Plan, letters: dict[str, Any], k: int) -> Result:
         """Play the stream with the coins of repeat k."""
         X, y = self._stream(k)
         started = time.perf_counter()
@@ -100,7 +100,7 @@ class Work:
         right = Simple(False).scores(labels_of(trace), trace.queried)
         simple = {name: (float(values.mean()), self._windowed(values)) for name, values in right.items()}
         accuracy = 1 - trace.mistakes / len(y)
-        return Run(trace.questions / len(y), accuracy, 1 - self._windowed(trace.mistaken), seconds, simple)
+        return Result(trace.questions / len(y), accuracy, 1 - self._windowed(trace.mistaken), seconds, simple)
 
     def _letters(self, each: Algorithm) -> dict[str, Any]:
         return self.letters.get(each.name, {})

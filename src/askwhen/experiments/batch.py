@@ -18,7 +18,7 @@ from ..evaluate import bounds
 from ..evaluate.comparing import half_width
 from ..papers import paper
 from ..report.figures import Line, line_figure
-from .outcome import Outcome, Play, Table, holds, percent, plus_minus
+from .outcome import Outcome, Play, Table, holds, plus_minus, share_shown
 
 HOWS = ("random", "vote", "average", "last")
 LEARNERS: dict[str, dict[str, Any]] = {"PERCEPTRON": {}, "WINNOW": {"eta": 0.1}}
@@ -56,10 +56,10 @@ def study(play: Play, size: str) -> Outcome:
                     f"{n:,}",
                     *(plus_minus(errors[how].mean(), float(half_width(errors[how]))) for how in HOWS),
                     plus_minus(before.mean(), float(half_width(before))),
-                    percent(bound.mean()),
-                    percent(broken, 0),
-                    percent(held_bound.mean()),
-                    percent(float(held.mean()), 0),
+                    share_shown(bound.mean()),
+                    share_shown(broken, 0),
+                    share_shown(held_bound.mean()),
+                    share_shown(float(held.mean()), 0),
                 ]
             )
             off = errors["random"] - before
@@ -85,8 +85,8 @@ def study(play: Play, size: str) -> Outcome:
         "The notes hold no measurements: their theorem and propositions are what is checked.",
         f"{repeats} repeats, 95 % intervals. The bound is that of Proposition 2 on the mean error of all hypotheses, "
         "from the mistakes of the run; the hold-out bound is that of Proposition 1 on the last hypothesis, from a "
-        f"tenth of the examples kept back. Either may fail in {percent(DELTA, 0)} of the runs; as so few are counted, "
-        "two standard errors more are allowed.",
+        f"tenth of the examples kept back. Either may fail in {share_shown(DELTA, 0)} of the runs; as so few are "
+        "counted, two standard errors more are allowed.",
     ]
     return Outcome(tables, figures, remarks, claims)
 

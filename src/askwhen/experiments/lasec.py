@@ -19,7 +19,7 @@ from ..data import load, regrouped, switching
 from ..evaluate.comparing import half_width
 from ..evaluate.matching import matched
 from ..report.figures import Line, line_figure
-from .outcome import NO, WITHIN, YES, Outcome, Play, Table, is_here, listed, percent, plus_minus
+from .outcome import NO, WITHIN, YES, Outcome, Play, Table, is_here, listed, plus_minus, share_shown
 
 SOP_LIKE_LASEC = "sop, with the b of lasec"
 SUPERVISED = ("lasec", "sop", SOP_LIKE_LASEC, "perceptron", "shifting", "modified", "rbp")
@@ -172,15 +172,18 @@ def _told(
     }
     for share in shares:
         here = [(name, share) for name in SELECTIVE]
-        tables.append(_table(f"At {percent(share, 0)} of the labels", found, plans, here))
+        tables.append(_table(f"At {share_shown(share, 0)} of the labels", found, plans, here))
         if share in (0.1, 0.4):
             figures[f"share-{share:g}"] = line_figure(
                 [found[plan].line(plan[0]) for plan in here],
-                title=f"{percent(share, 0)} of the labels, on {where}: accuracy so far",
+                title=f"{share_shown(share, 0)} of the labels, on {where}: accuracy so far",
                 across="rounds",
                 up="mean accuracy, 95 % intervals",
             )
-            at, selective = f"at {percent(share, 0)} of the labels", {name: found[name, share] for name in SELECTIVE}
+            at, selective = (
+                f"at {share_shown(share, 0)} of the labels",
+                {name: found[name, share] for name in SELECTIVE},
+            )
             claims[f"lasec-ss is best after the first switch, {at}"] = _best(selective, "lasec-ss", "after")
             claims[f"bbq is best before the first switch, {at}"] = _best(selective, "bbq", "first")
     figures["against-labels"] = line_figure(
@@ -223,5 +226,5 @@ def _table(
         runs = found[plan]
         letters = " ".join(f"{letter}={value:.4g}" for letter, value in plans[plan].items())
         parts = (plus_minus(each.mean(), float(half_width(each))) for each in (runs.first, runs.after, runs.final))
-        lines.append([plan[0], percent(runs.asked), *parts, letters])
+        lines.append([plan[0], share_shown(runs.asked), *parts, letters])
     return Table(title, columns, lines)

@@ -74,7 +74,7 @@ def holds(so: bool | np.bool_) -> str:
     return YES if so else NO
 
 
-def percent(value: float, digits: int = 1) -> Shown:
+def share_shown(value: float, digits: int = 1) -> Shown:
     """A share in percent."""
     return Shown(f"{100 * value:.{digits}f} %", value)
 
@@ -82,7 +82,7 @@ def percent(value: float, digits: int = 1) -> Shown:
 def plus_minus(mean: float, half: float, digits: int = 1) -> Shown:
     """A share with its 95 % interval, in percent; without one where it is not known."""
     if math.isnan(half):
-        return percent(mean, digits)
+        return share_shown(mean, digits)
     return Shown(f"{100 * mean:.{digits}f} ± {100 * half:.{digits}f} %", mean, half)
 
 

@@ -19,7 +19,7 @@ from ..evaluate.comparing import half_width
 from ..evaluate.matching import matched
 from ..papers import paper
 from ..weights.kernels import Gaussian
-from .outcome import Outcome, Play, Shown, Table, holds, is_here, listed, none_here, percent, plus_minus
+from .outcome import Outcome, Play, Shown, Table, holds, is_here, listed, none_here, plus_minus, share_shown
 
 SETS = ("a9a", "w8a", "mushrooms", "svmguide1", "spambase")
 C_GRID = (0.01, 0.1, 1.0, 10.0)
@@ -66,7 +66,7 @@ def study(play: Play, size: str) -> Outcome:
                     [
                         each,
                         plus_minus(found["accuracy"].mean(), float(half_width(found["accuracy"])), 2),
-                        percent(found["labels"].mean()),
+                        share_shown(found["labels"].mean()),
                         Shown(f"{found['seconds'].mean():.3g}", found["seconds"].mean()),
                         _count(found["support"]),
                         runs[0][each]["letters"],

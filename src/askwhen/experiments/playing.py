@@ -15,7 +15,7 @@ from ..evaluate.workers import Watch, Workers
 from ..system.whole_file import whole_file
 
 
-def cache_folder() -> Path | None:
+def cells_folder() -> Path | None:
     """Where finished cells are kept, or None where nothing can be written."""
     compiled = steps.cache_folder()
     return None if compiled is None else compiled.parent / "experiments"
@@ -30,7 +30,7 @@ class Playing:
     """
 
     def __init__(self, name: str, size: str, watch: Watch | None = None) -> None:
-        folder = cache_folder()
+        folder = cells_folder()
         self._folder = None if folder is None else folder / f"{name}-{size}-{_version()}"
         self._watch = watch
         self._done = self._total = 0

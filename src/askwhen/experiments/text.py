@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..data import load
 from ..papers import paper
 from ..report.figures import Line, line_figure
-from .outcome import Outcome, Play, Shown, Table, holds, is_here, none_here, percent
+from .outcome import Outcome, Play, Shown, Table, holds, is_here, none_here, share_shown
 
 RATES = (0.292, 0.438, 0.533, 0.600, 0.649, 0.688, 0.718)
 B = {
@@ -71,10 +71,10 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
             [at_random[each, b]["f"] for b in bs],
         )
         lines = [
-            [f"{b:g}", percent(published), percent(rate), Shown(f"{f:.3f}", f), Shown(f"{other:.3f}", other)]
+            [f"{b:g}", share_shown(published), share_shown(rate), Shown(f"{f:.3f}", f), Shown(f"{other:.3f}", other)]
             for b, published, rate, f, other in zip(bs, RATES, rates, fs, others, strict=True)
         ]
-        lines.append(["all labels", "", percent(1.0), Shown(f"{full:.3f}", full), Shown(f"{full:.3f}", full)])
+        lines.append(["all labels", "", share_shown(1.0), Shown(f"{full:.3f}", full), Shown(f"{full:.3f}", full)])
         columns = ["b", "published rate", "measured rate", f"F of {each}", "F at random, same rate"]
         tables.append(Table(f"{called}: {each}", columns, lines))
         beats = all(f > other for f, other in zip(fs, others, strict=True))
@@ -110,9 +110,9 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
     rate = min(max(0.5, common[0]), common[1])  # half of the labels, or what all three have nearest to it
     level = {each: float(np.interp(rate, *np.array(pairs).T)) for each, pairs in points.items()}
     shown: list[list[str]] = [[Shown(f"{value:.3f}", value) for value in level.values()]]
-    tables.append(Table(f"{called}: F at {percent(rate, 0)} of the labels (Figure 7)", list(level), shown))
+    tables.append(Table(f"{called}: F at {share_shown(rate, 0)} of the labels (Figure 7)", list(level), shown))
     best = max(level, key=level.__getitem__)
-    claims[f"{called}: SEL-2ND has the best F at {percent(rate, 0)} of the labels"] = holds(best == "SEL-2ND")
+    claims[f"{called}: SEL-2ND has the best F at {share_shown(rate, 0)} of the labels"] = holds(best == "SEL-2ND")
     made = Outcome(tables, figures, [], claims)
     return made + _figure_8(play, size, called) if blocks else made
 
@@ -136,7 +136,7 @@ def _figure_8(play: Play, size: tuple[str, int, int], called: str) -> Outcome:
             f"{letters[each]}={run['letter']:.4g}",
             Shown(f"{run['f']:.3f}", run["f"]),
             published[each],
-            percent(run["rate"]),
+            share_shown(run["rate"]),
         ]
         for each, run in runs.items()
     ]

@@ -26,8 +26,8 @@ _UNDOABLE = 10  # without making the sampler again from its answers
 
 Passed = Callable[[int, dict[str, Any]], None]
 """Is told of a row that is passed over, and its record."""
-Rows = Callable[[int, Passed], Iterator[tuple[Any, dict[str, Any]]]]
-"""Gives instances with their records, after so many that are passed over."""
+Records = Callable[[int, Passed], Iterator[tuple[Any, dict[str, Any]]]]
+"""Given how many to pass over, and who is told of them, the instances after those, with their records."""
 
 
 class Question(NamedTuple):
@@ -65,7 +65,7 @@ class Labelling:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: Records,
         fresh: SamplerLike,
         answers: AnswerStore,
         classes: list[str],

@@ -16,7 +16,7 @@ from ..sampler import Sampler
 from .watching import Say
 
 _SUFFIX = ".checkpoint"
-_LARGEST_PART = 0.05
+_LARGEST_SHARE = 0.05
 """Of the time of a run, for saving checkpoints: a large sampler is saved less often."""
 
 
@@ -78,7 +78,7 @@ class Checkpoints:
             return False
         if self._last is None:  # compiling, before the first piece, is no work that could be lost
             self._last = time.monotonic()
-        return time.monotonic() - self._last >= max(self._every, self._took / _LARGEST_PART)
+        return time.monotonic() - self._last >= max(self._every, self._took / _LARGEST_SHARE)
 
     def save(self) -> None:
         """Save one now."""

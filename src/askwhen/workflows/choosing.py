@@ -59,7 +59,7 @@ def compare(
     """
     check_outputs(file, report=report)
     source = Source(file, reading)
-    letters = letters_of(settings, algorithms)
+    letters = _letters(settings, algorithms)
     X, y = source.load()
     with progress(f"comparing on {len(y):,} instances", 1) as move:
         found = evaluate.compare(
@@ -117,7 +117,7 @@ def tune(
     return Tuned(tried, len(y), evaluate.order_warning(y))
 
 
-def letters_of(settings: Settings, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _letters(settings: Settings, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The letters that were set for each algorithm; one without a name is for all that have it."""
     chosen = [algorithm(name) for name in names]
     found: dict[str, dict[str, Any]] = {each.name: {} for each in chosen}

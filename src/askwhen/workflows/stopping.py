@@ -56,7 +56,7 @@ class Stopping:
                 if self.stopped:
                     return
                 started = time.perf_counter()
-                yield tuple(part[at : at + size] for part in chunk)
+                yield tuple(array[at : at + size] for array in chunk)
                 at += size
                 fitting = _PIECE_SECONDS / max(time.perf_counter() - started, 1e-6)
                 size = int(min(max(size * min(max(fitting, 0.25), 4.0), _FEWEST), _MOST))

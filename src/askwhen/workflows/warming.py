@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,12 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from ..evaluate.accuracy import accuracy
+from ..evaluate.workers import Watch
 from ..sampler import Sampler
 
 _ROUNDS = 12
 _WIDE = 300_000
 """So many features that every learner with two forms takes the other one."""
-
-Watch = Callable[[int, int, str], None]
 
 
 def warm(sampler: Sampler | None = None, X: Any = None, *, watch: Watch | None = None) -> None:

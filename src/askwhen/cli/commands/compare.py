@@ -7,21 +7,14 @@ from typing import Any
 import click
 
 from ..command import Out, again, command
-from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading
+from ..options import RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
 
 @command
 @click.argument("file")
-@ALGORITHM(
-    "--algorithms",
-    "-a",
-    type=Listed(AlgorithmName(), "name,name,..."),
-    default="default,random,lasec-ss,sop-ss,perceptron-ss,bbq",
-    show_default=True,
-    help="Names with commas between; see `askwhen algorithms`.",
-)
+@several_algorithms("default,random,lasec-ss,sop-ss,perceptron-ss,bbq")
 @click.option(
     "--labels",
     type=Listed(Labels(below=True), "labels,labels,..."),

@@ -10,21 +10,14 @@ import click
 import askwhen as aw
 
 from ..command import Out, again, command
-from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Listed, reading
+from ..options import RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
 
 @command
 @click.argument("file")
-@ALGORITHM(
-    "--algorithms",
-    "-a",
-    type=Listed(AlgorithmName(), "name,name,..."),
-    default="default,lasec-ss,sop-ss,perceptron-ss,pa-i-active,bbq",
-    show_default=True,
-    help="What to try; see `askwhen algorithms`.",
-)
+@several_algorithms("default,lasec-ss,sop-ss,perceptron-ss,pa-i-active,bbq", "What to try")
 @click.option(
     "--labels", type=Labels(below=True), default="10%", show_default=True, metavar="SHARE", help="The share of labels."
 )

@@ -7,20 +7,13 @@ import time
 import askwhen as aw
 
 from ..command import Out, command
-from ..options import ALGORITHM, AlgorithmName, Listed
+from ..options import several_algorithms
 from ..terminal.progress import progress_bar
 from ..terminal.show import facts_table
 
 
 @command
-@ALGORITHM(
-    "--algorithms",
-    "-a",
-    type=Listed(AlgorithmName(), "name,name,..."),
-    default="default",
-    show_default=True,
-    help="Names with commas between; see `askwhen algorithms`.",
-)
+@several_algorithms("default")
 def warm(out: Out, algorithms: list[str]) -> None:
     """Compile ahead what algorithms need.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import askwhen as aw
 
-from .summary import of_comparison, of_run, percent
+from .summary import in_percent, of_comparison, of_run
 
 
 def run_facts(
@@ -65,15 +65,17 @@ def run_table(facts: dict[str, Any]) -> Any:
     else:
         found, sure = facts["estimate"], f"{facts['confidence']:.0%} confidence"
         mistakes = f"{facts['mistakes']:,} mistake{'' if facts['mistakes'] == 1 else 's'}"
-        table.add_row("accuracy", f"[bold]{percent(facts['accuracy'])}[/], {mistakes}")
-        table.add_row("", f"at least {percent(1 - min(facts['error_bound'], 1))} if instances are independent, {sure}")
-        table.add_row("by asked labels alone", percent(found["value"]))
-        table.add_row("", f"{percent(found['low'])} to {percent(found['high'])} at every round at once, {sure}")
+        table.add_row("accuracy", f"[bold]{in_percent(facts['accuracy'])}[/], {mistakes}")
+        table.add_row(
+            "", f"at least {in_percent(1 - min(facts['error_bound'], 1))} if instances are independent, {sure}"
+        )
+        table.add_row("by asked labels alone", in_percent(found["value"]))
+        table.add_row("", f"{in_percent(found['low'])} to {in_percent(found['high'])} at every round at once, {sure}")
         table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
     for at, (name, score) in enumerate(facts["baselines"].items()):
-        shown = f"{score:.4g}" if "squared_error" in facts else percent(score)
+        shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
-    table.add_row("labels asked", f"{facts['questions']:,} ({percent(facts['label_share'])})")
+    table.add_row("labels asked", f"{facts['questions']:,} ({in_percent(facts['label_share'])})")
     table.add_row("updates", f"{facts['updates']:,}")
     switches = facts["switches"]
     some = ", ".join(f"{at:,}" for at in switches[:8]) + (", ..." if len(switches) > 8 else "")
@@ -123,7 +125,7 @@ def comparison_table(comparison: aw.evaluate.Comparison) -> Any:
         table.add_row(
             "" if cell.share == before else f"{100 * cell.share:.3g} %",
             cell.algorithm,
-            percent(float(cell.asked.mean())),
+            in_percent(float(cell.asked.mean())),
             f"[bold]{accuracy}[/]" if bold else accuracy,
             letters_of(cell.letters),
             "" if math.isnan(cell.seconds) else f"{cell.seconds:.2g}",
@@ -188,9 +190,9 @@ def tried_table(tried: list[aw.evaluate.Tried], most: int = 12) -> Any:
     """What was tried, the best first."""
     table = _table("algorithm", "letters", "asked", "accuracy")
     for at, each in enumerate(tried[:most]):
-        accuracy = percent(each.accuracy)
+        accuracy = in_percent(each.accuracy)
         shown = f"[bold]{accuracy}[/]" if at == 0 else accuracy
-        table.add_row(each.algorithm, letters_of(each.letters), percent(each.asked), shown)
+        table.add_row(each.algorithm, letters_of(each.letters), in_percent(each.asked), shown)
     if len(tried) > most:
         table.add_row(f"and {len(tried) - most} more", "", "", "")
     return table
@@ -211,7 +213,7 @@ def label_table(facts: dict[str, Any]) -> Any:
         "answers": given,
         "accuracy": "not known yet"
         if found is None
-        else f"{percent(found['value'])} ({percent(found['low'])} to {percent(found['high'])})",
+        else f"{in_percent(found['value'])} ({in_percent(found['low'])} to {in_percent(found['high'])})",
         "answers in": facts["answers"],
         "sampler in": facts["model"],
     }

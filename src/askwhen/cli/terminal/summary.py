@@ -7,25 +7,25 @@ import math
 import askwhen as aw
 
 
-def percent(value: float) -> str:
+def in_percent(value: float) -> str:
     """A share in percent, or a word where there is none."""
     return "unknown" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
 def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None) -> str:
     """What came of a run, and what a simple rule would have come to; ``name`` is the algorithm's, where it is known."""
-    who = _who(sampler) if name is None else called(name)
+    who = _who(sampler) if name is None else spoken(name)
     n, found = int(progress.rounds[-1]), progress.baselines
     told = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
     if progress.estimate is None:
         simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
         return f"{told} was off by a mean squared error of {progress.error:.4g}{simple}."
     simple = f"; {_by_majority(found['majority so far'])}" if found else ""
-    return f"{told} was right in {percent(1 - progress.error)}{simple}."
+    return f"{told} was right in {in_percent(1 - progress.error)}{simple}."
 
 
 def _by_majority(accuracy: float) -> str:
-    return f"always saying the more frequent label would have been right in {percent(accuracy)}"
+    return f"always saying the more frequent label would have been right in {in_percent(accuracy)}"
 
 
 def of_comparison(comparison: aw.evaluate.Comparison) -> str:
@@ -34,10 +34,12 @@ def of_comparison(comparison: aw.evaluate.Comparison) -> str:
     told = f"With {100 * best.share:.3g} % of {n:,} labels" if best.share < 1 else f"With all {n:,} labels"
     alone = sum(cell.share == best.share for cell in comparison.cells) == 1
     simple = "" if comparison.majority is None else f"; {_by_majority(comparison.majority)}"
-    return f"{told} {called(best.algorithm)} {'was' if alone else 'did best,'} right in {percent(best.mean)}{simple}."
+    return (
+        f"{told} {spoken(best.algorithm)} {'was' if alone else 'did best,'} right in {in_percent(best.mean)}{simple}."
+    )
 
 
-def called(name: str) -> str:
+def spoken(name: str) -> str:
     """An algorithm as a sentence speaks of it."""
     return "the default" if name == "default" else name.upper()
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...compiled.steps import entry
 from ...errors import InputError, argument
-from ..files import Report, blocks_of, in_order, is_piped, needs, not_decoded, one_sentence
+from ..files import Report, blocks_of, is_piped, needs, not_decoded, one_sentence, parsed_in_order
 from ..instances import Columns
 from ..lines import NEWLINE
 from ..request import Chunk, Request, chunks_of_tables
@@ -84,7 +84,7 @@ def tables_of(
         layout = _Layout(first, delimiter, columns, path)
         parts = _numbered(first, rows)
         try:
-            with closing(in_order(layout.parse, parts, wait=not piped)) as found:
+            with closing(parsed_in_order(layout.parse, parts, wait=not piped)) as found:
                 for table in found:
                     for batch in table.to_batches():
                         yield Batch(batch, path)
@@ -163,9 +163,9 @@ class _Layout:
         self._names, self._used = names, columns.used_in(names)
         self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used)
 
-    def parse(self, part: tuple[bool, memoryview]) -> Any:
+    def parse(self, block: tuple[bool, memoryview]) -> Any:
         """The table of a block of whole rows, of which the first begins with the names."""
-        first, rows = part
+        first, rows = block
         return self._read(rows, None if first else self._names, self._parsing, self._converting)
 
     @staticmethod
