@@ -47,7 +47,7 @@ def check_learner(learner: Any) -> None:
 
 
 def check_rule(rule: Any) -> None:
-    """Check a rule: what it says are probabilities, it keeps to them, and no coin moves its own round's."""
+    """Check a rule: it gives probabilities, asks as often as they say, and none depends on the coin of its round."""
     name, learner = f"check_rule: {short(rule)}", _learner_for(rule)
     trace = _check_rounds(name, Parts(learner, rule), False)
     chance, coin = trace.probability, trace.coin
@@ -95,7 +95,7 @@ def _played(parts: Parts, X: Any, y: np.ndarray, seed: int = 1) -> Trace:
 
 
 def _check_rounds(name: str, parts: Parts, regression: bool) -> Trace:
-    """Run, ask and tell, save and load, dense and sparse: one and the same."""
+    """Check that run, ask with tell, and save with load give the same bits, dense and sparse."""
     X, y = _stream(regression)
     rows = sp.csr_matrix(X)
     dense, sparse = _played(parts, X, y), _played(parts, rows, y)
@@ -142,7 +142,7 @@ def _same_bits(what: str, trace: Trace, margins: list[float], chances: list[floa
 
 
 def _check_plain(name: str, learner: Any) -> None:
-    """The same source, plain: every margin but for the last bits."""
+    """Check that the source, run as plain Python, gives the same margins up to rounding."""
     X, y = _stream(bool(learner.regression))
     trace, state = _played(Parts(learner, Always()), X, y), learner.start(_D, False)
     randomness = np.random.Generator(np.random.PCG64(1)).spawn(1)[0]
@@ -161,7 +161,7 @@ def _check_plain(name: str, learner: Any) -> None:
 
 
 def _check_late(name: str, parts: Parts, regression: bool) -> None:
-    """Labels late, out of order and never: what is told is learnt, and what is open can be saved."""
+    """Check labels that come late, out of order or never: they are learnt, and open questions are saved."""
     X, y = _stream(regression)
     sampler, rng, times = Sampler(*parts, seed=1), np.random.default_rng(4), _times(parts)
     for i in range(_ROUNDS):
@@ -182,7 +182,7 @@ def _check_late(name: str, parts: Parts, regression: bool) -> None:
 
 
 def _check_refusal(name: str, learner: Any) -> None:
-    """What cannot be learnt from is refused, and nothing has changed then."""
+    """Check that an instance that is not finite is refused, and that nothing has changed then."""
     X, y = _stream(bool(learner.regression))
     sampler = Sampler(learner, Always(), seed=1)
     sampler.run(X[:50], y[:50])

@@ -39,12 +39,12 @@ def at_row(i: int) -> str:
 
 
 def called(name: str) -> str:
-    """A parameter in a sentence: X is what a call was given as its instances."""
+    """A parameter in a sentence; X is written as whoever speaks calls the instances."""
     return INSTANCES if name == "X" else name
 
 
 class Speaker:
-    """How the library calls things."""
+    """How the library speaks of arguments, rows and instances; others may speak otherwise."""
 
     def argument(self, name: str, value: str) -> str:
         """An argument, or its value."""

@@ -419,7 +419,7 @@ class _Open(NamedTuple):
 
 
 def _open_of(line: list[Any]) -> _Open:
-    """A question that waits, from a header that may say anything."""
+    """An open question from the header of a file, checked, since a file may say anything."""
     *ask, signs, numbers = line
     found = [engine_state.flag(sign) for sign in signs]
     if len(numbers) != 3 or not all(type(number) is float and 0.0 <= number < np.inf for number in numbers):
@@ -438,7 +438,7 @@ def _check_learners(classes: list[Any], judge: Engine, learners: list[Engine]) -
 
 
 def _in_any_form(learner: Any) -> Any:
-    """The learner without the form that it has taken."""
+    """The learner as it was before it took a form by itself."""
     free = getattr(learner, "form", None) and learner.kernel is None and learner.budget is None
     return dataclasses.replace(learner, form="auto") if free else learner
 

@@ -177,7 +177,7 @@ class BatchClassifier:
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """None: what it is made of is not to be changed."""
+        """An empty dict: a fitted classifier has no parameters to change."""
         return {}
 
     def set_params(self, **params: Any) -> Self:

@@ -166,7 +166,7 @@ def _write_mixture_of_sums(state: Any, log: Any) -> None:
 
 @step
 def write_entry(log: Any, column: int, value: float) -> None:
-    """One more entry of the row in hand, in place."""
+    """Append an entry to the row that is being written, in place."""
     at = log.counts[ENTRIES]
     log.columns[at] = column
     log.values[at] = value
@@ -175,7 +175,7 @@ def write_entry(log: Any, column: int, value: float) -> None:
 
 @step
 def end_row(log: Any, whole: bool, scale: float) -> None:
-    """End the row in hand, in place."""
+    """Finish the row that is being written, in place."""
     j = log.counts[ROWS]
     log.ends[j] = log.counts[ENTRIES]
     log.whole[j] = whole
@@ -185,7 +185,7 @@ def end_row(log: Any, whole: bool, scale: float) -> None:
 
 @step
 def write_whole(learner: Any, log: Any) -> None:
-    """A row of all the weights, in place."""
+    """Append a row that holds all the weights, in place."""
     write_all(learner, log)
     end_row(log, True, scale(learner))
 

@@ -77,7 +77,7 @@ def _random(run: Run) -> _Single:
 
 
 def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
-    """A sampler that predicts with these weights and prepares as the engine does; w has made its kept instances."""
+    """A sampler that predicts with the weights w, or what w makes of empty ones, and prepares as the engine does."""
     parts = Parts(Perceptron(kernel=kernel), Always(), None, engine.parts.prepare, None)
     made = Engine(parts, engine.seed)
     made.begin("online_to_batch", "X", engine.shape.d, engine.shape.sparse)
@@ -212,7 +212,7 @@ def _vote(run: Run) -> _Vote | _Replay:
 
 
 class _Replay:
-    """The majority of hypotheses that are no vectors: all updates are learnt again for every call.
+    """The majority of hypotheses that cannot be written as vectors: every call replays all updates.
 
     ``sampler`` is as it was before the first round, but for its preparation; the events are the rounds that updated or
     switched, as the learner saw them.
@@ -270,13 +270,13 @@ _FACTS = ("y", "updated", "switched", "lived")
 
 
 def _are_lives(lived: np.ndarray) -> bool:
-    """Whether these are how many rounds each hypothesis lived."""
+    """Whether these numbers can be how many rounds each hypothesis was in use."""
     floats = lived.dtype == np.float64 and lived.ndim == 1
     return floats and all_within(lived, 0.0, LARGEST_COUNT) and bool(lived.sum() > 0.0)
 
 
 def _check_arrays(*sound: Any) -> None:
-    """Refuse arrays of a file unless all that they must be is true of them."""
+    """Refuse arrays from a file that no run could have written."""
     if not all(sound):
         raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
 

@@ -116,7 +116,7 @@ class Follower:
     def follow(
         self, rows: Rows, labels: np.ndarray, updated: np.ndarray, switched: np.ndarray, before: int
     ) -> Iterator[Changes]:
-        """The changes in rounds of which ``before`` had been played earlier."""
+        """The changes in these rounds, before which ``before`` others were played."""
         rounds = np.flatnonzero(updated | switched)
         births = before + 1 + np.repeat(rounds, updated[rounds].astype(int) + switched[rounds])
         if not self._begun:
@@ -212,7 +212,7 @@ def followed(run: Run, take: Callable[[Changes], None]) -> Kept:
 
 
 class Mean:
-    """The mean of all hypotheses, summed up from their changes: O(entries) for each part of a log.
+    """The mean of all hypotheses, summed up from their changes: O(entries) for each log.
 
     A hypothesis counts once for every round in which it was used. ``now`` is the one in use, since round ``born``.
     """

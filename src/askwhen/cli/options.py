@@ -196,14 +196,14 @@ SETTINGS = click.option(
     "settings",
     type=Setting(),
     multiple=True,
-    help="A letter of the algorithm, as in --set a=0.05; may be given again and again.",
+    help="A hyperparameter, by its paper's letter, as in --set a=0.05; may be given again and again.",
 )
 RAW = click.option("--raw", is_flag=True, help="Take instances as they are, without scaling them.")
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the coins.")
 
 
 def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
-    """The names of an option that may be given again and again."""
+    """All names that an option was given, however often it was given."""
     return tuple(name for each in value for name in each)
 
 

@@ -46,7 +46,7 @@ def address_of(function: Any, state: Any, *args: Any, what: Any = None) -> int:
 
 
 def _first_reason(error: Exception) -> str:
-    """The first line of numba's many that says what is wrong."""
+    """The first line of numba's long message that says what is wrong."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines[1:] if not line.startswith(("There", "- Of which", "Overload"))), lines[0])
 

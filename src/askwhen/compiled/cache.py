@@ -52,7 +52,7 @@ class _CheckedFiles(caching.IndexDataCacheFile):
 
 
 class _InOurFolder(caching.CompileResultCacheImpl):
-    """No other folder: only ours is named after the sources, and others could hold a stale step."""
+    """Keeps compiled steps in our folder only: it is named after the sources, so that none in it is stale."""
 
     _locator_classes = (caching.UserProvidedCacheLocator,)
 
@@ -69,7 +69,7 @@ class StepCache(caching.FunctionCache):
 
     @contextlib.contextmanager
     def _filed(self, kinds: Any) -> Iterator[None]:
-        """Use files of their own for types of other packages: who reads an index imports all that it names."""
+        """Keep steps for types of other packages in files of their own: reading an index imports all packages in it."""
         usual, versions = self._cache_file, "".join(getattr(kind, "version", "") for kind in kinds)
         if versions:
             name = f"{self._impl.filename_base}-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"

@@ -215,7 +215,7 @@ def _layout(kind: Any) -> str:
 
 
 def _list_words(states: Any, words: list[Any]) -> None:
-    """Add what lies in a frame of these states; an array has no owner, so that no reference is counted."""
+    """List the words of memory of these states; arrays have no owner there, so that no reference is counted."""
     for value in states:
         if isinstance(value, np.ndarray):
             address = value.__array_interface__["data"][0]

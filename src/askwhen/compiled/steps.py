@@ -100,7 +100,7 @@ def by_address(function: F) -> F:
 
 
 def entry(function: F) -> F:
-    """Compile a step that Python calls: taking arguments over from Python is code of its own, and not little."""
+    """Compile a step that Python calls; only these get the code that takes arguments over from Python."""
     return _kept(function, no_cpython_wrapper=False)
 
 
@@ -139,7 +139,7 @@ Counting references at every access of a state costs more than a sparse round it
 
 
 def without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Code for the same value with no array counting its references."""
+    """The same value, compiled so that its arrays count no references."""
     if isinstance(kind, numba.types.Array):
         array = context.make_array(kind)(context, builder, value=value)
         array.meminfo = array.meminfo.type(None)
@@ -179,7 +179,7 @@ def type_of(arg: Any) -> Any:
 
 
 def likeness(arg: Any) -> Any:
-    """Equal for values of the same numba type, which takes half a millisecond to find out for the states of a round."""
+    """A key that is equal for values of one numba type, and found faster than the type itself."""
     if isinstance(arg, np.ndarray):
         return arg.dtype, arg.ndim, arg.flags.num & _LAYOUT
     if isinstance(arg, tuple):
@@ -260,7 +260,7 @@ class Family:
 
 
 def _plain_type(value: Any) -> type:
-    """The type by which an implementation is chosen: an array is one, wherever its memory is."""
+    """The type that chooses an implementation; subclasses of arrays, such as memory maps, count as arrays."""
     return np.ndarray if isinstance(value, np.ndarray) else type(value)
 
 

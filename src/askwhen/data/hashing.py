@@ -30,7 +30,7 @@ def add_byte(h: Any, c: Any) -> Any:
 
 @step
 def fold(h: Any) -> Any:
-    """All bits of a hash in its last ones."""
+    """Mix the high bits of a hash into its low ones."""
     h ^= h >> _U(32)
     return h ^ (h >> _U(16))
 

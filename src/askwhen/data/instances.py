@@ -151,7 +151,7 @@ class Table(Protocol):
 
 
 class Instances:
-    """Makes instances of tables that are parts of one; the first row settles what the features are.
+    """Makes instances of the tables of a file, one after the other; the first row settles what the features are.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
 
 
 def check_positive_label(positive: Any, target: str) -> None:
-    """Refuse a positive label where there is no such thing."""
+    """Refuse a positive label where labels are not to become -1 and +1."""
     if positive is not None and target != "binary":
         what = {"number": "are numbers", "class": "stay as they are", "none": "are not read"}[target]
         raise InputError(

@@ -75,7 +75,7 @@ def _take_due(drift: Any) -> Any:
 
 @step
 def window_length(window: int, t: int) -> Any:
-    """L_t."""
+    """L_t: how many labels the window holds in round t."""
     return window + int(math.sqrt(t))
 
 

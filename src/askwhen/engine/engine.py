@@ -66,7 +66,7 @@ UNKNOWN = Shape(-1, False)
 
 
 class _InFrame:
-    """A state that the frame holds: another one makes the frame stale."""
+    """An attribute for a state that is in the frame: setting it makes the frame stale."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -183,7 +183,7 @@ class Engine:
             self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
 
     def _become(self, **states: Any) -> None:
-        """Take on states of another kind, and nothing that was compiled before, with no interrupt in between."""
+        """Replace states and drop what was compiled for the old ones, in one step that no interrupt can split."""
         self.__dict__.update(dict.fromkeys(_COMPILED) | states)
 
     def _framed(self) -> tuple[Any, int]:

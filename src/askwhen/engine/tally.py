@@ -91,13 +91,13 @@ def _is_sound(tally: Tally) -> Any:
 
 
 def totals(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
-    """The sums ``high`` and ``low`` with what is still multiplied up."""
+    """The sums ``high`` and ``low``, with the factors that have not been added to them yet."""
     return tally.high - np.log(tally.up), tally.low + np.log(tally.down)
 
 
 @step
 def stakes_above(P: float) -> Any:
-    """How many stakes are at least P: the j of the smallest such stake, or the last place for P = 0."""
+    """How many of the stakes 1/2, 1/4, .. are at least P; a place of its own where P is 0."""
     if P == 0.0:
         return UNOBSERVED
     if P < 2.0**-STAKES:

@@ -38,7 +38,7 @@ Traces = Iterable[Trace] | None
 
 
 def progressive_validation(mistakes: Any, rounds: int, delta: float = 0.05) -> Any:
-    """What the error of a hypothesis picked uniformly from f_1 .. f_n exceeds with probability delta: 004, Prop. 2.
+    """Upper bound on the error of a uniformly picked hypothesis; it fails with probability delta: 004, Proposition 2.
 
     From the mistakes that were made in n rounds of predicting before learning, on independent examples.
     """
@@ -46,7 +46,7 @@ def progressive_validation(mistakes: Any, rounds: int, delta: float = 0.05) -> A
 
 
 def hold_out(mistakes: Any, rounds: int, delta: float = 0.05) -> Any:
-    """What the error of a classifier exceeds with probability delta: 004, Proposition 1.
+    """Upper bound on the error of a classifier; it fails with probability delta: 004, Proposition 1.
 
     From its mistakes on so many examples that it was not made with.
     """
@@ -66,7 +66,7 @@ def _validated(owner: str, mistakes: Any, rounds: int, delta: float) -> Any:
 
 
 class _Case:
-    """What a theorem is about, checked."""
+    """The stream, the comparator and the traces that a theorem is about, checked."""
 
     def __init__(self, owner: str, X: Any, y: Any, u: Any, gamma: float = 1.0, traces: Any = None) -> None:
         rows = check_instances(owner, X)

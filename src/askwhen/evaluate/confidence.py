@@ -36,14 +36,14 @@ _STEPS = 50
 
 
 def most(high: np.ndarray, rounds: np.ndarray, alpha: float) -> Any:
-    """The largest number of mistakes that U allows, from what a tally keeps; along leading axes, for each of many."""
+    """Upper bound on the number of mistakes, by U above, from the sums of a tally, or of many along leading axes."""
     total = rounds.sum(axis=-1)
     unstaked = total[..., None] - np.cumsum(rounds, axis=-1)[..., :STAKES]
     return _largest(lambda M: _UP * (M[..., None] - unstaked) - high, alpha, total)
 
 
 def least(low: np.ndarray, rounds: np.ndarray, alpha: float) -> Any:
-    """The smallest number of mistakes that L allows."""
+    """Lower bound on the number of mistakes, by L above."""
     total = rounds.sum(axis=-1)
     return total - _largest(lambda right: low - _DOWN * (total - right)[..., None], alpha, total)
 

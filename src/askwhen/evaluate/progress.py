@@ -113,7 +113,7 @@ class Progress:
 
     @property
     def error_bound(self) -> Any:
-        """What the expected error of a uniformly picked hypothesis exceeds with probability delta at most."""
+        """Upper bound on the expected error of a uniformly picked hypothesis; it fails with probability delta."""
         if self.estimate is None:
             return None
         total = self.counts.sum(axis=0)

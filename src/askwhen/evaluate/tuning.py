@@ -35,7 +35,7 @@ CANDIDATES = ("default", "lasec-ss", "sop-ss", "perceptron-ss", "pa-i-active", "
 
 @dataclass(frozen=True)
 class Tried:
-    """An algorithm with its letters: the share asked, the accuracy, and what its expected error hardly exceeds."""
+    """An algorithm with its letters: the share asked, the accuracy, and an upper bound on its expected error."""
 
     algorithm: str
     letters: dict[str, Any]

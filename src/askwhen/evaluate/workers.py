@@ -28,7 +28,7 @@ class Workers:
         self._pool.shutdown(cancel_futures=True)
 
     def all(self, work: list[tuple[str, Callable[[], Any]]]) -> list[Any]:
-        """What all of this comes to, in order; the first error ends it."""
+        """Do all of this work, and give the results in its order; the first error ends it."""
         futures = {self._pool.submit(function): name for name, function in work}
         for future in as_completed(futures):
             future.result()

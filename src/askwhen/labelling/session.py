@@ -115,7 +115,7 @@ class Labelling:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """What is interrupted inside may be half done, and is not saved: it can be made again from the answers."""
+        """Inside, the sampler is half changed: interrupted there it is not saved, as the answers can make it again."""
         self._whole = False
         yield
         self._whole = True

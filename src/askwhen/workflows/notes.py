@@ -45,7 +45,7 @@ def written(source: Source, offset: int) -> str:
 
 
 def read(path: str) -> Note:
-    """The note of a saved sampler; one that says nothing where it has none, or another one."""
+    """The note of a saved sampler; an empty one where the file has none, or one of another kind."""
     try:
         found = json.loads(file_format.read(path)[0].get("note") or "")
         facts = {name: found[name] for name in Note._fields if name in found}
@@ -71,7 +71,7 @@ def read_as(note: Note, given: dict[str, Any], said: Collection[str], file: str)
 
 
 def _plain(value: Any) -> Any:
-    """A setting as it is written."""
+    """A setting as one text, to be compared and shown; None where it is the default."""
     if isinstance(value, (list, tuple)):
         return ",".join(value) or None
     return None if value in (None, "refuse") else str(value)

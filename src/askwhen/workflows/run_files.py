@@ -122,11 +122,11 @@ class RunFiles:
             self._kept.append(trace)
 
     def trace(self) -> Trace:
-        """All rounds, with those before, if they were to be kept."""
+        """The trace of all rounds, those before included, if ``keep`` was given."""
         return join(self._kept or [])
 
     def end(self, save: bool, finished: bool = True) -> list[AskwhenError]:
-        """Put the trace in its place and, if so wished, save the sampler; what went wrong with either.
+        """Put the trace in its place and, if so wished, save the sampler; give the errors of either.
 
         At every moment a crash leaves something to go on from: the checkpoint is removed once the sampler is saved, or
         where nobody wants a finished run's.
@@ -144,7 +144,7 @@ class RunFiles:
         return self._wrong
 
     def _save(self) -> None:
-        """Save the sampler; where the disk is full, in the place of a trace that could not be written either."""
+        """Save the sampler; on a full disk, in the room that an unfinished trace took."""
         try:
             self.sampler.save(self.saved, note=self._note())
         except AskwhenError:

@@ -19,7 +19,7 @@ _FEW_FEATURES = 256
 
 
 def share_of(labels: float, rounds: int) -> float:
-    """The share of so many rounds that a share, or a number of labels, is."""
+    """Labels, given as a share or as a number above 1, as a share of the rounds."""
     return float(labels) if labels <= 1.0 else min(labels / max(rounds, 1), 1.0)
 
 
@@ -77,7 +77,7 @@ class Source:
 
     @property
     def found(self) -> dict[str, Any]:
-        """What reading has settled that need not have been said: the format, and how many features svmlight has."""
+        """What reading has found out by itself: the format, and how many features an svmlight file has."""
         if self._stream is None:
             return {}
         features = {"n_features": self._stream.n_features} if self._stream.format == "svmlight" else {}
@@ -172,7 +172,7 @@ def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def of_file(name: str, played: int) -> Iterator[None]:
-    """Let errors speak of the file and its instances: the library speaks of rows of a chunk X."""
+    """Inside, an error about a row of a chunk names the file, and the instance by its number in it."""
     try:
         yield
     except InputError as error:
@@ -180,7 +180,7 @@ def of_file(name: str, played: int) -> Iterator[None]:
 
 
 class OfFileError(InputError):
-    """What was wrong with a chunk of a file, of which so many instances had been played before."""
+    """An error about a chunk of a file, before which ``played`` instances had been played."""
 
     def __init__(self, error: InputError, name: str, played: int) -> None:
         super().__init__(*error.args)

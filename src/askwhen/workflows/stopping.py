@@ -62,7 +62,7 @@ class Stopping:
                 size = int(min(max(size * min(max(fitting, 0.25), 4.0), _FEWEST), _MOST))
 
     def _next(self, chunks: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
-        """The next chunk; waiting for it, an interrupt is an interrupt."""
+        """The next chunk; an interrupt while it is being read ends the stream there."""
         self._waiting = True
         try:
             return None if self.stopped else next(chunks, None)

@@ -44,7 +44,7 @@ class Pace:
 
     @property
     def rate(self) -> float:
-        """Rounds per second; those of the first piece, in which steps are compiled, only where there is no other."""
+        """Rounds per second, without the first piece, which waits for the compiler, unless it is the only one."""
         return (self._sampler.round - self._begins) / max(self._last - self._started, 1e-9)
 
     def __call__(self, trace: Trace) -> None:

@@ -91,7 +91,7 @@ class SelectiveClassifier(base.Classifier):
         return len(pickle.dumps(self))
 
     def _values(self, owner: str, x: dict[Any, Any]) -> dict[Any, float]:
-        """X as numbers by name; text is 1 by the name "name=value"."""
+        """The instance as numbers by name; a text becomes the number 1 under the name "name=text"."""
         found: dict[Any, float] = {}
         for name, value in x.items():
             if isinstance(value, str):
@@ -132,7 +132,7 @@ class SelectiveClassifier(base.Classifier):
         return (-next(iter(self._labels)) if self._labels else 1 if y == 1 else -1), y
 
     def _label(self, p: float) -> Any:
-        """The label of a margin; the only one that has come, or the other truth value of that, or None."""
+        """The label of a margin; while only one label has come, that one, or its opposite if it is True or False."""
         sign = 1 if p > 0.0 else -1
         if sign in self._labels or not self._labels:
             return self._labels.get(sign)
@@ -157,7 +157,7 @@ class SelectiveClassifier(base.Classifier):
         return self._label(float(self.sampler.margins(row)[0]))
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> NoReturn:
-        """Margins are no probabilities: see ``ask_one``."""
+        """Refused, since margins are no probabilities; ``ask_one`` gives the margin."""
         raise NotImplementedError("a margin is no probability; use predict_one, or ask_one for the margin")
 
     def ask_one(self, x: dict[Any, Any]) -> Ask:

@@ -88,7 +88,7 @@ class Columns:
         self.has_warned = False
 
     def row(self, values: dict[Any, float], statistics: PrepareState | None) -> np.ndarray:
-        """The row of an instance that is only looked at: names that were never learnt have no say."""
+        """The row of an instance that is only predicted; names that no round has had are left out."""
         row = np.zeros(len(self.seen)) if statistics is None else np.where(self.kind == COUNTS, 0.0, statistics.mean)
         for name, value in values.items():
             place = self.places.get(name)

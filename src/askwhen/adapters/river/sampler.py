@@ -77,7 +77,7 @@ class RiverSampler:
         self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
 
     def _begin(self) -> None:
-        """Let margins come from elsewhere; again after an interrupt in the first round."""
+        """Get ready to decide on the margins of the classifier; once more if the first round was interrupted."""
         if self._judge.learner is None:
             self._judge.begin("RiverSampler", "x", 1, False)
 

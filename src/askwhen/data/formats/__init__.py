@@ -27,7 +27,7 @@ READERS: dict[str, Callable[[Request], Generator[Chunk]]] = {
 
 
 def _by_name(path: str | os.PathLike[str]) -> str | None:
-    """What the name of a file says that it holds, if it does."""
+    """The format that the name of a file says, or None."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
@@ -35,12 +35,12 @@ def _by_name(path: str | os.PathLike[str]) -> str | None:
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
-    """Whether the name of a file says what it holds."""
+    """Whether the name of a file says its format."""
     return _by_name(path) is not None
 
 
 def format_of(path: str | os.PathLike[str], format: str | None) -> str:
-    """What a file holds: what was said, or what its name says."""
+    """The format of a file: the one that was given, or the one that its name says."""
     found = _by_name(path) if format is None else format
     if found is None:
         listed = ", ".join(sorted(set(FORMATS.values())))

@@ -124,7 +124,7 @@ def _first(rows: Generator[memoryview], size: int) -> memoryview | None:
 
 
 def _numbered(first: memoryview, rows: Generator[memoryview]) -> Generator[tuple[bool, memoryview]]:
-    """Blocks, with word of which is the first."""
+    """Blocks, each with whether it is the first."""
     with closing(rows):
         yield True, first
         for block in rows:

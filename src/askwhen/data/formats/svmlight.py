@@ -117,7 +117,7 @@ def number(text: Any, at: Any, high: Any, low: Any, exact: Any, bits: Any) -> An
 
 @step
 def word(text: Any, at: Any) -> Any:
-    """A value that is no digits: nan, inf and the like are left to Python, anything else is none."""
+    """A value that does not begin with digits: a word, such as nan, is left for Python to read; nothing is no value."""
     start = at
     while not is_space(text[at]) and text[at] != NEWLINE and text[at] != HASH and text[at] != COLON:
         at += _1
