@@ -54,6 +54,8 @@ def test_columns_are_found_by_their_names_whatever_their_order(model):
     assert predicted("m.askwhen", "other.ndjson") == whole
     (HERE / "less.csv").write_text("f0,f1\n1,2\n")
     assert "less.csv has no column 'f2'" in refused("predict", "m.askwhen", "less.csv")
+    assert "s.csv has no column 'nope'; it has" in refused("predict", "m.askwhen", "s.csv", "--label", "nope")
+    assert predicted("m.askwhen", "s.csv", "--label", "spam") == whole
 
 
 def test_the_rest_of_a_file_is_what_comes_after_the_rounds_that_were_played(model):

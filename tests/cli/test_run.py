@@ -265,3 +265,22 @@ def test_a_run_of_a_part_goes_on_after_that_part():
     with click.Context(run, info_name="askwhen run"):
         assert going_on("m.askwhen", 1250).endswith("askwhen run --resume m.askwhen --skip 1250")
         assert going_on("m.askwhen", None).endswith("askwhen run --resume m.askwhen")
+
+
+def test_a_positive_label_that_never_comes_is_said_at_once():
+    write_csv(HERE / "s.csv")
+    said = refused("run", "s.csv", "--label", "spam", "--positive", "maybe")
+    assert said == "askwhen: no instance of s.csv has the label 'maybe' that is --positive; its labels are 'no', 'yes'."
+    assert [path.name for path in HERE.iterdir()] == ["s.csv"]  # no round was played, and none saved
+    options = ("--format", "csv", "--label", "spam", "--positive", "maybe")
+    done = inside("run", "-", *options, stdin=(HERE / "s.csv").read_text())
+    assert re.match(r"None of the first [123],\d\d\d instances has the label 'maybe'\.\n", done.stderr)
+    assert done.returncode == 1
+
+
+def test_a_short_run_says_nothing_of_checkpoints_and_a_log_has_no_empty_lines():
+    write_csv(HERE / "s.csv")
+    done = askwhen("run", "s.csv", "--label", "spam", "--trace", "t.csv", "--model", "m.askwhen")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = askwhen("run", "s.csv", "--label", "nope")
+    assert done.stderr.startswith("askwhen: s.csv has no column 'nope'")

@@ -1,5 +1,6 @@
 """Pipes, encodings, and processes that end while something is wrong with a file."""
 
+import bz2
 import gzip
 import lzma
 import os
@@ -190,3 +191,17 @@ def test_an_encoding_that_there_is_not_is_refused(tmp_path, encoding):
         aw.data.read("t.csv", encoding=encoding)
     with pytest.raises(aw.InputError, match="encoding= is only for files of text"):
         aw.data.read("t.csv", format="parquet", encoding="latin-1")
+
+
+PACKED = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("how", PACKED)
+def test_compressed_bytes_are_known_by_how_they_begin(how, tables):
+    packed = PACKED[how](WORDS.encode())
+    expected = aw.data.read("words.csv", text="body").load()[1].tolist()
+    (tables / "packed.csv").write_bytes(packed)
+    assert aw.data.read("packed.csv", text="body").load()[1].tolist() == expected
+    code = "import askwhen as aw; print(aw.data.read('-', format='csv', text='body').load()[1].tolist())"
+    piped = subprocess.run([sys.executable, "-c", code], input=packed, capture_output=True, check=True)
+    assert piped.stdout.decode().strip() == str(expected)

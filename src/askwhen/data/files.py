@@ -9,12 +9,14 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
@@ -23,7 +25,13 @@ from ..errors import InputError, argument
 BLOCK = 1 << 22
 """How many bytes are parsed at once."""
 
-COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+COMPRESSED = {
+    ".gz": re.compile(rb"\x1f\x8b"),
+    ".bz2": re.compile(rb"BZh[1-9]1AY&SY"),
+    ".xz": re.compile(rb"\xfd7zXZ\0"),
+    ".zst": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+"""Suffixes of compressed files, and how their content begins."""
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -69,14 +77,19 @@ def not_decoded(path: str | os.PathLike[str], what: str = "") -> InputError:
 
 
 def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, BinaryIO]:
-    """The content of a file, decompressed by what its name says, and the file itself; ``-`` is the standard input."""
-    if os.fspath(path) == "-":
-        return sys.stdin.buffer, sys.stdin.buffer
+    """The content of a file, decompressed, and the file itself; ``-`` is the standard input.
+
+    Compressed is what has the name of it, and what begins like it: a pipe has no name.
+    """
     try:
-        file = Path(path).open("rb")  # noqa: SIM115, the caller closes it
+        file: Any = sys.stdin.buffer if os.fspath(path) == "-" else Path(path).open("rb")  # noqa: SIM115, the caller closes
+        suffix = Path(path).suffix
+        if suffix not in COMPRESSED:
+            file = file if hasattr(file, "peek") else io.BufferedReader(file)
+            start = file.peek(10)
+            suffix = next((suffix for suffix, begins in COMPRESSED.items() if begins.match(start)), "")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}.", owner=owner) from error
-    suffix = Path(path).suffix
     if suffix == ".gz":
         return cast(BinaryIO, gzip.GzipFile(fileobj=file)), file
     if suffix == ".bz2":
@@ -134,8 +147,7 @@ def blocks_of(
         if encoding is not None:
             fill: Any = _Recoded(content, encoding, piped).readinto
         else:
-            # A pipe is read as its lines come, not when a whole block has come.
-            fill = content.readinto1 if piped else content.readinto  # type: ignore[attr-defined]
+            fill = partial(_come, content) if piped else content.readinto  # type: ignore[attr-defined]
         while True:
             block = bytearray(len(rest) + size)
             block[: len(rest)] = rest
@@ -160,6 +172,13 @@ def blocks_of(
     if rest:
         last = bytearray(rest + b"\n")  # of one type with the others, so that one step serves all
         yield memoryview(last)[_marked(last) if first else 0 :]
+
+
+def _come(content: Any, buffer: memoryview) -> int:
+    """Write what has come through a pipe to a buffer; ``readinto1`` would wait for more after a peek."""
+    found = content.read1(len(buffer))
+    buffer[: len(found)] = found
+    return len(found)
 
 
 def _marked(block: bytearray) -> int:

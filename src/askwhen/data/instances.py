@@ -75,7 +75,7 @@ class Columns(NamedTuple):
         """The columns that need to be read at all."""
         if not self.strict:
             return [name for name in names if name not in self.drop]
-        used = {self.time, *self.text, *self.categories, *self.features_in(names)}
+        used = {self.label, self.time, *self.text, *self.categories, *self.features_in(names)}
         if self.labelled:
             used.add(self.label_in(names))
         return [name for name in names if name in used and name not in self.drop]
@@ -85,8 +85,7 @@ class Columns(NamedTuple):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InputError(f"{path} has more than one column {twice!r}.", owner="read", file=str(path))
-        label = self.label if self.labelled else None
-        for name in (label, self.time, *self.text, *self.categories):
+        for name in (self.label, self.time, *self.text, *self.categories):
             if name is not None and name in self.drop:
                 raise InputError(
                     f"column {name!r} is needed, and named in {argument('drop')} too.", owner="read", file=str(path)

@@ -13,7 +13,7 @@ _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
 """Labels that may be in one stream without word of which is positive."""
 
 
-_MANY = 3
+MANY = 3
 """So many different labels are more than a pair."""
 
 
@@ -43,7 +43,7 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
     """
     y = np.asarray(y)
     if positive is not None:
-        if seen is not None and len(seen) < _MANY:
+        if seen is not None and len(seen) < MANY:
             seen.update(np.unique(y.astype(str)).tolist())
         return _by_positive(y, positive, path)
     if y.dtype.kind == "b":

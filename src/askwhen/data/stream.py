@@ -19,7 +19,7 @@ from .formats import READERS, chunks_of, format_of
 from .formats.csv_tables import check_delimiter
 from .formats.svmlight import scan
 from .instances import Columns
-from .labels import check_positive_label, signs, words_of
+from .labels import MANY, check_positive_label, signs, words_of
 from .request import Request
 
 
@@ -74,6 +74,7 @@ class Stream:
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen = 0, self.positive is None, set[str]()
+        held: tuple[Any, ...] | None = None
         with closing(chunks_of(self._request(report))) as chunks:
             for X, y, times, self.names in chunks:
                 if self.target == "binary" and not self._tagged:
@@ -84,14 +85,24 @@ class Stream:
                     y = _numbers(y, self.path)
                 passed = min(max(self.skip - before, 0), X.shape[0])
                 before += X.shape[0]
-                found = (X, y) if times is None else (X, y, times)
+                found: tuple[Any, ...] = (X, y) if times is None else (X, y, times)
+                if held is not None:
+                    yield held
+                    held = None
                 if passed < X.shape[0]:
-                    yield tuple(array if array is None else array[passed:] for array in found) if passed else found
+                    found = tuple(array if array is None else array[passed:] for array in found) if passed else found
+                    if not found_positive and before == X.shape[0] and not is_piped(self.path):
+                        held = found  # if it is the whole file, nothing of it is given out before it is refused
+                    else:
+                        yield found
         if before and not found_positive:
+            has = f"; its labels are {listed(sorted(seen))}" if len(seen) < MANY else ""
             raise InputError(
-                f"no instance of {self.path} has the label {self.positive!r} that is {argument('positive')}.",
+                f"no instance of {self.path} has the label {self.positive!r} that is {argument('positive')}{has}.",
                 owner="read",
             )
+        if held is not None:
+            yield held
 
     def _with_progress(self) -> Generator[tuple[Any, ...]]:
         from rich.console import Console

@@ -80,13 +80,14 @@ class Checkpoints:
             self._last = time.monotonic()
         return time.monotonic() - self._last >= max(self._every, self._took / _LARGEST_SHARE)
 
-    def save(self) -> None:
-        """Save one now."""
+    def save(self, announced: bool = True) -> None:
+        """Save one now, and say so the first time, unless it is not ``announced``: one that goes in a moment."""
         started = time.monotonic()
         path = checkpoint_of(self._model)
         try:
             self._sampler.save(path, note=self._note())
-            self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._going_on}")
+            if announced:
+                self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._going_on}")
         except AskwhenError as error:
             reason = error.sentence
             self._once(f"No checkpoint could be saved, and the run goes on without: {reason}")

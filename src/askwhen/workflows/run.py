@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,9 @@ from .run_files import RunFiles
 from .source import NothingLeftError, Source, of_file, share_of
 from .stopping import Stopping
 from .watching import Pace, Progresses, Say, silent, unseen
+
+_DOUBTFUL = 1000
+"""After so many instances without a positive label, the person should know."""
 
 
 def resumed_as(saved: str, skip: int | None) -> str:
@@ -173,7 +176,7 @@ def run(
     try:
         with stopping.listening(), progress(source.name, source.size()) as move:
             watch = Pace(sampler, move, started)
-            chunks = stopping.pieces(source.chunks(passed, move))
+            chunks = stopping.pieces(_doubted(source, passed, move, say))
             made = files.play(chunks, watch, window=window, everything=everything)
     except NothingLeftError as error:
         if found is None or found == resume or skip is not None:
@@ -219,6 +222,19 @@ def _same_source(file: str, reading: dict[str, Any], said: Collection[str], note
     source = Source(file, again, shuffle=shuffle or note.seed is not None, seed=note.seed)
     source.expect(note.names, note.places)
     return source
+
+
+def _doubted(source: Source, passed: int, move: Any, say: Say) -> Iterator[tuple[Any, ...]]:
+    """The chunks of a source; where many instances have no positive label, that is said, once."""
+    positive, n = source.reading.get("positive"), 0
+    for chunk in source.chunks(passed, move):
+        n += len(chunk[1])
+        if positive is not None and (chunk[1] > 0).any():
+            positive = None
+        elif positive is not None and n >= _DOUBTFUL:
+            say(f"None of the first {n:,} instances has the label {positive!r}.")
+            positive = None
+        yield chunk
 
 
 def _fresh(

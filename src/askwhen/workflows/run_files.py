@@ -96,12 +96,12 @@ class RunFiles:
         before = None if self.sampler.learner.regression else self.before  # squared errors need the labels
         return progressive(self.sampler, chunks, watch=noted, before=before, **scoring)
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, announced: bool = True) -> None:
         """Save one, after the trace up to it is safe."""
         with self._without_trace():
             if self._writer is not None:
                 self._writer.sync()
-        self._checkpoints.save()
+        self._checkpoints.save(announced)
 
     @contextlib.contextmanager
     def _without_trace(self) -> Iterator[None]:
@@ -132,7 +132,7 @@ class RunFiles:
         where nobody wants a finished run's.
         """
         if save and self._writer is not None:
-            self._checkpoint()
+            self._checkpoint(announced=False)
         with _noted(self._wrong):
             if self._writer is not None:
                 self._writer.close()

@@ -63,8 +63,10 @@ def predict(
     if target is not None and Path(target).exists() and Path(target).samefile(model):
         raise aw.InputError(f"--out {target} is the model; give it a name of its own.")
     sampler, note = load(model), notes.read(model)
-    read_as = notes.read_as(note, reading, said(), file)
-    source = Source(file, read_as | {"positive": None}, "none")
+    read_as = notes.read_as(note, reading, said(), file) | {"positive": None}
+    if "label" not in said() and read_as["label"] is not None:  # whoever predicts need not have it
+        read_as |= {"label": None, "drop": (*read_as["drop"], read_as["label"])}
+    source = Source(file, read_as, "none")
     source.expect(note.names if note.is_known else sampler.feature_names, note.places)
     first = skip if skip is not None else sampler.round + note.offset if rest else 0
     counts: dict[str, int] = {}

@@ -16,8 +16,10 @@ def progress_bar(out: Out, what: str, total: int | None, *columns: str) -> Itera
 
     shown = [TextColumn("{task.description}"), BarColumn(bar_width=24)]
     shown += [TextColumn(f"{{task.fields[{name}]}}") for name in columns]
-    looks: dict[str, Any] = {"disable": out.quiet, "transient": True, "redirect_stdout": False}
-    with Progress(*shown, TimeElapsedColumn(), console=out.stderr(), **looks) as bar:
+    console = out.stderr()
+    # Where nobody can see a bar move, it would leave an empty line.
+    looks: dict[str, Any] = {"disable": out.quiet or not console.is_terminal, "transient": True}
+    with Progress(*shown, TimeElapsedColumn(), console=console, redirect_stdout=False, **looks) as bar:
         fields: dict[str, Any] = dict.fromkeys(columns, "")
         task = bar.add_task(what, total=total, **fields)
 
