@@ -1,16 +1,16 @@
-"""Four numbers side by side, as the processor adds and multiplies them at once.
+"""Numbers side by side, as the processor adds and multiplies them at once: four, or eight in single precision.
 
 A sum of products must be taken in one order everywhere, or its last bits would differ from one compiled place to
-another; a compiler that keeps to an order takes the numbers one by one. Here the order is ours and four wide: number i
-of a sum goes to lane i modulo 4 of an accumulator. Steps are written in these words, and mean the same in Python, where
-four lanes are an array:
+another; a compiler that keeps to an order takes the numbers one by one. Here the order is ours, and as wide as lanes
+are: number i of a sum goes to lane i modulo 4 of an accumulator. Steps are written in these words, and mean the same in
+Python, where lanes are an array:
 
 ==================  ==================================================
-at(v, i)            the lanes v[i], v[i + 1], v[i + 2], v[i + 3]
-put(v, i, a)        write four lanes there, in place
-lanes(a, b, c, d)   these four numbers
-alike(c)            four times the number c
-added_up(a)         (a_0 + a_2) + (a_1 + a_3)
+at(v, i)            the lanes v[i], v[i + 1], ..., as many as there are for numbers of v's kind
+put(v, i, a)        write lanes there, in place
+lanes(a, b, ...)    these four or eight numbers
+alike(c)            the number c in all lanes
+added_up(a)         (a_0 + a_2) + (a_1 + a_3); of eight, the same of their halves' sum
 ==================  ==================================================
 
 Lanes are added, subtracted and multiplied with ``+``, ``-`` and ``*``. Places are not checked.
@@ -28,116 +28,118 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import models, register_model
 
-WIDTH = 4
+_Array, _Float, _Integer = numba.types.Array, numba.types.Float, numba.types.Integer
+_WIDTHS = {numba.types.float64: 4, numba.types.float32: 8}
+WIDTHS = {np.dtype(np.float64): 4, np.dtype(np.float32): 8}
+"""How many lanes there are, by the kind of the numbers."""
 
 
 class LanesType(numba.types.Type):
-    """The numba type of four lanes."""
+    """The numba type of lanes of numbers of one kind."""
 
-    def __init__(self) -> None:
-        super().__init__("Lanes")
-
-
-LANES = LanesType()
-_VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+    def __init__(self, number: Any) -> None:
+        self.number = number
+        self.width = _WIDTHS[number]
+        super().__init__(f"Lanes({number})")
 
 
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        cast(Any, super()).__init__(manager, kind, _VECTOR)
+        cast(Any, super()).__init__(manager, kind, _vector(kind))
 
 
 cast(Any, register_model)(LanesType)(_LanesModel)
 
 
+def _vector(kind: LanesType) -> Any:
+    return ir.VectorType(ir.DoubleType() if kind.width == 4 else ir.FloatType(), kind.width)
+
+
 def at(v: Any, i: Any) -> Any:
-    """The four lanes from place i on."""
-    return v[i : i + WIDTH].copy()
+    """The lanes from place i on."""
+    return v[i : i + WIDTHS[v.dtype]].copy()
 
 
 def put(v: Any, i: Any, a: Any) -> None:
-    """Write four lanes from place i on, in place."""
-    v[i : i + WIDTH] = a
+    """Write lanes from place i on, in place."""
+    v[i : i + len(a)] = a
 
 
-def lanes(a: float, b: float, c: float, d: float) -> Any:
-    """Four numbers side by side."""
-    return np.array([a, b, c, d])
+def lanes(*numbers: float) -> Any:
+    """Four or eight numbers side by side."""
+    return np.array(numbers)
 
 
-def alike(c: float) -> Any:
+def alike(c: Any) -> Any:
     """The same number in all lanes."""
-    return np.full(WIDTH, c)
+    return np.full(8 if isinstance(c, np.float32) else 4, c)
 
 
 def added_up(a: Any) -> Any:
-    """The sum of the four lanes, in one order."""
+    """The sum of the lanes, in one order."""
+    if len(a) == 8:
+        a = a[:4] + a[4:]
     return (a[0] + a[2]) + (a[1] + a[3])
 
 
-def _typed(function: Any, result: Any, *wanted: Any) -> None:
-    """Let compiled code call ``function`` with arguments of these types; an array is one of contiguous numbers."""
+def _typed(function: Any, lower: Any, *wanted: Any, result: Any) -> None:
+    """Let compiled code call ``function`` with arguments of these types; ``result`` is found from them."""
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            fits = len(args) == len(wanted) and all(map(_is, args, wanted))
-            return cast(Any, signature)(result, *args) if fits else None
+            fits = len(args) == len(wanted) and all(map(isinstance, args, wanted)) and all(map(_is_flat, args))
+            kind = result(*args) if fits else None
+            return None if kind is None else cast(Any, signature)(kind, *args)
 
     cast(Any, infer_global)(function)(Template)
+    cast(Any, lower_builtin)(function, *wanted)(lower)
 
 
-def _is(arg: Any, wanted: Any) -> bool:
-    if wanted is numba.types.Array:
-        return isinstance(arg, wanted) and arg.ndim == 1 and arg.layout == "C" and arg.dtype == numba.types.float64
-    return isinstance(arg, wanted)
+def _is_flat(arg: Any) -> bool:
+    """Whether an array can be read lane by lane."""
+    return not isinstance(arg, _Array) or (arg.ndim == 1 and arg.layout == "C" and arg.dtype in _WIDTHS)
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, place: Any) -> Any:
-    data = context.make_array(kind)(context, builder, value=array).data
-    return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, place: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, value=array).data
+    return builder.bitcast(builder.gep(data, [place]), _vector(LanesType(array_type.dtype)).as_pointer())
 
 
 def _at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     found = builder.load(_pointer(context, builder, sig.args[0], *args))
-    found.align = 8
+    found.align = sig.args[0].dtype.bitwidth // 8
     return found
 
 
 def _put(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=8)
+    builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]), align=sig.args[0].dtype.bitwidth // 8)
     return context.get_dummy_value()
 
 
-def _alike(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    number = context.cast(builder, args[0], sig.args[0], numba.types.float64)
-    first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), None)
-    return builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), mask)
+def _lane(i: int) -> Any:
+    return ir.Constant(ir.IntType(32), i)
 
 
 def _lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    found = ir.Constant(_VECTOR, ir.Undefined)
-    for i in range(WIDTH):
-        number = context.cast(builder, args[i], sig.args[i], numba.types.float64)
-        found = builder.insert_element(found, number, ir.Constant(ir.IntType(32), i))
+    found = ir.Constant(_vector(sig.return_type), ir.Undefined)
+    for i, number in enumerate(args):
+        found = builder.insert_element(found, number, _lane(i))
     return found
 
 
+def _alike(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    nothing = ir.Constant(_vector(sig.return_type), ir.Undefined)
+    first = builder.insert_element(nothing, args[0], _lane(0))
+    return builder.shuffle_vector(
+        first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), sig.return_type.width), None)
+    )
+
+
 def _added_up(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    lanes = [builder.extract_element(args[0], ir.Constant(ir.IntType(32), i)) for i in range(WIDTH)]
-    return builder.fadd(builder.fadd(lanes[0], lanes[2]), builder.fadd(lanes[1], lanes[3]))
-
-
-_typed(at, LANES, numba.types.Array, numba.types.Integer)
-_typed(put, numba.types.none, numba.types.Array, numba.types.Integer, LanesType)
-_typed(alike, LANES, numba.types.Number)
-_typed(lanes, LANES, *(WIDTH * [numba.types.Number]))
-_typed(added_up, numba.types.float64, LanesType)
-cast(Any, lower_builtin)(at, numba.types.Array, numba.types.Integer)(_at)
-cast(Any, lower_builtin)(put, numba.types.Array, numba.types.Integer, LanesType)(_put)
-cast(Any, lower_builtin)(alike, numba.types.Number)(_alike)
-cast(Any, lower_builtin)(lanes, *(WIDTH * [numba.types.Number]))(_lanes)
-cast(Any, lower_builtin)(added_up, LanesType)(_added_up)
+    parts = [builder.extract_element(args[0], _lane(i)) for i in range(sig.args[0].width)]
+    if len(parts) == 8:
+        parts = [builder.fadd(a, b) for a, b in zip(parts[:4], parts[4:], strict=True)]
+    return builder.fadd(builder.fadd(parts[0], parts[2]), builder.fadd(parts[1], parts[3]))
 
 
 def _operation(name: str) -> Any:
@@ -147,6 +149,39 @@ def _operation(name: str) -> Any:
     return lower
 
 
+def _all_alike(*args: Any) -> Any:
+    return LanesType(args[0]) if len(set(args)) == 1 and len(args) == _WIDTHS.get(args[0]) else None
+
+
+def _both(a: Any, b: Any) -> Any:
+    return a if a == b else None
+
+
+def _of_array(array: Any, _: Any) -> Any:
+    return LanesType(array.dtype)
+
+
+def _nothing(array: Any, _: Any, a: Any) -> Any:
+    return numba.types.none if a.number == array.dtype else None
+
+
+def _number(a: Any) -> Any:
+    return a.number
+
+
+_typed(at, _at, _Array, _Integer, result=_of_array)
+_typed(put, _put, _Array, _Integer, LanesType, result=_nothing)
+_typed(alike, _alike, _Float, result=LanesType)
+_typed(added_up, _added_up, LanesType, result=_number)
 for _operator, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul")):
-    _typed(_operator, LANES, LanesType, LanesType)
-    cast(Any, lower_builtin)(_operator, LanesType, LanesType)(_operation(_name))
+    _typed(_operator, _operation(_name), LanesType, LanesType, result=_both)
+
+
+class _LanesTemplate(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        kind = _all_alike(*args) if all(isinstance(arg, _Float) for arg in args) else None
+        return None if kind is None else cast(Any, signature)(kind, *args)
+
+
+cast(Any, infer_global)(lanes)(_LanesTemplate)
+cast(Any, lower_builtin)(lanes, cast(Any, numba.types.VarArg)(_Float))(_lanes)

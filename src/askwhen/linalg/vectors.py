@@ -39,6 +39,9 @@ look = Family("look", on=(0, 1))
 dot = Family("dot", on=(1,))
 """dot(w, x) -> w.x"""
 
+measure = Family("measure")
+"""measure(x, d) -> (|x|^2, SOUND or UNSOUND): checks a row of d features, and touches nothing else."""
+
 add_scaled = Family("add_scaled", on=(0, 2))
 """add_scaled(w, c, x): w += c x, in place."""
 
@@ -164,6 +167,27 @@ def _look_sparse(w: Any, x: Any) -> Any:
         last = i0
     norm2 = (n0 + n1) + (n2 + n3)
     return (s0 + s1) + (s2 + s3), norm2, UNSOUND if messy or not norm2 <= LARGEST else SOUND
+
+
+@measure.of(np.ndarray)
+def _measure_dense(x: Any, d: int) -> Any:
+    norm2 = inner(x, x)
+    return norm2, SOUND if norm2 <= LARGEST else UNSOUND
+
+
+@measure.of(SparseRow)
+def _measure_sparse(x: Any, d: int) -> Any:
+    data, indices = x.data, x.indices
+    if x.start < 0 or x.stop < x.start or x.stop > min(len(indices), len(data)):
+        return 0.0, UNSOUND
+    norm2, last = 0.0, np.int64(-1)
+    messy: Any = False
+    for k in range(np.uint64(x.start), np.uint64(x.stop)):
+        i = np.int64(indices[k])
+        messy |= i <= last
+        norm2 += data[k] * data[k]
+        last = i
+    return norm2, UNSOUND if messy or last >= d or not norm2 <= LARGEST else SOUND
 
 
 @dot.of(np.ndarray)
