@@ -46,13 +46,23 @@ class Row:
 
     @cached_property
     def _state(self):
-        return self.sampler.learner.start(2, False)
+        learner = self.sampler.learner
+        return learner.start_views(learner.layout(2, False)) if self.views else learner.start(2, False)
+
+    @property
+    def _weights(self):
+        return getattr(self._state, "w", None)
+
+    @property
+    def views(self):
+        """The learner sees several views of an instance."""
+        return hasattr(self.sampler.learner, "layout")
 
     @property
     def kind(self):
         """What steps are compiled for: the types of the learner's state and of the drift guard."""
-        state = self._state
-        return f"{type(state).__name__}-{type(state.w).__name__}-{type(self.sampler.drift).__name__}"
+        parts = (self._state, self._weights, self.sampler.drift)
+        return "-".join(type(part).__name__ for part in parts)
 
     @property
     def group(self):
@@ -72,7 +82,7 @@ class Row:
     @property
     def dual(self):
         """The weights are a sum over kept instances."""
-        return isinstance(self._state.w, Expansion)
+        return isinstance(self._weights, Expansion)
 
     @property
     def curved(self):
@@ -81,26 +91,26 @@ class Row:
 
     @property
     def any_size(self):
-        """Takes instances of any size; the second-order dual form refuses squared norms beyond 1e6 b."""
+        """Takes instances of any size; views and the second-order dual form refuse squared norms beyond 1e6 b."""
         prepare = self.sampler.prepare
         bounded = self.curved or (prepare is not None and prepare.scale != "none")
-        return bounded or not (self.dual and self.sampler.learner.has_uncertainty)
+        return bounded or not ((self.dual and self.sampler.learner.has_uncertainty) or self.views)
 
     @property
     def starts_at_zero(self):
-        """A feature that is always zero does not matter; Winnow starts at 1/d."""
-        return self.dual or not np.any(self._state.w)
+        """A feature that is always zero does not matter; Winnow starts at 1/d, and views draw frequencies for it."""
+        return self.dual or not (self.views or np.any(self._weights))
 
     @property
     def silent_at_zero(self):
         """The margin of the instance zero is zero: there is no kernel that lifts it and no bias."""
-        return not self.curved and self.sampler.prepare is None
+        return not (self.curved or self.views) and self.sampler.prepare is None
 
     @property
     def same_in_csr(self):
-        """Dense and CSR are prepared alike; sparse features are not centred."""
+        """Dense and CSR are prepared alike; sparse features are not centred, but for views, which are dense."""
         prepare = self.sampler.prepare
-        return prepare is None or prepare.scale in ("unit", "none")
+        return self.views or prepare is None or prepare.scale in ("unit", "none")
 
 
 def letters_of(name):
@@ -163,6 +173,10 @@ _ROWS = [
         aw.SwitchDetector(12, 3, 0.5),
     ),
     _row("default"),
+    _row("mixture, switch", aw.Mixture(), aw.BudgetRule(0.4), aw.SwitchDetector(12, 3, 0.5), aw.Prepare("unit")),
+    _row("mixture, raw", aw.Mixture(), aw.MarginRule(0.3)),
+    _row("mixture, numbers", aw.Mixture(regression=True), aw.BudgetRule(0.3, by="uncertainty"), None, aw.Prepare()),
+    _row("auto, budget of the first release", aw.AutoLasec(), aw.BudgetRule(0.3, spread=False), None, aw.Prepare()),
     _row("auto, margin, raw", aw.AutoLasec(b=0.5), aw.MarginRule(0.3)),
     _row(
         "auto, mistake, switch",

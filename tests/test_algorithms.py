@@ -9,10 +9,10 @@ SCALES = {"a": 0.3, "b": 0.3, "beta": 0.3, "delta": 0.3, "kappa": 0.4, "rate": 0
 
 
 def test_there_are_the_papers_algorithms_and_ours():
-    ours = ["default", "random", "regression"]
+    ours = ["default", "random", "regression", "auto-lasec", "least-squares"]
     assert list(algorithms()) == [*ours, *(name.lower() for name in aw.paper_names())]
     assert [name for name, each in algorithms().items() if each.is_ours] == ours
-    assert len(algorithms()) == 29
+    assert len(algorithms()) == 31
 
 
 @pytest.mark.parametrize("name", algorithms())

@@ -101,8 +101,9 @@ def test_a_large_b_makes_the_second_order_perceptron_predict_as_the_perceptron()
     np.testing.assert_allclose(1e9 * trace.margin, expected.margin, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("row", CLASSIFIERS.values(), ids=str)
+@pytest.mark.parametrize("row", [row for row in CLASSIFIERS.values() if not row.views], ids=str)
 def test_the_order_of_features_does_not_matter(row):
+    """Views draw frequencies for each feature in turn, so that there it does."""
     X, y = STREAMS["noisy"](8)
     order = np.random.default_rng(0).permutation(X.shape[1])
     expected, trace = row.build(3).run(X, y), row.build(3).run(X[:, order], y)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.compiled import steps
 from askwhen.contracts.drift import NoDrift, watches
-from askwhen.contracts.learner import experts
+from askwhen.contracts.learner import experts, leave
 from askwhen.engine import players
 from askwhen.engine import round as rounds
 from askwhen.engine.instances import check_instances
@@ -64,7 +64,8 @@ def plain_board(engine):
     """What a round is played on, with plain functions in the place of addresses."""
     plain = {name: getattr(players, f"{name}_at").py_func for name in ("look", "form", "learn", "restart")}
     note = players.note_at.py_func if len(experts(engine.learner)) else 0
-    learner = players.LearnerCalls(engine.learner, **plain, note=note)
+    leaves = players.leave_at.py_func if type(engine.learner) in leave else 0
+    learner = players.LearnerCalls(engine.learner, **plain, note=note, leave=leaves)
     if isinstance(engine.drift, NoDrift):
         drift = players.DriftCalls(0, *5 * [0], False)
     else:
@@ -90,13 +91,13 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
     monkeypatch.setattr(players, "borrow", lambda value: value)
     monkeypatch.setattr(rounds, "lend", lambda board: (board,))
-    for step in ("look", "form", "learn", "restart", "note", "room", "begin", "watch", "absorb", "due"):
+    for step in ("look", "form", "learn", "restart", "note", "leave", "room", "begin", "watch", "absorb", "due"):
         monkeypatch.setattr(rounds, f"call_{step}", lambda step, state, *args: step(state, *args))
     done = 0
     while done < len(y):
         board = plain_board(sampler._engine)
         done, verdict = rounds.run_rounds.py_func(
-            board, rows, y, np.zeros(0), done, True, sampler._engine.regression, record
+            board, rows, y, np.zeros(0), done, True, sampler._engine.regression, np.zeros(0, bool), record
         )
         if verdict == players.NOT_READY:
             sampler._engine._make_ready(verdict, instance(rows, done), "test", "x")

@@ -23,6 +23,7 @@ from .learners import (
     BudgetPerceptron,
     Lasec,
     LeastSquares,
+    Mixture,
     ModifiedPerceptron,
     PassiveAggressive,
     PassiveAggressive1,
@@ -125,7 +126,7 @@ class Algorithm:
         return {letter: USUAL[letter] for letter in wanted}
 
 
-def _regression(rate: float, b: float = 1.0) -> Made:
+def _least_squares(rate: float, b: float = 1.0) -> Made:
     return LeastSquares(b, regression=True), BudgetRule(rate, by="uncertainty")
 
 
@@ -152,18 +153,32 @@ _TABLE = (
     Algorithm(
         "default",
         OURS,
-        "finds the drift level itself, asks within a budget: take this",
+        "finds out by itself what the stream needs, asks within a budget: take this",
         "rate",
-        lambda rate: (AutoLasec(), BudgetRule(rate)),
+        lambda rate: (Mixture(), BudgetRule(rate)),
     ),
     Algorithm(
         "random",
         OURS,
         "the same learner, asks at random: what others must beat",
         "rate",
-        lambda rate: (AutoLasec(), FixedRate(rate)),
+        lambda rate: (Mixture(), FixedRate(rate)),
     ),
-    Algorithm("regression", OURS, "numbers: asks where it is uncertain, in a budget", "rate", _regression),
+    Algorithm(
+        "regression",
+        OURS,
+        "numbers: the same learner, asks where it is uncertain, within a budget",
+        "rate",
+        lambda rate: (Mixture(regression=True), BudgetRule(rate, by="uncertainty")),
+    ),
+    Algorithm(
+        "auto-lasec",
+        OURS,
+        "linear, finds the drift level itself, asks within a budget",
+        "rate",
+        lambda rate: (AutoLasec(), BudgetRule(rate)),
+    ),
+    Algorithm("least-squares", OURS, "numbers: linear and without drift, within a budget", "rate", _least_squares),
     Algorithm("perceptron", DRIFT, "moves on every mistake", None, lambda: (Perceptron(), Always())),
     Algorithm(
         "shifting", DRIFT, "a Perceptron that forgets slowly", None, lambda lam: (ShiftingPerceptron(lam), Always())

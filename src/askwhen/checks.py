@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .contracts.learner import grow, learn, learns, quadratic, ready, score
+from .contracts.learner import enter, grow, hear, learn, learns, leave, quadratic, ready, score
 from .contracts.sampler import Parts
 from .data.synthetic import switching
 from .errors import InputError
 from .learners import LeastSquares, Perceptron
-from .linalg.rows import size
+from .linalg.rows import DenseRows, size
 from .linalg.vectors import SOUND
 from .rules import Always, FixedRate
 from .sampler import Sampler
@@ -144,9 +144,12 @@ def _same_bits(what: str, trace: Trace, margins: list[float], chances: list[floa
 def _check_plain(name: str, learner: Any) -> None:
     """Check that the source, run as plain Python, gives the same margins up to rounding."""
     X, y = _stream(bool(learner.regression))
-    trace, state = _played(Parts(learner, Always()), X, y), learner.start(_D, False)
-    randomness = np.random.Generator(np.random.PCG64(1)).spawn(1)[0]
-    for i, x in enumerate(X):
+    trace, engine = _played(Parts(learner, Always()), X, y), Sampler(learner, Always(), seed=1).engine
+    engine.begin("check_learner", "X", _D, False)
+    state, randomness = engine.learner, engine.randomness
+    seen = X if engine.prepare is None else engine.prepared(DenseRows(X)).X  # type: ignore[union-attr]
+    for i, x in enumerate(seen):
+        enter(state, x)
         if not ready(state, x):
             state = grow(state, size(x), randomness)
         m, norm2, verdict = score(state, x)
@@ -155,8 +158,10 @@ def _check_plain(name: str, learner: Any) -> None:
         p = m / (1.0 + q)
         close = abs(p - trace.margin[i]) <= 1e-7 * max(1.0, abs(p))
         _demand(close, f"{name}: plain Python and the compiled round differ in round {i}.")
+        leave(state)
         mistaken = not learner.regression and (1.0 if m > 0.0 else -1.0) != y[i]
         if learns(state, mistaken):
+            hear(state, y[i], 1.0)
             learn(state, x, norm2, m, q, y[i])
 
 

@@ -15,14 +15,23 @@ from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
-from .engine.door import check_label, check_labels, dimensions_of, moment, moments, open_question
+from .engine.door import (
+    check_flags,
+    check_label,
+    check_labels,
+    dimensions_of,
+    given_rows,
+    moment,
+    moments,
+    open_question,
+)
 from .engine.engine import Engine, OpenQuestion
 from .engine.instances import check_instance, check_instances, check_names
 from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
 from .engine.tally import Tally
 from .errors import InputError, QuestionError
-from .learners import AutoLasec
+from .learners import Mixture
 from .linalg.rows import SparseRow, SparseRows, shape_of
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
@@ -57,8 +66,11 @@ class Sampler:
         ``numpy.random.Generator(numpy.random.PCG64(seed))``. Any other randomness comes from a generator spawned from
         it. Without a seed, every sampler tosses its own.
 
+    regression : bool, default False
+        Without a learner: predict numbers instead of -1 and +1.
+
     Without a learner, the sampler takes the recommended one and prepares instances for it: ``Sampler()`` is
-    ``Sampler(AutoLasec(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
+    ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
 
     Examples
     --------
@@ -80,10 +92,16 @@ class Sampler:
         prepare: Prepare | None = None,
         audit: Audit | None = None,
         seed: int | None = None,
+        regression: bool = False,
     ) -> None:
+        check_flag("Sampler", "regression", regression)
         if learner is None:
-            learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
-        parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), drift, prepare, audit)
+            learner, prepare = Mixture(regression), Prepare() if prepare is None else prepare
+        elif regression and not getattr(learner, "regression", True):
+            raise InputError(f"regression is for the default learner, and {short(learner)} is none.", owner="Sampler")
+        if rule is None:
+            rule = BudgetRule(0.1, by="uncertainty" if getattr(learner, "regression", False) else "margin")
+        parts = Parts(learner, rule, drift, prepare, audit)
         check_parts(parts)
         check_seed("Sampler", seed)
         self._own(Engine(parts, None if seed is None else int(seed)))
@@ -158,9 +176,17 @@ class Sampler:
 
     @property
     def drift_weights(self) -> np.ndarray:
-        """How much ``AutoLasec`` trusts each drift level of ``AutoLasec.grid``; empty for other learners."""
+        """How much a mixture trusts each of its experts, see ``experts``; empty for other learners."""
         learner = self._engine.learner
         return np.zeros(0) if learner is None else np.array(experts(learner))
+
+    @property
+    def experts(self) -> list[str]:
+        """What a mixture mixes, one name for each of ``drift_weights``; empty for other learners."""
+        found: list[str] = []
+        if self._engine.learner is not None and hasattr(self.learner, "names"):
+            found = self.learner.names(*self._engine.shape)
+        return found
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -176,6 +202,11 @@ class Sampler:
     def questions(self) -> int:
         """How many labels have been asked for."""
         return self._engine.questions
+
+    @property
+    def volunteered(self) -> int:
+        """How many labels came that nobody had asked for, see ``learn``."""
+        return self._engine.volunteered
 
     @property
     def updates(self) -> int:
@@ -287,7 +318,46 @@ class Sampler:
         with self._lock:
             self._engine.forget(self._open_question("forget", ask))
 
-    def run(self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> Trace:
+    def learn(self, x: Any, y: Any) -> None:
+        """Learn a label that nobody asked for: of a seed set, a complaint, a correction.
+
+        It moves the learner, and the instance counts in the running statistics of ``prepare``. No round is played, no
+        coin is tossed, and neither the budget nor the estimate of the accuracy knows of it.
+
+        Parameters
+        ----------
+        x : array, sparse row, Series or table
+            One instance, or many: an array, a CSR matrix or a table with one in each row.
+        y : number or array
+            Its label, or one for each of them: -1 and +1, or numbers for a regressor.
+
+        Examples
+        --------
+        >>> import askwhen as aw
+        >>> sampler = aw.Sampler(seed=7)
+        >>> sampler.learn([[0.0, 1.0], [1.0, 0.0]], [-1, 1])
+        >>> sampler.round, sampler.volunteered
+        (0, 2)
+        """
+        engine = self._engine
+        with self._lock:
+            if self._tasks:
+                raise self._has_tasks("learn")
+            rows, y = given_rows("learn", x, y, engine.form)
+            names = check_names("learn", x, engine.names)
+            labels = check_labels("learn", y, shape_of(rows)[0], engine.regression)
+            before = engine.checkpoint()
+            try:
+                engine.begin("learn", "x", shape_of(rows)[1], isinstance(rows, SparseRows))
+                engine.learn(rows, labels)
+            except BaseException:
+                engine.restore(before)
+                raise
+            engine.names = names
+
+    def run(
+        self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True, volunteered: Any = None
+    ) -> Trace:
         """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
 
         Only the labels that are asked for are learnt from; the others serve to count mistakes. A run goes on where
@@ -308,6 +378,9 @@ class Sampler:
             predictions, questions and updates, faster; the margins of those rounds are NaN.
         trace : bool, default True
             False keeps only the counts and the switches, so that memory does not grow with the number of rounds.
+        volunteered : array of bool, optional
+            Rounds whose label comes by itself after the prediction, as a complaint does: it is learnt as by ``learn``
+            where it was not asked for.
 
         Returns
         -------
@@ -319,15 +392,18 @@ class Sampler:
         engine = self._engine
         with self._lock:
             if self._tasks or dimensions_of("run", y) == 2:
+                if volunteered is not None:
+                    raise InputError("volunteered labels are for one task.", owner="run")
                 return self._run_tasks("run", X, y, times, margins, trace)  # type: ignore[return-value]
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
             labels, when = check_labels("run", y, n, engine.regression), moments(engine, "run", times, n)
+            given = check_flags("run", "volunteered", volunteered, n)
             before = engine.checkpoint()
             try:
                 engine.begin("run", "X", d, isinstance(rows, SparseRows))
-                played = engine.run(rows, labels, margins or engine.regression, trace, when)
+                played = engine.run(rows, labels, margins or engine.regression, trace, when, given=given)
             except BaseException:
                 engine.restore(before)
                 raise

@@ -15,6 +15,7 @@ river = pytest.importorskip("river")
 from river import checks, compose, datasets, evaluate, linear_model, metrics, preprocessing, tree  # noqa: E402
 
 from askwhen.adapters.river import RiverSampler, SelectiveClassifier  # noqa: E402
+from askwhen.prepare import statistics_of  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group(ROWS["default"].group)  # most of what they compile is the default's
 
@@ -99,11 +100,11 @@ def test_a_missing_number_has_no_say():
     for x, label in zip(named(X), y.tolist(), strict=True):
         model.learn_one(x, label)
     engine = model.sampler._engine
-    mean = engine.prepare.mean[2]
+    mean = statistics_of(engine.prepare).mean[2]
     ask = model.ask_one({"a": 5.0, "b": 1.0, "d": 0.0})
-    assert engine._live.row[2] == 0.0
+    assert engine._live.row[engine.prepare.linear + 2] == 0.0
     assert ask.margin != 0.0
-    assert engine.prepare.mean[2] == mean
+    assert statistics_of(engine.prepare).mean[2] == mean
     x = {"a": 5.0, "b": 1.0, "d": 0.0}
     assert model.predict_one(x) == model.predict_one(x | {"c": mean})
 
@@ -121,7 +122,7 @@ def test_the_statistics_of_a_number_come_from_its_own_values():
             x["gappy"] = rng.normal(-40, 3)
             gappy.append(x["gappy"])
         model.learn_one(x, bool(x["always"] > 0))
-        statistics = model.sampler._engine.prepare
+        statistics = statistics_of(model.sampler.engine.prepare)
         for name, values in (("late", late), ("gappy", gappy)):
             if values:
                 place = model._columns.places[name]
@@ -135,7 +136,7 @@ def test_one_outlier_does_not_spoil_the_statistics_of_a_late_number():
     for t in range(400):
         x = {"always": rng.normal()} | ({"late": 1e9 if t == 300 else rng.normal(0, 10)} if t >= 200 else {})
         model.learn_one(x, bool(x["always"] > 0))
-    statistics = model.sampler._engine.prepare
+    statistics = statistics_of(model.sampler.engine.prepare)
     assert abs(statistics.mean[place]) < 5
     assert 5 < np.sqrt(statistics.var[place]) < 20
 

@@ -188,3 +188,23 @@ def test_the_estimator_of_batch_classifiers_is_the_function():
     model = aw.OnlineToBatchClassifier(aw.Perceptron(), aw.Always(), random_state=5, **settings).fit(X, y)
     direct = aw.online_to_batch(aw.Sampler(aw.Perceptron(), aw.Always(), seed=5), X, y, **settings)
     np.testing.assert_array_equal(model.decision_function(X), direct.decision_function(X))
+
+
+def test_labels_that_one_has_already_are_learnt_before_asking_begins():
+    X = np.random.default_rng(0).standard_normal((600, 4))
+    words, numbers = np.where(X[:, 0] > 0, "spam", "ham"), 3.0 * X[:, 0] + 7.0
+    model = aw.SelectiveClassifier(random_state=1).fit(X[:200], words[:200], volunteered=True)
+    assert (model.sampler_.round, model.sampler_.volunteered, model.score(X[200:], words[200:]) > 0.85) == (
+        0,
+        200,
+        True,
+    )
+    model.partial_fit(X[200:], words[200:])
+    assert model.sampler_.round == 400
+    model.partial_fit(X[:9], words[:9], volunteered=True)
+    assert model.sampler_.volunteered == 209
+    found = aw.SelectiveRegressor(random_state=1).fit(X[:200], numbers[:200], volunteered=True)
+    assert found.score(X[200:], numbers[200:]) > 0.95
+    assert found.sampler_.questions == 0
+    with pytest.raises(ValueError, match="for two classes"):
+        aw.SelectiveClassifier().fit(X[:9], list("abcabcabc"), volunteered=True)

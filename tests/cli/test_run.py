@@ -174,9 +174,7 @@ def test_numbers_are_learnt_too():
     (HERE / "n.csv").write_text("\n".join([",".join([*"abcdef", "y"]), *rows]))
     found = facts("run", "n.csv", "--algorithm", "regression", "--labels", "5%")
     y = 2 * X[:, 0] - X[:, 1] + 5
-    sampler = aw.Sampler(
-        aw.LeastSquares(1.0, regression=True), aw.BudgetRule(0.05, by="uncertainty"), prepare=aw.Prepare(), seed=0
-    )
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.05, by="uncertainty"), seed=0, regression=True)
     assert found["squared_error"] == pytest.approx(aw.evaluate.progressive(sampler, X, y).error)
     assert found["questions"] == sampler.questions
     assert "accuracy" not in found
@@ -284,3 +282,24 @@ def test_a_short_run_says_nothing_of_checkpoints_and_a_log_has_no_empty_lines():
     assert (done.returncode, done.stderr) == (0, "")
     done = askwhen("run", "s.csv", "--label", "nope")
     assert done.stderr.startswith("askwhen: s.csv has no column 'nope'")
+
+
+def test_seed_labels_are_learnt_before_the_first_round():
+    X, y = stream()
+    write_csv(HERE / "s.csv")
+    lines = (HERE / "s.csv").read_text().splitlines()
+    (HERE / "seeds.csv").write_text("\n".join(lines[:201]))
+    (HERE / "rest.csv").write_text("\n".join([lines[0], *lines[201:]]))
+    found = facts("run", "rest.csv", "--label", "spam", "--seed-labels", "seeds.csv", "--model", "m.askwhen")
+    sampler = aw.Sampler(seed=0)
+    sampler.learn(X[:200], y[:200])
+    assert found["mistakes"] == sampler.run(X[200:], y[200:]).mistakes
+    assert aw.Sampler.load("m.askwhen").volunteered == 200
+    (HERE / "other.csv").write_text("\n".join([",".join(["other", *lines[0].split(",")[1:]]), *lines[1:9]]))
+    assert "other" in refused("run", "rest.csv", "--label", "spam", "--seed-labels", "other.csv")
+    assert "there is no file nowhere.csv" in refused(
+        "run", "rest.csv", "--label", "spam", "--seed-labels", "nowhere.csv"
+    )
+    done = inside("run", "rest.csv", "--resume", "m.askwhen", "--seed-labels", "seeds.csv")
+    assert done.returncode == 2
+    assert "--seed-labels goes with a new sampler" in done.stderr

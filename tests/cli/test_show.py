@@ -50,7 +50,7 @@ def test_the_sentence_names_the_algorithm_or_else_the_default_or_the_learner():
         (aw.paper("LASEC-SS", b=1.0, c=100.0, a=0.1, seed=0), None, "Lasec"),
         (aw.Sampler(rule=aw.BudgetRule(0.2), seed=0), "default", "the default"),
         (aw.Sampler(rule=aw.BudgetRule(0.2), seed=0), None, "the default"),
-        (aw.Sampler(rule=aw.FixedRate(0.2), seed=0), None, "AutoLasec"),
+        (aw.Sampler(rule=aw.FixedRate(0.2), seed=0), None, "Mixture"),
     ):
         found = show.run_facts(*played(sampler, X, y), 1.0, 1.0, name=name)
         assert f" of 3,000 labels {who} was right in " in found["summary"]

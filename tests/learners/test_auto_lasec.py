@@ -82,9 +82,10 @@ def test_weights_say_how_much_the_world_drifts():
         found[name] = trace.drift_weights[3000:].mean(axis=0)
     assert found["still"][:2].sum() > 0.6  # c from 10,000 up
     assert found["moving"][3:].sum() > 0.6  # c from 100 down
-    sampler = aw.Sampler(seed=1)
+    sampler = aw.Sampler(aw.AutoLasec(), aw.FixedRate(0.5), prepare=aw.Prepare(), seed=1)
     sampler.run(X, moving)
     assert sampler.drift_weights.shape == (6,)
+    assert sampler.experts == ["c = inf", "c = 10000", "c = 1000", "c = 100", "c = 10", "c = 1"]
     assert aw.Sampler(aw.Perceptron(), aw.Always(), seed=1).run(X[:9], moving[:9]).drift_weights.shape == (9, 0)
 
 
@@ -107,7 +108,7 @@ def test_high_dimension_takes_the_dual_form_by_itself():
 
     X = sp.random_array((300, 5000), density=0.01, rng=np.random.default_rng(0), format="csr")
     y = np.where(X[:, :2500].sum(axis=1) > X[:, 2500:].sum(axis=1), 1, -1)
-    sampler = aw.Sampler(seed=1)
+    sampler = aw.Sampler(aw.AutoLasec(), prepare=aw.Prepare(), seed=1)
     sampler.run(X, y)
     assert sampler.form == "dual"
     assert sampler.weights.shape == (5001,)

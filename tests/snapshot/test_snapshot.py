@@ -1,5 +1,6 @@
 """Files that hold a sampler: whole, truncated, altered, foreign, and crashes in the middle of writing one."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -220,6 +221,20 @@ def test_a_sampler_that_has_seen_nothing_can_be_saved(tmp_path):
     X, y = STREAMS["noisy"](0)
     expected, trace = aw.paper("SEL-P", b=1.0, seed=4).run(X, y), aw.Sampler.load(tmp_path / "model").run(X, y)
     np.testing.assert_array_equal(expected.coin, trace.coin)
+
+
+def test_a_default_sampler_of_the_first_release_goes_on_with_its_learner_and_its_rule(tmp_path):
+    """layout-2.json has the rounds in which the first release itself asked, after loading the same file."""
+    rng = np.random.default_rng(11)
+    X = np.round(rng.standard_normal((600, 4)), 3)
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1, -1)
+    (tmp_path / "old").write_bytes(gzip.decompress((GOLDEN / "layout-2.askwhen.gz").read_bytes()))
+    sampler = aw.Sampler.load(tmp_path / "old")
+    assert (sampler.learner, sampler.rule) == (aw.AutoLasec(), aw.BudgetRule(0.2, spread=False))
+    trace = sampler.run(X[301:], y[301:])
+    assert np.flatnonzero(trace.queried).tolist() == json.loads((GOLDEN / "layout-2.json").read_text())
+    sampler.save(tmp_path / "new")
+    assert aw.Sampler.load(tmp_path / "new").rule == sampler.rule
 
 
 def golden_sampler(name):

@@ -53,7 +53,7 @@ def test_traces_come_out_as_tables(tmp_path):
     trace.to_csv(tmp_path / "t.csv")
     for table in (*tables, pandas.read_parquet(tmp_path / "t.parquet"), pandas.read_csv(tmp_path / "t.csv")):
         assert list(table.columns)[:3] == ["round", "margin", "prediction"]
-        assert list(table.columns)[-2:] == ["drift_weight_4", "drift_weight_5"]
+        assert list(table.columns)[-2:] == ["drift_weight_11", "drift_weight_12"]
         assert int(table["round"][0]) == 40
         np.testing.assert_array_equal(np.asarray(table["margin"]), trace.margin)
         np.testing.assert_array_equal(np.asarray(table["queried"]), trace.queried)

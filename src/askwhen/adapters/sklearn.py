@@ -22,10 +22,7 @@ except ImportError as error:
     raise ImportError("The estimators need scikit-learn: pip install 'askwhen[sklearn]'.") from error
 
 from ..batch import online_to_batch
-from ..learners import LeastSquares
 from ..one_vs_rest import OneVsRest
-from ..prepare import Prepare
-from ..rules import BudgetRule
 from ..sampler import Sampler
 
 
@@ -85,8 +82,8 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     """Learns classes from a stream, from the labels it asks for.
 
-    Without arguments this is the recommended default: ``Prepare()``, ``AutoLasec()`` and ``BudgetRule(0.1)``, one
-    label in ten. Two classes have one learner; several have one each against the rest, with one question for all
+    Without arguments this is the recommended default: ``Prepare()``, ``Mixture()`` and ``BudgetRule(0.1)``, one label
+    in ten. Two classes have one learner; several have one each against the rest, with one question for all
     (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own for each column.
 
     Parameters
@@ -137,15 +134,22 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and run over the rows of X in their order."""
-        return self._afresh(lambda: self._learn(X, y, None))
+    def fit(self, X: Any, y: Any, volunteered: bool = False) -> Self:
+        """Forget everything and run over the rows of X in their order.
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Go on with more rows. The first call must name the classes, or hold all of them."""
-        return self._learn(X, y, classes)
+        With ``volunteered=True`` these are labels that you have already: all of them are learnt, no round is played,
+        and asking begins with ``partial_fit`` or ``sampler_.ask``. For two classes.
+        """
+        return self._afresh(lambda: self._learn(X, y, None, volunteered))
 
-    def _learn(self, X: Any, y: Any, classes: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, volunteered: bool = False) -> Self:
+        """Go on with more rows, or with labels that nobody asked for; see ``fit``.
+
+        The first call must name the classes, or hold all of them.
+        """
+        return self._learn(X, y, classes, volunteered)
+
+    def _learn(self, X: Any, y: Any, classes: Any, volunteered: bool) -> Self:
         first = not hasattr(self, "sampler_")
         y = y.toarray() if sp.issparse(y) else y
         shape = np.asarray(y).shape
@@ -157,6 +161,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise ValueError(f"y must be classes or a matrix of two different values, got a target of type {kind}.")
         if not first and (y.ndim == 2) != isinstance(self.classes_, list):
             raise ValueError(f"y must be {'a matrix' if y.ndim == 1 else 'a vector'} of labels as before.")
+        known = self.classes_ if not first else y if classes is None else classes
+        if volunteered and (y.ndim == 2 or len(np.unique(known)) > 2):
+            raise ValueError("volunteered labels are for two classes.")
         if y.ndim == 2:
             return self._learn_labels(X, y, first)
         if first:
@@ -166,7 +173,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         if not np.isin(y, self.classes_).all():
             strange = y[~np.isin(y, self.classes_)][0]
             raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange.item()!r}.")
-        if isinstance(self.sampler_, OneVsRest):
+        if volunteered:
+            self.sampler_.learn(X, np.where(y == self.classes_[1], 1.0, -1.0))
+        elif isinstance(self.sampler_, OneVsRest):
             self.trace_ = self.sampler_.run(X, np.searchsorted(self.classes_, y))
         else:
             self.trace_ = self.sampler_.run(X, np.where(y == self.classes_[1], 1.0, -1.0))
@@ -221,9 +230,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     """Learns numbers from a stream, from the labels it asks for.
 
-    A margin means nothing here: by default it is regularised least squares that asks where it is uncertain, one label
-    in ten, on prepared instances: ``LeastSquares(regression=True)``, ``BudgetRule(0.1, by="uncertainty")``,
-    ``Prepare()``.
+    Without arguments this is the recommended default, which asks where it is uncertain, one label in ten:
+    ``Mixture(regression=True)``, ``BudgetRule(0.1, by="uncertainty")``, ``Prepare()``.
 
     Parameters
     ----------
@@ -264,20 +272,25 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         self.audit = audit
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Forget everything and run over the rows of X in their order."""
-        return self._afresh(lambda: self.partial_fit(X, y))
+    def fit(self, X: Any, y: Any, volunteered: bool = False) -> Self:
+        """Forget everything and run over the rows of X in their order.
 
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """Go on with more rows."""
+        With ``volunteered=True`` these are labels that you have already: all of them are learnt, no round is played,
+        and asking begins with ``partial_fit`` or ``sampler_.ask``.
+        """
+        return self._afresh(lambda: self.partial_fit(X, y, volunteered))
+
+    def partial_fit(self, X: Any, y: Any, volunteered: bool = False) -> Self:
+        """Go on with more rows, or with labels that nobody asked for; see ``fit``."""
         first = not hasattr(self, "sampler_")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first, y_numeric=True)
         if first:
-            learner = LeastSquares(regression=True) if self.learner is None else self.learner
-            rule = BudgetRule(0.1, by="uncertainty") if self.rule is None else self.rule
-            prepare = Prepare() if self.learner is None and self.prepare is None else self.prepare
-            self.sampler_ = Sampler(learner, rule, self.drift, prepare, self.audit, self._seed())
-        self.trace_ = self.sampler_.run(X, np.asarray(y, float))
+            parts = (self.learner, self.rule, self.drift, self.prepare, self.audit)
+            self.sampler_ = Sampler(*parts, self._seed(), regression=True)
+        if volunteered:
+            self.sampler_.learn(X, np.asarray(y, float))
+        else:
+            self.trace_ = self.sampler_.run(X, np.asarray(y, float))
         return self
 
     def predict(self, X: Any) -> np.ndarray:

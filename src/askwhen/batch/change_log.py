@@ -21,6 +21,8 @@ import numpy as np
 from ..compiled.steps import Family, borrow, entry, step
 from ..contracts.learner import epoch, learn, quadratic, ready, restart, scale, score
 from ..learners.auto_lasec import AutoDualState, AutoState
+from ..learners.diagonal import DiagonalState
+from ..learners.mixture import MixtureState
 from ..linalg.rows import position, row, size
 from ..linalg.vectors import look
 from ..weights.expansion import HELD, Expansion, fill_row, place_to_fill
@@ -71,6 +73,14 @@ write_change = Family("write_change")
 
 write_weights = Family("write_weights")
 """write_weights(w, log): write all of w, in place."""
+
+
+def _w_of(state: Any) -> Any:
+    return state.w
+
+
+vector_of = Family("vector_of", default=_w_of)
+"""vector_of(state) -> an array with one column for each weight, or the sum of instances that they are."""
 
 
 def _write_w(state: Any, log: Any) -> None:
@@ -164,6 +174,44 @@ def _write_mixture_of_sums(state: Any, log: Any) -> None:
         write_entry(log, log.places[place], total)
 
 
+@vector_of.of(MixtureState)
+def _row_of_mixture(state: Any) -> Any:
+    return state.single
+
+
+@write_all.of(MixtureState)
+def _write_views(state: Any, log: Any) -> None:
+    first = log.counts[ENTRIES]
+    for i in range(len(state.single)):
+        write_entry(log, i, 0.0)
+    add_block(state.linear, state.mix, log, first)
+    add_block(state.curved, state.mix, log, first)
+    add_block(state.deviation, state.mix, log, first)
+    add_block(state.ranks, state.mix, log, first)
+
+
+@step
+def add_block(block: Any, mix: Any, log: Any, first: int) -> None:
+    """Add the weights of a block to the row that begins at entry ``first``, in place."""
+    for e in range(len(block.drift)):
+        for j in range(block.w.shape[1]):
+            log.values[first + block.start + j] += mix[block.first + e] * block.w[e, j]
+
+
+@vector_of.of(DiagonalState)
+def _column_of_lines(state: Any) -> Any:
+    return state.lines[:, 0]
+
+
+@write_all.of(DiagonalState)
+def _write_lines(state: Any, log: Any) -> None:
+    for i in range(len(state.lines)):
+        total = 0.0
+        for e in range(len(state.mix)):
+            total += state.mix[e] * state.lines[i, e]
+        write_entry(log, i, total)
+
+
 @step
 def write_entry(log: Any, column: int, value: float) -> None:
     """Append an entry to the row that is being written, in place."""
@@ -200,27 +248,27 @@ def follow_rounds(
     """
     learner, rows, log = borrow(learner), borrow(rows), borrow(log)
     if first < 0:
-        if longest_row(learner.w) > len(log.values):
+        if longest_row(vector_of(learner)) > len(log.values):
             return first, LOG_IS_FULL
         write_whole(learner, log)
         first = 0
     for e in range(first, len(rounds)):
         i = rounds[e]
         x = row(rows, i)
-        room = 2 * max(longest_row(learner.w), size(x))
+        room = 2 * max(longest_row(vector_of(learner)), size(x))
         if log.counts[ROWS] + 2 > len(log.ends) or log.counts[ENTRIES] + room > len(log.values):
             return e, LOG_IS_FULL
         if updated[i]:
             if not ready(learner, x):
                 return e, MUST_GROW
-            before, whole = epoch(learner), covers(learner.w, x)
-            look_before(learner.w, x, log)
+            before, whole = epoch(learner), covers(vector_of(learner), x)
+            look_before(vector_of(learner), x, log)
             m, norm2, _ = score(learner, x)
             learn(learner, x, norm2, m, quadratic(learner, x), y[i])
             if whole or epoch(learner) != before:
                 write_whole(learner, log)
             else:
-                write_change(learner.w, x, log)
+                write_change(vector_of(learner), x, log)
                 end_row(log, False, scale(learner))
         if switched[i]:
             restart(learner)

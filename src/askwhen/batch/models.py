@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,11 +17,12 @@ import scipy.sparse as sp
 from ..compiled.steps import entry_point
 from ..contracts.learner import LARGEST_COUNT
 from ..contracts.sampler import Parts
+from ..contracts.views import Layout
 from ..engine.engine import Engine, seen_rows
 from ..engine.instances import all_canonical, check_instances
 from ..engine.state_arrays import copy_state
 from ..errors import SnapshotError
-from ..learners import AutoLasec, Perceptron
+from ..learners import AutoLasec, Mixture, Perceptron
 from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, shape_of
 from ..linalg.vectors import all_finite, all_within
 from ..rules import Always
@@ -49,7 +51,7 @@ class _Single:
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        return cls(Sampler.of(engine_state.restore(header, arrays, kernel)[0]))
+        return cls(Sampler.of(engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]))
 
 
 def _last(run: Run) -> _Single:
@@ -76,9 +78,30 @@ def _random(run: Run) -> _Single:
     return _Single(picked)
 
 
+@dataclass(frozen=True)
+class AveragedMixture:
+    """Predicts with one vector over what ``Mixture`` sees of an instance."""
+
+    regression: ClassVar[bool] = False
+    has_uncertainty: ClassVar[bool] = False
+
+    def layout(self, d: int, sparse: bool) -> Layout | None:
+        """The row of the mixture."""
+        return Mixture().layout(d, sparse)
+
+    def start_views(self, layout: Layout) -> Any:
+        """The state for rows of this layout."""
+        return Perceptron().start(layout.width, False)
+
+    def start(self, d: int, sparse: bool) -> Any:
+        """The state for instances that are too wide for several views."""
+        return Perceptron().start(d, sparse)
+
+
 def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
     """A sampler that predicts with the weights w, or what w makes of empty ones, and prepares as the engine does."""
-    parts = Parts(Perceptron(kernel=kernel), Always(), None, engine.parts.prepare, None)
+    learner = AveragedMixture() if isinstance(engine.parts.learner, Mixture) else Perceptron(kernel=kernel)
+    parts = Parts(learner, Always(), None, engine.parts.prepare, None)
     made = Engine(parts, engine.seed)
     made.begin("online_to_batch", "X", engine.shape.d, engine.shape.sparse)
     made.prepare = copy_state(engine.prepare)
@@ -149,7 +172,7 @@ class _Vote:
         w = self.sampler.engine.learner.w
         if isinstance(w, Expansion):
             columns = np.empty((n, int(w.counts[HELD])))
-            step = entry_point(kernel_rows, w, example_rows(self.sampler.engine.shape.sparse), columns)
+            step = entry_point(kernel_rows, w, example_rows(self.sampler.engine.sees_sparse), columns)
             step(w, seen, columns)
         else:
             columns = taken(seen, np.arange(n))
@@ -173,7 +196,7 @@ class _Vote:
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        engine = engine_state.restore(header, arrays, kernel)[0]
+        engine = engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]
         own = {name.removeprefix("vote."): array for name, array in arrays.items() if name.startswith("vote.")}
         rows, whole, lived = own.get("rows"), own["whole"], own["lived"]
         w = engine.learner.w
@@ -193,7 +216,7 @@ class _Vote:
 
 
 def _vote(run: Run) -> _Vote | _Replay:
-    if isinstance(run.engine.parts.learner, AutoLasec):
+    if isinstance(run.engine.parts.learner, (AutoLasec, Mixture)):
         return _replay(run)
     found: list[Changes] = []
     kept = followed(run, found.append)
@@ -245,11 +268,11 @@ class _Replay:
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        engine = engine_state.restore(header, arrays, kernel)[0]
+        engine = engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]
         own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
         facts = {name: arrays[f"vote.{name}"] for name in _FACTS}
         y, updated, switched, lived = (facts[name] for name in _FACTS)
-        n, values = len(y), own["data" if engine.shape.sparse else "X"]
+        n, values = len(y), own["data" if engine.sees_sparse else "X"]
         _check_arrays(
             values.dtype == np.float64 and all_finite(values),
             y.dtype == np.float64 and bool((np.abs(y) == 1.0).all()),
@@ -258,7 +281,7 @@ class _Replay:
             [fact.shape for fact in facts.values()] == [(n,), (n,), (n,), (n + 1,)],
         )
         events: Rows = DenseRows(values)
-        if engine.shape.sparse:
+        if engine.sees_sparse:
             _check_arrays(own["indices"].dtype == np.uint32, own["indptr"].dtype.kind == "i", own["indptr"].ndim == 1)
             _check_arrays(values.ndim == 1, values.shape == own["indices"].shape)
             events = all_canonical("load", SparseRows(values, own["indices"], own["indptr"], engine.dimension))
@@ -298,7 +321,7 @@ def _replay(run: Run) -> _Replay:
     start.engine.prepare = copy_state(run.engine.prepare)
     joined = {name: np.concatenate(found) for name, found in facts.items()}
     joined["lived"] = np.diff(np.concatenate(births), append=run.rounds + 1).astype(float)
-    return _Replay(start, check_instances("online_to_batch", stacked(events), run.engine.shape.sparse), joined)
+    return _Replay(start, check_instances("online_to_batch", stacked(events), run.engine.sees_sparse), joined)
 
 
 MAKERS: dict[str, Callable[[Run], Any]] = {"average": _average, "vote": _vote, "random": _random, "last": _last}

@@ -21,7 +21,7 @@ from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, ro
 from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..weights.expansion import HELD, expansion_of, support_of
-from .change_log import COLUMNS, DONE, ENTRIES, MUST_GROW, ROWS, follow_rounds, new_log
+from .change_log import COLUMNS, DONE, ENTRIES, MUST_GROW, ROWS, follow_rounds, new_log, vector_of
 
 _ENTRIES = 1 << 18  # of a log at once
 
@@ -105,7 +105,7 @@ class Follower:
             engine.restart_if_due()
         self.learner = copy_state(engine.learner)
         self._randomness = copy.deepcopy(engine.randomness)
-        self._sparse = engine.shape.sparse
+        self._sparse = engine.sees_sparse
         self._log = new_log(_ENTRIES // 4, _ENTRIES)
         self._begun = False
         w = expansion_of(self.learner)
@@ -156,7 +156,7 @@ class Follower:
         entries = int(log.counts[ENTRIES])
         ends = np.concatenate([[0], log.ends[:n]])
         w = expansion_of(self.learner)
-        columns = self.learner.w.shape[-1] if w is None else int(log.counts[COLUMNS])
+        columns = vector_of(self.learner).shape[-1] if w is None else int(log.counts[COLUMNS])
         parts = (log.values[:entries].copy(), log.columns[:entries].copy(), ends)
         log.counts[[ROWS, ENTRIES]] = 0
         return Changes(sp.csr_matrix(parts, (n, columns)), log.whole[:n].copy(), log.scale[:n].copy(), births)

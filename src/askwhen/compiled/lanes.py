@@ -6,7 +6,8 @@ are: number i of a sum goes to lane i modulo 4 of an accumulator. Steps are writ
 Python, where lanes are an array:
 
 ==================  ==================================================
-at(v, i)            the lanes v[i], v[i + 1], ..., as many as there are for numbers of v's kind
+at(v, i)            the four lanes v[i], v[i + 1], v[i + 2], v[i + 3], whatever kind of numbers v has
+eight(v, i)         the eight lanes v[i], ..., v[i + 7] of numbers in single precision
 put(v, i, a)        write lanes there, in place
 lanes(a, b, ...)    these four or eight numbers
 alike(c)            the number c in all lanes
@@ -30,8 +31,6 @@ from numba.extending import models, register_model
 
 _Array, _Float, _Integer = numba.types.Array, numba.types.Float, numba.types.Integer
 _WIDTHS = {numba.types.float64: 4, numba.types.float32: 8}
-WIDTHS = {np.dtype(np.float64): 4, np.dtype(np.float32): 8}
-"""How many lanes there are, by the kind of the numbers."""
 
 
 class LanesType(numba.types.Type):
@@ -56,13 +55,18 @@ def _vector(kind: LanesType) -> Any:
 
 
 def at(v: Any, i: Any) -> Any:
-    """The lanes from place i on."""
-    return v[i : i + WIDTHS[v.dtype]].copy()
+    """The four lanes from place i on."""
+    return v[int(i) : int(i) + 4].astype(np.float64)
+
+
+def eight(v: Any, i: Any) -> Any:
+    """The eight lanes from place i on, in single precision."""
+    return v[int(i) : int(i) + 8].copy()
 
 
 def put(v: Any, i: Any, a: Any) -> None:
     """Write lanes from place i on, in place."""
-    v[i : i + len(a)] = a
+    v[int(i) : int(i) + len(a)] = a
 
 
 def lanes(*numbers: float) -> Any:
@@ -87,7 +91,7 @@ def _typed(function: Any, lower: Any, *wanted: Any, result: Any) -> None:
 
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            fits = len(args) == len(wanted) and all(map(isinstance, args, wanted)) and all(map(_is_flat, args))
+            fits = len(args) == len(wanted) and all(map(isinstance, args, wanted))
             kind = result(*args) if fits else None
             return None if kind is None else cast(Any, signature)(kind, *args)
 
@@ -95,9 +99,9 @@ def _typed(function: Any, lower: Any, *wanted: Any, result: Any) -> None:
     cast(Any, lower_builtin)(function, *wanted)(lower)
 
 
-def _is_flat(arg: Any) -> bool:
-    """Whether an array can be read lane by lane."""
-    return not isinstance(arg, _Array) or (arg.ndim == 1 and arg.layout == "C" and arg.dtype in _WIDTHS)
+def _is_flat(array: Any, number: Any) -> bool:
+    """Whether numbers of this kind stand side by side in an array."""
+    return bool(array.ndim == 1 and array.layout == "C" and array.dtype == number)
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, place: Any) -> Any:
@@ -106,8 +110,18 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, place: Any
 
 
 def _at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    found = builder.load(_pointer(context, builder, sig.args[0], *args))
-    found.align = sig.args[0].dtype.bitwidth // 8
+    """The lanes at once where they stand side by side, and one by one as the numbers of any other array."""
+    array, place = sig.args
+    if _is_flat(array, sig.return_type.number):
+        found = builder.load(_pointer(context, builder, array, *args))
+        found.align = array.dtype.bitwidth // 8
+        return found
+    get = context.get_function(operator.getitem, cast(Any, signature)(array.dtype, array, place))
+    found = ir.Constant(_vector(sig.return_type), ir.Undefined)
+    for i in range(sig.return_type.width):
+        here = builder.add(args[1], ir.Constant(args[1].type, i))
+        number = context.cast(builder, get(builder, (args[0], here)), array.dtype, sig.return_type.number)
+        found = builder.insert_element(found, number, _lane(i))
     return found
 
 
@@ -157,19 +171,24 @@ def _both(a: Any, b: Any) -> Any:
     return a if a == b else None
 
 
-def _of_array(array: Any, _: Any) -> Any:
-    return LanesType(array.dtype)
+def _four(array: Any, _: Any) -> Any:
+    return LanesType(numba.types.float64) if array.ndim == 1 else None
+
+
+def _eight(array: Any, _: Any) -> Any:
+    return LanesType(numba.types.float32) if _is_flat(array, numba.types.float32) else None
 
 
 def _nothing(array: Any, _: Any, a: Any) -> Any:
-    return numba.types.none if a.number == array.dtype else None
+    return numba.types.none if _is_flat(array, a.number) else None
 
 
 def _number(a: Any) -> Any:
     return a.number
 
 
-_typed(at, _at, _Array, _Integer, result=_of_array)
+_typed(at, _at, _Array, _Integer, result=_four)
+_typed(eight, _at, _Array, _Integer, result=_eight)
 _typed(put, _put, _Array, _Integer, LanesType, result=_nothing)
 _typed(alike, _alike, _Float, result=LanesType)
 _typed(added_up, _added_up, LanesType, result=_number)

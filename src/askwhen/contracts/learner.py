@@ -9,9 +9,12 @@ is in the families of :mod:`askwhen.linalg.vectors`, so that most learners need 
 
 A round scores the instance, asks or not, and learns::
 
+    enter(state, x)                          # not where a question is answered: x is as it was when it was asked
     m, norm2, verdict = score(state, x)      # p = m / (1 + q), and q = 0 for first-order learners
     q = quadratic(state, x)                  # may be skipped where quadratic_bound settles the question
+    leave(state)
     if learns(state, mistaken):
+        hear(state, y, chance)
         learn(state, x, norm2, m, q, y)      # directly after score and quadratic of the same x
 """
 
@@ -77,6 +80,18 @@ def _vector(state: Any) -> Any:
     return scale(state) * as_vector(state.w)
 
 
+def _enter_nothing(state: Any, x: Any) -> None:
+    return
+
+
+def _leave_nothing(state: Any) -> None:
+    return
+
+
+def _hear_nothing(state: Any, y: float, chance: float) -> None:
+    return
+
+
 def _note_nothing(state: Any, record: Any, i: int) -> None:
     return
 
@@ -99,6 +114,15 @@ learns = Family("learns", default=_mistaken)
 
 learn = Family("learn")
 """learn(state, x, norm2, m, q, y) -> UPDATED, UNCHANGED or REFUSED; changes the state in place."""
+
+enter = Family("enter", default=_enter_nothing)
+"""enter(state, x): write to a row of its own layout what only the learner knows of this moment, in place."""
+
+leave = Family("leave", default=_leave_nothing)
+"""leave(state): note that a round has passed, whether it was asked about or not, in place."""
+
+hear = Family("hear", default=_hear_nothing)
+"""hear(state, y, chance): note a label that is about to be learnt, and how likely it was to be asked for, in place."""
 
 restart = Family("restart")
 """restart(state): forget everything that was learnt, in place."""

@@ -7,6 +7,7 @@ rule decides in a round may depend on that round's coin. A round calls, in this 
     decision = decide(rule, m, q_low, q_high, norm2, u)     # p = m / (1 + q) is the margin, q is within its bounds
     chance = probability(rule, m, q, norm2)                 # decide asks with this probability
     end_round(rule, m, q, asked)                            # asked by the rule, by an audit or by a guard's window
+    note_label(rule, right, chance)                         # where a label is told, now or later
     note_update(rule, norm2)                                # where the label has moved the learner, now or later
 
 A rule needs ``decide`` and ``probability``; every other family has a default that does nothing. :func:`toss` is
@@ -37,6 +38,10 @@ def _spend_nothing(rule: Any, m: float, q: float, asked: bool) -> None:
     return
 
 
+def _hear_nothing(rule: Any, right: bool, chance: float) -> None:
+    return
+
+
 def _never(rule: Any) -> Any:
     return False
 
@@ -64,6 +69,9 @@ forbids = Family("forbids", default=_never)
 end_round = Family("end_round", default=_spend_nothing)
 """end_round(rule, m, q, asked): note whether a label was asked for, in place."""
 
+note_label = Family("note_label", default=_hear_nothing)
+"""note_label(rule, right, chance): note whether a told label was predicted, and how likely it was asked for."""
+
 note_update = Family("note_update", default=_nothing_at)
 """note_update(rule, norm2): note that the learner moved on an instance of this squared norm, in place."""
 
@@ -82,7 +90,7 @@ last_time = Family("last_time", default=_no_time)
 
 @step
 def toss(chance: float, u: float) -> Any:
-    """ASK with this probability, by the coin u; UNDECIDED where the probability is not known yet."""
+    """Compare the coin u with the probability of asking: ASK or PASS, or UNDECIDED where that is not known yet."""
     if math.isnan(chance):
         return UNDECIDED
     return ASK if u < chance else PASS

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 
 from ..contracts.rule import last_time, period_length
 from ..errors import InputError, QuestionError
+from ..linalg.rows import DenseRows, Rows, SparseRow, SparseRows
 from ..trace.trace import Ask
 from ..validation import LARGEST_TIME, as_float, short
 from .engine import Engine
-from .instances import as_numbers
+from .instances import all_canonical, as_numbers, check_instance, check_instances
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -136,6 +137,31 @@ def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
             row=first,
         )
     return labels
+
+
+def given_rows(owner: str, x: Any, y: Any, sparse: bool | None) -> tuple[Rows, Any]:
+    """One instance and its label as many, where the label is one; many stay as they are."""
+    if dimensions_of(owner, y) > 0:
+        return all_canonical(owner, check_instances(owner, x, sparse)), y
+    row, d = check_instance(owner, x, sparse)
+    if not isinstance(row, SparseRow):
+        return DenseRows(row.reshape(1, -1)), [y]
+    ends = np.array([0, row.stop - row.start], np.int64)
+    own = row.copy()
+    return SparseRows(own.data, own.indices, ends, d), [y]
+
+
+def check_flags(owner: str, name: str, values: Any, n: int) -> np.ndarray:
+    """One truth value for each instance, or none at all where nothing is given."""
+    if values is None:
+        return np.zeros(0, np.bool_)
+    flags = np.asarray(values)
+    if flags.dtype != np.bool_ or flags.shape != (n,):
+        raise InputError(
+            f"{name} must hold True or False for each of the {n} instances, got {flags.dtype} of shape {flags.shape}.",
+            owner=owner,
+        )
+    return np.ascontiguousarray(flags)
 
 
 def dimensions_of(owner: str, y: Any) -> int:

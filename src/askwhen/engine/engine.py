@@ -6,6 +6,7 @@ only the step can see it, is raised here as one sentence.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
@@ -23,6 +24,7 @@ from ..linalg.rows import (
     Rows,
     SparseRow,
     SparseRows,
+    copy_rows,
     example_rows,
     in_order,
     part_of,
@@ -32,14 +34,34 @@ from ..linalg.rows import (
     values_of,
 )
 from ..linalg.vectors import SOUND, UNSOUND
-from ..prepare import PrepareState, absorb_row, room_for, transform_row, transform_rows
+from ..prepare import (
+    PrepareState,
+    ViewsState,
+    absorb_row,
+    room_for,
+    start_views,
+    transform_row,
+    transform_rows,
+    width_of,
+)
 from ..rules.audit import audit_state
 from ..trace.trace import Ask, Trace
 from ..validation import short
 from .instances import canonical, describe_unsound, is_canonical
 from .live_row import LiveRow
 from .players import NOT_READY, drift_calls, learner_calls
-from .round import LABEL_REFUSED, SWITCHED, Board, Record, ask_round, new_record, run_rounds, score_rows, tell_round
+from .round import (
+    LABEL_REFUSED,
+    SWITCHED,
+    Board,
+    Record,
+    ask_round,
+    learn_rows,
+    new_record,
+    run_rounds,
+    score_rows,
+    tell_round,
+)
 from .state_arrays import copy_state, writeable
 from .tally import Tally, forget_round, new_tally, note_rounds_at
 
@@ -47,6 +69,7 @@ _CHUNK = 1 << 16
 _AHEAD = 256  # coins drawn at once
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
+_NOBODY = np.zeros(0, np.bool_)
 _FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
 
@@ -103,12 +126,13 @@ class Engine:
         self.rule = parts.rule.start()
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
-        self.prepare: PrepareState | None = None
+        self.prepare: PrepareState | ViewsState | None = None
         self.tally = new_tally()
         self.shape = UNKNOWN
         self.names: tuple[str, ...] | None = None
         self.round = 0
         self.questions = 0
+        self.volunteered = 0
         self.updates = 0
         self.switches: list[int] = []
         self.pending: dict[int, OpenQuestion] = {}
@@ -141,7 +165,12 @@ class Engine:
     @property
     def dimension(self) -> int:
         """The dimension of what the learner sees."""
-        return self.shape.d + bool(self.prepare is not None and self.prepare.bias)
+        return width_of(self.prepare, self.shape.d)
+
+    @property
+    def sees_sparse(self) -> bool:
+        """Whether the learner sees sparse rows: those of several views are dense."""
+        return self.shape.sparse and not isinstance(self.prepare, ViewsState)
 
     @property
     def form(self) -> bool | None:
@@ -162,14 +191,22 @@ class Engine:
 
     def _start(
         self, owner: str, name: str, d: int, sparse: bool, given: State = None
-    ) -> tuple[PrepareState | None, State, State]:
+    ) -> tuple[PrepareState | ViewsState | None, State, State]:
         """The states before the first round."""
         learner, _, drift, prepare, _ = self.parts
         try:
-            first = None if prepare is None else prepare.start(d, sparse)
-            seen = d + bool(first is not None and first.bias)
+            layout = learner.layout(d, sparse) if given is None and hasattr(learner, "layout") else None
+            first: PrepareState | ViewsState | None = None
+            if layout is not None:
+                # Of a copy, so that an instance that is only looked at, or is refused, leaves nothing behind.
+                first, sparse = start_views(prepare, layout, copy.deepcopy(self.randomness)), False
+            elif prepare is not None:
+                first = prepare.start(d, sparse, hasattr(learner, "layout"))
+            seen = width_of(first, d)
             watching = NoDrift(0) if drift is None else drift.start(seen, sparse)
-            return first, learner.start(seen, sparse) if given is None else given, watching
+            if given is None:
+                given = learner.start(seen, sparse) if layout is None else learner.start_views(layout)
+            return first, given, watching
         except MemoryError:
             raise InputError(
                 f"{called(name)} has {d} features, and the matrices of {short(learner)} for so many do not fit in "
@@ -193,11 +230,12 @@ class Engine:
             frame, kind = self._boarded()
             if kind is not self._kind:
                 self._kind = None
-                self._live = LiveRow(self.dimension, self.shape.sparse)
+                self._live = LiveRow(self.dimension, self.sees_sparse)
                 self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
                 x = row(example_rows(self.shape.sparse), 0)
                 if self.prepare is not None:
-                    self._transform = entry_point(transform_row, self.prepare, x, x)
+                    seen = row(example_rows(self.sees_sparse), 0)
+                    self._transform = entry_point(transform_row, self.prepare, x, seen)
                     self._absorb = entry_point(absorb_row, self.prepare, x)
                 if self.shape.sparse:
                     self._in_order = entry_point(in_order, x, 1)
@@ -215,7 +253,7 @@ class Engine:
     def _boarded(self) -> tuple[tuple[Any, int], Any]:
         """A frame of the states as they are, with all that must be held as long as it is used; and its kind."""
         if self._board is None:
-            sparse = self.shape.sparse
+            sparse = self.sees_sparse
             drift, watching = drift_calls(self.drift, sparse, self.parts.drift)
             learner, learning = learner_calls(self.learner, sparse, drift.state != 0, self.parts.learner)
             (block, address), kind = new_frame(Board(learner, self.rule, self._audit, drift, self.tally))
@@ -226,7 +264,7 @@ class Engine:
     def alone(self) -> tuple[int, Any]:
         """The address of the learner without a round around it, and the type of that address."""
         if self._alone is None:
-            calls, block = learner_calls(self.learner, self.shape.sparse, False)
+            calls, block = learner_calls(self.learner, self.sees_sparse, False, self.parts.learner)
             (held, address), kind = new_frame(calls)
             self._alone = (address, kind), (held, block)
         return cast(tuple[int, Any], self._alone[0])
@@ -282,10 +320,9 @@ class Engine:
 
     def _prepared_row(self, x: Row) -> Row:
         """What the learner sees of x, in the live row, which the next instance overwrites."""
-        if isinstance(x, SparseRow):
+        seen = self._live.row
+        if isinstance(x, SparseRow) and seen is None:
             seen = self._live.room(x.stop - x.start + self.dimension - self.shape.d)
-        else:
-            seen = self._live.row
         verdict = self._transform(self.prepare, x, seen)
         if verdict != SOUND:
             self._refuse(verdict, x)
@@ -343,10 +380,12 @@ class Engine:
         times: np.ndarray = _NO_TIMES,
         before: int = 0,
         is_prepared: bool = False,
+        given: np.ndarray = _NOBODY,
     ) -> Trace:
         """Play a round for every row, telling each asked label at once; rounds before an error stay played.
 
         ``before`` rows of X came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees.
+        Labels that are ``given`` are learnt even if they are not asked for.
         """
         n, d = shape_of(rows)
         prepares = self.prepare is not None and not is_prepared
@@ -355,7 +394,7 @@ class Engine:
         kept = new_record(room, len(experts(self.learner)))
         counts = np.zeros(3, np.int64)
         switches: list[int] = []
-        example = (0, labels, _NO_TIMES, 0, True, True, kept)
+        example = (0, labels, _NO_TIMES, 0, True, True, _NOBODY, kept)
         frame, kind = self._boarded()
         play = entry_point(run_rounds, kind, *example, what=self.parts.learner)
         for first in range(0, n, size):
@@ -369,7 +408,7 @@ class Engine:
             while done < last - first:
                 part = chunk or part_of(rows, first, last)
                 (_held, address), _ = new_frame(part)
-                told = (labels[first:last], now, done, every_margin, self.regression)
+                told = (labels[first:last], now, done, every_margin, self.regression, given[first:last])
                 done, verdict = play(frame[1], address, *told, record)
                 if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
@@ -380,6 +419,7 @@ class Engine:
                 answers = (record.probability, record.prediction, record.queried, record.mistaken)
                 (_block, counted), counting = frame[0][-1]
                 note_rounds_at(counted, counting, start + first, *answers, least_chance(self.rule))
+            self.volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:
@@ -401,12 +441,27 @@ class Engine:
             switches=np.array(switches, np.int64),
             drift_weights=kept.experts,
             floor=least_chance(self.rule),
+            experts=tuple(names(d, self.shape.sparse)) if (names := getattr(self.parts.learner, "names", None)) else (),
         )
         self.round += n
         self.questions += questions
         self.updates += updates
         self.switches.extend(switches)
         return trace
+
+    def learn(self, rows: Rows, labels: np.ndarray) -> None:
+        """Learn labels that nobody asked for: no round is played, no coin tossed, and nothing is counted as asked."""
+        self.restart_if_due()
+        seen = rows if self.prepare is None else _transformed(self.prepare, rows, True, "learn", 0)
+        (_held, address), _ = new_frame(part_of(seen, 0, len(labels)))
+        done = 0
+        while done < len(labels):
+            learner, kind = self.alone()
+            step = entry_point(learn_rows, kind, 0, labels, 0, True, what=self.parts.learner)
+            done, verdict = step(learner, address, labels, done, self.regression)
+            if verdict != SOUND:
+                self._make_ready(verdict, row(seen, done), "learn", at_row(done))
+        self.volunteered += len(labels)
 
     def margins(self, rows: Rows) -> np.ndarray:
         """The margins of many rows, without playing a round."""
@@ -419,7 +474,7 @@ class Engine:
             prepare, learner, _ = self._start("margins", "X", d, sparse)
         rows = seen_rows(prepare, rows)
         p = np.empty(n)
-        calls, _learning = learner_calls(learner, sparse, False, self.parts.learner)
+        calls, _learning = learner_calls(learner, isinstance(rows, SparseRows), False, self.parts.learner)
         (_block, address), kind = new_frame(calls)
         score = entry_point(score_rows, kind, 0, 1, p)
         (_held, seen), _ = new_frame(part_of(rows, 0, n))
@@ -456,7 +511,7 @@ class Engine:
     @property
     def chunk(self) -> int:
         """How many rows are prepared at once."""
-        return _CHUNK if self.shape.sparse else max(1, min(_CHUNK, _PREPARED // self.dimension))
+        return _CHUNK if self.sees_sparse else max(1, min(_CHUNK, _PREPARED // self.dimension))
 
     def _make_ready(self, verdict: int, x: Row, owner: str, where: str) -> None:
         """Grow what must grow before this row can be taken, or raise why it cannot be."""
@@ -498,12 +553,12 @@ _COMPILED = (
 )
 
 
-def seen_rows(prepare: PrepareState | None, rows: Rows) -> Rows:
+def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
     """What a learner sees of rows that are not played."""
     return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
 
 
-def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
+def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
     """Rows as the learner sees them; an unsound one is refused."""
     n, d = shape_of(rows)
     out = room_for(prepare, rows)
@@ -513,10 +568,7 @@ def _transformed(prepare: PrepareState, rows: Rows, learns: bool, owner: str, be
         alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
         rows, before_it = canonical(owner, alone), out
         out = room_for(prepare, rows)
-        assert isinstance(out, SparseRows)
-        assert isinstance(before_it, SparseRows)
-        written = out.indptr[done]  # the rows until here were canonical, so they are the same
-        out.data[:written], out.indices[:written] = before_it.data[:written], before_it.indices[:written]
+        copy_rows(before_it, out, done)  # the rows until here were canonical, so they are the same
         more, verdict = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
         done += more
     if verdict != SOUND:

@@ -40,6 +40,9 @@ OWN_KERNEL = ["Kernel", {}]
 ENTRY_POINTS = "askwhen.parts"
 """The group of entry points by which installed packages let their parts be loaded."""
 
+_LACKING = {"BudgetRule": {"spread": False}}
+"""What parts do whose description does not say it, since they were saved before they could do otherwise."""
+
 _PROVIDED = {
     "learner": ("regression", "has_uncertainty", "start"),
     "rule": ("needs_uncertainty", "needs_margin", "start"),
@@ -69,7 +72,7 @@ def build(described: list[Any] | None, own_kernel: Any = None, given: Iterable[t
         return None
     name, values = described
     kind = _found(name, given)
-    values = dict(values)
+    values = _LACKING.get(name, {}) | values
     if values.get("kernel") == OWN_KERNEL:
         if not isinstance(own_kernel, kernels.Kernel):
             got = "" if own_kernel is None else f", an aw.Kernel, got {type(own_kernel).__name__}"

@@ -27,9 +27,12 @@ from ..contracts.learner import (
     UNCHANGED,
     State,
     arrive,
+    enter,
     experts,
+    hear,
     learn,
     learns,
+    leave,
     note_experts,
     quadratic,
     quadratic_bound,
@@ -43,8 +46,9 @@ from ..linalg.vectors import SOUND
 NOT_READY = 3
 """A verdict beside SOUND, UNSOUND and TOO_LARGE: a state must grow in Python before this row can be taken."""
 
-FORM, LIVE, PEEK = 1, 2, 4
-"""How an instance is looked at, added up: q is wanted; it is no row of a run; it is only scored, and nothing learnt."""
+FORM, LIVE, PEEK, ENTER = 1, 2, 4, 8
+"""How an instance is looked at, added up: q is wanted; it is no row of a run; it is only scored, and nothing learnt; it
+has just come, so that the learner writes to the row what it knows of this moment."""
 
 
 class LearnerCalls(NamedTuple):
@@ -56,6 +60,7 @@ class LearnerCalls(NamedTuple):
     learn: int
     restart: int
     note: int
+    leave: int
 
 
 class DriftCalls(NamedTuple):
@@ -76,6 +81,8 @@ def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
     x = row(rows, i)
     if how & LIVE == 0:
         arrive(learner, i)
+    if how & ENTER != 0:
+        enter(learner, x)
     m, norm2, verdict = score(learner, x)
     if verdict == SOUND and how & PEEK == 0 and not ready(learner, x):
         verdict = NOT_READY
@@ -88,14 +95,26 @@ def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
 
 @by_address
 def form_at(learner: Any, rows: Any, i: int, always: bool, mistaken: bool) -> Any:
-    """Q of row i: always, or where its label is learnt."""
+    """The quadratic form q of row i, or NaN where it is wanted only for learning and nothing will be learnt."""
     return float(quadratic(learner, row(rows, i))) if always or learns(learner, mistaken) else math.nan
 
 
 @by_address
-def learn_at(learner: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool) -> Any:
+def learn_at(
+    learner: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool, chance: float
+) -> Any:
     """Learn a label, in place, right after m and q of row i were computed; return what ``learn`` returned."""
-    return int(learn(learner, row(rows, i), norm2, m, q, y)) if learns(learner, mistaken) else UNCHANGED
+    if not learns(learner, mistaken):
+        return UNCHANGED
+    hear(learner, y, chance)
+    return int(learn(learner, row(rows, i), norm2, m, q, y))
+
+
+@by_address
+def leave_at(learner: Any) -> Any:
+    """Tell the learner that a round has passed, in place."""
+    leave(learner)
+    return True
 
 
 @by_address
@@ -107,7 +126,7 @@ def restart_at(learner: Any) -> Any:
 
 @by_address
 def note_at(learner: Any, record: Any, i: int) -> Any:
-    """Write the weights of a mixture to row i of the record, in place."""
+    """Note in row i of the record how much each expert of a mixture is trusted, in place."""
     note_experts(learner, borrow(record), i)
     return True
 
@@ -140,7 +159,7 @@ def absorb_at(drift: Any, rows: Any, i: int, y: float, mistaken: bool, by_rule: 
 
 @by_address
 def due_at(drift: Any) -> Any:
-    """Whether a restart is due, which it is no longer afterwards."""
+    """Whether the guard wants a restart; asking takes the wish back, so that it is followed once."""
     return bool(take_due(drift))
 
 
@@ -149,7 +168,8 @@ _LOOK = cast(Any, numba.types.Tuple)([_FLOAT, _FLOAT, _INT, _FLOAT, _FLOAT])
 
 call_look = calling(_LOOK, ADDRESS, _INT, _INT)
 call_form = calling(_FLOAT, ADDRESS, _INT, _FLAG, _FLAG)
-call_learn = calling(_INT, ADDRESS, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLAG)
+call_learn = calling(_INT, ADDRESS, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLAG, _FLOAT)
+call_leave = calling(_FLAG)
 call_restart = calling(_FLAG)
 call_note = calling(_FLAG, None, _INT)
 call_room = calling(_FLAG, ADDRESS, _INT)
@@ -174,9 +194,10 @@ def learner_calls(learner: State, sparse: bool, guarded: bool, what: Any = None)
         _known[key] = (
             address_of(look_at, lent, rows, 0, 0, what=what),
             address_of(form_at, lent, rows, 0, True, True, what=what) if type(learner) in quadratic_bound else 0,
-            address_of(learn_at, lent, rows, 0, 0.0, 0.0, 0.0, 0.0, True, what=what),
+            address_of(learn_at, lent, rows, 0, 0.0, 0.0, 0.0, 0.0, True, 0.0, what=what),
             address_of(restart_at, lent, what=what) if guarded else 0,
             address_of(note_at, lent, _NO_RECORD, 0, what=what) if len(experts(learner)) else 0,
+            address_of(leave_at, lent, what=what) if type(learner) in leave else 0,
         )
     return LearnerCalls(state, *_known[key]), block
 

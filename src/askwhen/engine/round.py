@@ -30,6 +30,7 @@ from ..contracts.rule import (
     decide,
     end_round,
     forbids,
+    note_label,
     note_update,
     probability,
     restart_rule,
@@ -37,6 +38,7 @@ from ..contracts.rule import (
 from ..linalg.vectors import SOUND
 from ..rules.audit import audits
 from .players import (
+    ENTER,
     FORM,
     LIVE,
     NOT_READY,
@@ -46,6 +48,7 @@ from .players import (
     call_due,
     call_form,
     call_learn,
+    call_leave,
     call_look,
     call_note,
     call_restart,
@@ -83,7 +86,7 @@ class Record(NamedTuple):
 
 
 def new_record(n: int, experts: int = 0) -> Record:
-    """Room for n rounds, in one block: many small ones cost more page faults than the rounds themselves."""
+    """Arrays to record n rounds in, cut out of one block: many small ones cost more than the rounds themselves."""
     block = np.zeros(29 * n, np.uint8)
     numbers = block[: 24 * n].view(np.float64).reshape(3, n)
     flags = block[24 * n :].reshape(5, n)
@@ -119,8 +122,7 @@ def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -
     """
     learner, rule, drift = board.learner, board.rule, board.drift
     guarded = drift.state != 0
-    if drift.watches:
-        how |= FORM
+    how |= ENTER | FORM if drift.watches else ENTER
     m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
     if verdict == SOUND and guarded and not call_room(drift.room, drift.state, rows, i):
         verdict = NOT_READY
@@ -148,6 +150,8 @@ def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -
         asked = asked or period > 0
     chance = chance_of(board, m, q, norm2, period)
     end_round(rule, m, q, asked)
+    if learner.leave != 0:
+        call_leave(learner.leave, learner.state)
     switched = call_watch(drift.watch, drift.state, rows, i, m, q) if guarded else False
     return SOUND, m, q, norm2, asked, by_rule, period, chance, switched
 
@@ -173,16 +177,18 @@ def settle(
     mistaken: bool,
     by_rule: bool,
     period: int,
+    chance: float,
 ) -> Any:
     """Learn an asked label, in place, right after m and q of row i were computed; return what ``learn`` returned."""
     learner, drift = board.learner, board.drift
     outcome = UNCHANGED
     if by_rule:
-        outcome = call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y, mistaken)
+        outcome = call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y, mistaken, chance)
         if outcome == UPDATED:
             note_update(board.rule, norm2)
         if outcome == REFUSED:
             return outcome
+    note_label(board.rule, not mistaken, chance)
     if drift.state != 0:
         call_absorb(drift.absorb, drift.state, rows, i, y, mistaken, by_rule, period)
     return outcome
@@ -194,13 +200,13 @@ BY_RULE, SWITCHED, PERIOD = 1, 2, 4
 
 @step
 def marked(by_rule: bool, period: int, switched: bool) -> Any:
-    """What a question keeps of its round."""
+    """What must be known of a round when its label comes late, packed into one number."""
     return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + PERIOD * period
 
 
 @step
 def unmarked(marks: int) -> Any:
-    """(by_rule, period, switched) of a question."""
+    """The packed number taken apart again: (by_rule, period, switched)."""
     return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0
 
 
@@ -239,7 +245,7 @@ def tell_round(
         verdict = NOT_READY
     if verdict != SOUND:
         return verdict, False
-    outcome = settle(board, rows, i, norm2, m, q, y, mistaken, by_rule, period)
+    outcome = settle(board, rows, i, norm2, m, q, y, mistaken, by_rule, period, chance)
     if outcome == REFUSED:
         return LABEL_REFUSED, False
     settle_round(board.tally, t, now, chance, 1 if positive else 0, mistaken)
@@ -257,12 +263,13 @@ def run_rounds(
     first: int,
     every_margin: bool,
     regression: bool,
+    given: Any,
     record: Any,
 ) -> Any:
     """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict)."""
     (board,) = lend(address)
     learner = board.learner
-    y, times, u, record = borrow(y), borrow(times), borrow(record.coin), borrow(record)
+    y, times, given, u, record = borrow(y), borrow(times), borrow(given), borrow(record.coin), borrow(record)
     n = len(y)
     timed = len(times) > 0
     how = FORM if every_margin else 0
@@ -286,8 +293,13 @@ def run_rounds(
             call_note(learner.note, learner.state, record.experts, i)
         outcome = UNCHANGED
         if asked:
-            outcome = settle(board, rows, i, norm2, m, q, y[i], mistaken, by_rule, period)
+            outcome = settle(board, rows, i, norm2, m, q, y[i], mistaken, by_rule, period, chance)
             if outcome == REFUSED:
+                return i, LABEL_REFUSED
+        elif len(given) > 0 and given[i]:
+            if math.isnan(q):
+                q = call_form(learner.form, learner.state, rows, i, True, False)
+            if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y[i], mistaken, 1.0) == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
         if switched:
@@ -296,12 +308,27 @@ def run_rounds(
 
 
 @entry
+def learn_rows(address: Any, rows: int, y: Any, first: int, regression: bool) -> Any:
+    """Learn labels that nobody asked for, from row ``first`` on, in place: (how many are learnt, the verdict)."""
+    (learner,) = lend(address)
+    y = borrow(y)
+    for i in range(first, len(y)):
+        m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + ENTER)
+        if verdict != SOUND:
+            return i, verdict
+        mistaken = not regression and (m > 0.0) != (y[i] > 0.0)
+        if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y[i], mistaken, 1.0) == REFUSED:
+            return i, LABEL_REFUSED
+    return len(y), SOUND
+
+
+@entry
 def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
     """Write the margins of n rows to p; stop at the first that cannot be scored: (its number, the verdict)."""
     (learner,) = lend(address)
     p = borrow(p)
     for i in range(n):
-        m, _, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK)
+        m, _, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK + ENTER)
         if verdict != SOUND:
             return i, verdict
         p[i] = margin(m, q)
@@ -323,7 +350,7 @@ def learn_row(address: Any, rows: int, y: float, mistaken: bool) -> Any:
     m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE)
     if verdict != SOUND:
         return verdict, False
-    outcome = call_learn(learner.learn, learner.state, rows, 0, norm2, m, q, y, mistaken)
+    outcome = call_learn(learner.learn, learner.state, rows, 0, norm2, m, q, y, mistaken, 1.0)
     if outcome == REFUSED:
         verdict = LABEL_REFUSED
     return verdict, outcome == UPDATED

@@ -30,7 +30,7 @@ from ..weights.instance_store import at, gather, put
 from ..weights.kernels import kernel_value
 from .engine import Engine
 from .instances import canonical, describe_unsound, is_canonical
-from .state_arrays import copy_state, map_arrays
+from .state_arrays import arrays_of, copy_state, map_arrays
 
 _LINEAR_BLOCK, _KERNEL_BLOCK = 4096, 256
 
@@ -115,9 +115,11 @@ def _prepare_alike(engines: list[Engine]) -> bool:
     first = engines[0].prepare
     if first is None:
         return False
-    others = [engine.prepare for engine in engines[1:]]
+    others, mine = [engine.prepare for engine in engines[1:]], arrays_of(first, "")
     return all(
-        other is not None and all(np.array_equal(a, b) for a, b in zip(first[:4], other[:4], strict=True))
+        other is not None
+        and arrays_of(other, "").keys() == mine.keys()
+        and all(np.array_equal(array, mine[name]) for name, array in arrays_of(other, "").items())
         for other in others
     )
 

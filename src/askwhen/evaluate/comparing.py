@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from ..algorithms import algorithm
 from ..errors import InputError
@@ -102,6 +101,8 @@ def half_width(values: np.ndarray) -> Any:
     n = len(values)
     if n < 2:
         return np.full(np.shape(values)[1:], np.nan)
+    from scipy.stats import t as student  # half of what importing this package would take
+
     return student.ppf(0.975, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
 
 

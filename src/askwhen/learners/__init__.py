@@ -4,6 +4,7 @@ from .auto_lasec import AutoLasec
 from .budget_perceptron import BudgetPerceptron
 from .lasec import Lasec
 from .least_squares import LeastSquares
+from .mixture import Mixture
 from .modified_perceptron import ModifiedPerceptron
 from .passive_aggressive import PassiveAggressive, PassiveAggressive1, PassiveAggressive2
 from .perceptron import Perceptron, ShiftingPerceptron
@@ -16,6 +17,7 @@ __all__ = [
     "BudgetPerceptron",
     "Lasec",
     "LeastSquares",
+    "Mixture",
     "ModifiedPerceptron",
     "PNormPerceptron",
     "PassiveAggressive",

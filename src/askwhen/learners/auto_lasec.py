@@ -48,7 +48,7 @@ from ..contracts.learner import (
 )
 from ..errors import InputError
 from ..linalg.triangles import symmetric_form
-from ..linalg.vectors import SOUND, TOO_LARGE, all_finite, all_within, clear, dot, has_room, inner, look
+from ..linalg.vectors import SOUND, TOO_LARGE, all_finite, clear, dot, has_room, inner, look
 from ..validation import check_choice, check_number
 from ..weights import second_order_dual
 from ..weights.choose_form import check_memory, matrix_bytes, takes_dual_form
@@ -66,10 +66,9 @@ from ..weights.expansion import (
 from ..weights.kernels import Linear
 from ..weights.second_order import LIMIT, FullState, RootState, is_bounded, is_root
 from ..weights.second_order_dual import DualState, absorb_at, form_of_row, take_out
+from .mixing import is_mixture, shift_weights, weigh_alike
 
 GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
-ETA = 0.5
-SHARE = 0.01
 
 BUDGET = 2000
 """How many instances the dual form keeps unless it is told: six triangles of 16 MB."""
@@ -113,20 +112,20 @@ class AutoDualState(NamedTuple):
 
 @step
 def root(state: Any) -> Any:
-    """Expert 0, which does not drift."""
+    """The state of expert 0, which expects no drift, as the recursion wants it."""
     return RootState(state.w[0], state.Q[0], state.f, state.g[0], state.bound[:1], state.b, state.queried)
 
 
 @step
 def drifting(state: Any, e: int) -> Any:
-    """Expert e > 0."""
+    """The state of expert e > 0, as the recursion wants it."""
     bound = state.bound[e : e + 1]
     return FullState(state.w[e], state.Q[e], state.g[e], bound, state.b, state.c[e], state.queried)
 
 
 @step
 def in_dual(state: Any, e: int) -> Any:
-    """Expert e in dual form: its own coefficients over the shared instances."""
+    """The state of expert e in dual form: coefficients of its own over the instances that all experts share."""
     w = state.w
     count = len(state.mix)
     k, size = len(state.coef) // count, len(state.G) // count
@@ -162,22 +161,12 @@ def mixed(state: Any, norm2: float) -> Any:
 
 
 @step
-def shift_weights(state: Any, y: float) -> None:
+def weigh_experts(state: Any, y: float) -> None:
     """Move the weights by the losses of the margins seen, in place."""
-    seen, mix = state.seen, state.mix
-    total = 0.0
-    for e in range(len(mix)):
-        mix[e] *= math.exp(-ETA * (seen[_P, e] - y) ** 2)
-        total += mix[e]
-    for e in range(len(mix)):
-        mix[e] = (1.0 - SHARE) * mix[e] / total + SHARE / len(mix)
-
-
-@step
-def weigh_alike(state: Any) -> None:
-    """Trust all experts equally, in place."""
-    for e in range(len(state.mix)):
-        state.mix[e] = 1.0 / len(state.mix)
+    p = state.seen[_P]
+    for e in range(len(p)):
+        p[e] = (p[e] - y) ** 2
+    shift_weights(state.mix, p)
 
 
 @score.of(AutoState)
@@ -241,7 +230,7 @@ def _learns(state: Any, mistaken: bool) -> Any:
 @learn.of(AutoState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     """Shift the weights, then let every expert learn, in place."""
-    shift_weights(state, y)
+    weigh_experts(state, y)
     seen = state.seen
     learn(root(state), x, norm2, seen[_M, 0], seen[_Q, 0], y)
     for e in range(1, len(state.mix)):
@@ -257,7 +246,7 @@ def _learn_dual(state: Any, x: Any, norm2: float, m: float, q: float, y: float) 
     With a full budget the uncertainty outside the kept instances, alpha, stays where the budget was reached: an expert
     then forgets by what it drops.
     """
-    shift_weights(state, y)
+    weigh_experts(state, y)
     w, seen, count = state.w, state.seen, len(state.mix)
     held, place = w.counts[HELD], place_to_fill(w)
     kap = w.row[:held]
@@ -280,7 +269,7 @@ def _restart(state: Any) -> None:
     restart(root(state))
     for e in range(1, len(state.mix)):
         restart(drifting(state, e))
-    weigh_alike(state)
+    weigh_alike(state.mix)
 
 
 @restart.of(AutoDualState)
@@ -289,7 +278,7 @@ def _restart_dual(state: Any) -> None:
     for e in range(len(state.mix)):
         clear(state.primal[e])
         state.numbers[e, 0] = 1.0 / state.b
-    weigh_alike(state)
+    weigh_alike(state.mix)
 
 
 @ready.of(AutoDualState)
@@ -319,7 +308,7 @@ def _grow(state: AutoDualState, room: int, randomness: np.random.Generator) -> A
 @is_sound.of(AutoState)
 def _is_sound(state: AutoState) -> Any:
     drifting_too = all(is_bounded(state.Q[e], state.bound[e]) for e in range(1, len(state.mix)))
-    return all_finite(state.w) and is_root(state.Q[0], state.bound[0]) and drifting_too and _is_mixture(state.mix)
+    return all_finite(state.w) and is_root(state.Q[0], state.bound[0]) and drifting_too and is_mixture(state.mix)
 
 
 @is_sound.of(AutoDualState)
@@ -330,12 +319,7 @@ def _is_sound_dual(state: AutoDualState) -> Any:
     whole = len(state.coef) == count * k and len(state.v) == count * k and len(state.G) % count == 0
     alpha = state.numbers[:, 0]
     learnt = all_finite(state.coef, state.primal, state.G, alpha) and bool((alpha > 0.0).all())
-    return whole and learnt and _is_mixture(state.mix) and len(state.G) // count >= held * (held + 1) // 2
-
-
-def _is_mixture(mix: np.ndarray) -> bool:
-    """Whether these are weights with sum 1, of which none has vanished."""
-    return all_within(mix, SHARE / (2 * len(mix)), 1.0) and all_within(mix.sum(), 1.0 - 1e-9, 1.0 + 1e-9)
+    return whole and learnt and is_mixture(state.mix) and len(state.G) // count >= held * (held + 1) // 2
 
 
 @weights.of(AutoState)
@@ -430,6 +414,10 @@ class AutoLasec:
             raise InputError(
                 "form must be 'auto' or 'dual' with a kernel or a budget, got 'primal'.", owner="AutoLasec"
             )
+
+    def names(self, d: int, sparse: bool) -> list[str]:
+        """The drift level of each expert."""
+        return [f"c = {c:g}" for c in GRID]
 
     def start(self, d: int, sparse: bool) -> AutoState | AutoDualState:
         """The state before the first round."""

@@ -83,7 +83,7 @@ def _position_dense(x: Any, j: int) -> Any:
 
 @position.of(SparseRow)
 def _position_sparse(x: Any, j: int) -> Any:
-    return np.int64(x.indices[x.start + j])
+    return np.int64(x.indices[np.uint64(x.start + j)])
 
 
 @value.of(np.ndarray)
@@ -93,7 +93,7 @@ def _value_dense(x: Any, j: int) -> Any:
 
 @value.of(SparseRow)
 def _value_sparse(x: Any, j: int) -> Any:
-    return x.data[x.start + j]
+    return x.data[np.uint64(x.start + j)]
 
 
 @entry

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.lanes import added_up, alike, at, lanes, put
+from ..compiled.lanes import added_up, alike, eight, lanes, put
 from ..compiled.steps import apart, step
 
 EIGHT = 8
@@ -26,14 +26,14 @@ def forms_of_four(M: Any, x: Any, i: int, first: int) -> Any:
     s0 = s1 = s2 = s3 = alike(ZERO)
     for j in range(0, first, EIGHT):
         k = np.uint64(j)
-        a = at(x, k)
-        s0 = s0 + at(r0, k) * a
-        s1 = s1 + at(r1, k) * a
-        s2 = s2 + at(r2, k) * a
-        s3 = s3 + at(r3, k) * a
+        a = eight(x, k)
+        s0 = s0 + eight(r0, k) * a
+        s1 = s1 + eight(r1, k) * a
+        s2 = s2 + eight(r2, k) * a
+        s3 = s3 + eight(r3, k) * a
     x0, x1, x2, x3 = alike(x[i]), alike(x[i + 1]), alike(x[i + 2]), alike(x[i + 3])
     k = np.uint64(first)
-    block = ((at(r0, k) * x0 + at(r1, k) * x1) + (at(r2, k) * x2 + at(r3, k) * x3)) * at(x, k)
+    block = ((eight(r0, k) * x0 + eight(r1, k) * x1) + (eight(r2, k) * x2 + eight(r3, k) * x3)) * eight(x, k)
     return (s0 * x0 + s1 * x1) + (s2 * x2 + s3 * x3), block
 
 
@@ -57,14 +57,14 @@ def products_of_four(M: Any, x: Any, i: int, first: int, out: Any) -> Any:
     s0 = s1 = s2 = s3 = alike(ZERO)
     for j in range(0, first, EIGHT):
         k = np.uint64(j)
-        a, m0, m1, m2, m3 = at(x, k), at(r0, k), at(r1, k), at(r2, k), at(r3, k)
-        put(out, k, at(out, k) + ((m0 * x0 + m1 * x1) + (m2 * x2 + m3 * x3)))
+        a, m0, m1, m2, m3 = eight(x, k), eight(r0, k), eight(r1, k), eight(r2, k), eight(r3, k)
+        put(out, k, eight(out, k) + ((m0 * x0 + m1 * x1) + (m2 * x2 + m3 * x3)))
         s0 = s0 + m0 * a
         s1 = s1 + m1 * a
         s2 = s2 + m2 * a
         s3 = s3 + m3 * a
     k = np.uint64(first)
-    block = (at(r0, k) * x0 + at(r1, k) * x1) + (at(r2, k) * x2 + at(r3, k) * x3)
+    block = (eight(r0, k) * x0 + eight(r1, k) * x1) + (eight(r2, k) * x2 + eight(r3, k) * x3)
     return block, added_up(s0), added_up(s1), added_up(s2), added_up(s3)
 
 
@@ -84,11 +84,11 @@ def take_from_four(M: Any, z: Any, i: int, first: int) -> None:
     z0, z1, z2, z3 = alike(z[i]), alike(z[i + 1]), alike(z[i + 2]), alike(z[i + 3])
     for j in range(0, first + EIGHT, EIGHT):
         k = np.uint64(j)
-        a = at(z, k)
-        put(r0, k, at(r0, k) - z0 * a)
-        put(r1, k, at(r1, k) - z1 * a)
-        put(r2, k, at(r2, k) - z2 * a)
-        put(r3, k, at(r3, k) - z3 * a)
+        a = eight(z, k)
+        put(r0, k, eight(r0, k) - z0 * a)
+        put(r1, k, eight(r1, k) - z1 * a)
+        put(r2, k, eight(r2, k) - z2 * a)
+        put(r3, k, eight(r3, k) - z3 * a)
 
 
 @apart

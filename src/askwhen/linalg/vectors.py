@@ -180,13 +180,29 @@ def _measure_sparse(x: Any, d: int) -> Any:
     data, indices = x.data, x.indices
     if x.start < 0 or x.stop < x.start or x.stop > min(len(indices), len(data)):
         return 0.0, UNSOUND
-    norm2, last = 0.0, np.int64(-1)
+    start, n = np.uint64(x.start), x.stop - x.start
+    n0 = n1 = n2 = n3 = 0.0
+    last = np.int64(-1)
     messy: Any = False
-    for k in range(np.uint64(x.start), np.uint64(x.stop)):
-        i = np.int64(indices[k])
-        messy |= i <= last
-        norm2 += data[k] * data[k]
-        last = i
+    whole = n - n % 4
+    for j in range(0, whole, 4):
+        k = start + np.uint64(j)
+        i0, i1 = np.int64(indices[k]), np.int64(indices[k + ONE])
+        i2, i3 = np.int64(indices[k + TWO]), np.int64(indices[k + THREE])
+        messy |= (i0 <= last) | (i1 <= i0) | (i2 <= i1) | (i3 <= i2)
+        v0, v1, v2, v3 = data[k], data[k + ONE], data[k + TWO], data[k + THREE]
+        n0 += v0 * v0
+        n1 += v1 * v1
+        n2 += v2 * v2
+        n3 += v3 * v3
+        last = i3
+    for j in range(whole, n):
+        k = start + np.uint64(j)
+        i0 = np.int64(indices[k])
+        messy |= i0 <= last
+        n0 += data[k] * data[k]
+        last = i0
+    norm2 = (n0 + n1) + (n2 + n3)
     return norm2, UNSOUND if messy or last >= d or not norm2 <= LARGEST else SOUND
 
 

@@ -45,7 +45,7 @@ def write_run(
     budget : float, optional
         The share of labels that was allowed.
     levels : sequence of str, optional
-        The names of the drift levels: of the columns of ``trace.drift_weights``.
+        The names of the columns of ``trace.drift_weights``, if others than ``trace.experts``.
 
     Examples
     --------

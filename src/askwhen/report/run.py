@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -264,8 +265,13 @@ def _margins(trace: Trace) -> str:
 def _drift(trace: Trace, switches: list[int], levels: Sequence[str]) -> str:
     rounds, weights = weights_of(trace, STRETCHES)
     few_rounds, few = weights_of(trace, 20)
-    number = weights.shape[1]
-    names = [str(levels[k]) if k < len(levels) else f"level {k + 1}" for k in range(number)]
+    given = list(levels) or list(trace.experts)
+    names = [str(given[k]) if k < len(given) else f"level {k + 1}" for k in range(weights.shape[1])]
+    read = "Each colour is a learner that expects drift of one level; the taller it stands, the more it is trusted."
+    if any("," in name for name in names):  # views with several drift levels each: one colour for each view
+        names, weights, few = by_view(names, weights, few)
+        read = "Each colour is one view of the instances; the taller it stands, the more it is trusted."
+    number = len(names)
     x, heights = np.append(0, rounds), np.vstack([weights[:1], weights])
     tops = np.clip(np.cumsum(heights, axis=1), 0.0, 1.0)
     bottoms = np.column_stack([np.zeros(len(x)), tops[:, :-1]])
@@ -280,10 +286,17 @@ def _drift(trace: Trace, switches: list[int], levels: Sequence[str]) -> str:
     legend = [entry(name, k, of=number) for k, name in enumerate(names)] + _switch_entry(switches)
     final = ", ".join(f"{name} {share(weight)}" for name, weight in zip(names, weights[-1], strict=True))
     told = [[count(r), *map(share, row)] for r, row in zip(few_rounds, few, strict=True)]
-    numbers = details("Numbers", table(["rounds until", *names], told, "weights of the drift levels, averaged"))
-    read = "Each colour is a learner that expects drift of one level; the taller it stands, the more it is trusted."
+    numbers = details("Numbers", table(["rounds until", *names], told, "weights of the experts, averaged"))
     name = "Drift weights over time"
     return section(name, read, figure(name, f"Weights at the end: {final}.", draw, legend), numbers)
+
+
+def by_view(names: list[str], *weights: np.ndarray) -> tuple[Any, ...]:
+    """The views of a mixture, the first words of its experts' names, and how much each is trusted in all."""
+    view_of = [name.partition(",")[0] for name in names]
+    views = list(dict.fromkeys(view_of))
+    member = np.array([[view == each for view in views] for each in view_of], float)
+    return views, *(each @ member for each in weights)
 
 
 def _windows(progress: Progress) -> str:

@@ -22,7 +22,7 @@ from .state import ADAPTIVE, RuleState, check_floor, new_state
 
 @step
 def adaptive_scale(beta: float, K: float, X2: float, norm2: float) -> Any:
-    """B of this round, from the squared norms."""
+    """The scale b of this round, from the squared norms."""
     return beta * max(X2, norm2) * math.sqrt(1.0 + K)
 
 

@@ -1,13 +1,21 @@
 """Asking within a budget: the person says what they can afford, and the rule steers itself to spend just that.
 
-Ours. The rule asks with probability exp(-(p / s)^2) ((B - D) / (B + D))^1.5, at most 1, and moves its two hands:
+Ours. The rule asks with probability min(1, g ((1 - l) 1.3 A bell + l rate)), bell = exp(-(p / s)^2), and moves its
+hands:
 
 ==========  ==========================================================
-s           the scale. ln s += 0.2 (rate - exp(-(p / s)^2)): after a while the bell alone would ask at the rate
+s           the scale. ln s += 0.2 (rate - bell): after a while the bell alone would ask at the rate
+A           the hazard: the sum of bells since the last question, this round included. Questions spread out in time
+l           how little the learner knows: clip((0.7 - H/V) / 0.1, 0, 1). Where it hardly does better than chance, its
+            margins say nothing, and the rule asks at random
+H, V        right answers and all answers of late, each weighted by 1/probability, at most 20; both fade by .995 a label
+g           the multiplier, ((B - D) / (B + D))^1.5
 D           the debt: labels spent beyond what the budget has allowed for so far, and beyond the lead
 B           the slack. The multiplier is 1 without debt, 0 from D = B on, and beyond all bounds (ask!) from D = -B on
 L           the lead: how far spending may run ahead while there is everything to learn, 200 rate e^(-t/300)
 ==========  ==========================================================
+
+With ``spread=False`` it is min(1, g bell), the rule of the first release.
 
 **By rate.** Every round allows for ``rate`` labels. B = max(240 rate, 7) - 1, and D never leaves [-B - 1, B + 1]: in
 *every* run of rounds that begins after the first thousand, whatever the instances and the margins are, the labels spent
@@ -22,7 +30,7 @@ Where the probability is 0 because the budget is spent, it is 0 over any floor a
 the estimate of the accuracy counts these rounds as possible mistakes.
 
 A regressor has no boundary to ask near. With ``by="uncertainty"`` 1/q takes the place of p: it is small where the
-instance is unlike all that was learnt.
+instance is unlike all that was learnt; l is 0.
 """
 
 from __future__ import annotations
@@ -36,18 +44,23 @@ import numpy as np
 
 from ..compiled.steps import step
 from ..errors import InputError
-from ..validation import check_choice, check_count, check_number
+from ..validation import check_choice, check_count, check_flag, check_number
 from .focused import bell, bell_threshold
 from .state import (
     BUDGET,
     DEBT,
     EXPECTED,
+    HAZARD,
+    HEARD,
     LARGEST_LOG,
+    LEAD,
     LOG_SCALE,
     PERIOD,
     RATE,
+    RIGHT,
     ROUNDS,
     SPENT,
+    SPREAD,
     TIME,
     RuleState,
     check_floor,
@@ -61,20 +74,27 @@ _PACE_MEMORY = 500.0
 _LEAD, _LEAD_ROUNDS = 200.0, 300.0
 _POWER = 1.5
 _FLOOR = 0.2
+_LEAD_FADE = math.exp(-1.0 / _LEAD_ROUNDS)
+_HAZARD = 1.3
+_CHANCE_LEVEL, _KNOWS = 0.6, 0.7
+_FADE, _LARGEST_WEIGHT = 0.995, 20.0
+_FIRST_ANSWERS, _FIRST_ACCURACY = 20.0, 0.75
 
 
 @step
 def slack(rule: Any) -> Any:
-    """B."""
+    """B, the slack: how far spending may be off before the rule must ask, or must not."""
     return max(240.0 * rule.value, 7.0) - 1.0 if rule.per == 0.0 else max(0.25 * rule.value, 1.0)
 
 
 @step
 def debt(rule: Any) -> Any:
-    """D of this round."""
+    """D, the debt: labels spent beyond what the budget has allowed for so far, and beyond the lead."""
     spending = rule.spending
     if rule.per > 0.0:
         return spending[DEBT]
+    if rule.kind == SPREAD:
+        return spending[DEBT] - spending[LEAD]
     return spending[DEBT] - _LEAD * rule.value * math.exp(-spending[ROUNDS] / _LEAD_ROUNDS)
 
 
@@ -86,6 +106,8 @@ def accrue(rule: Any, time: float) -> None:
         spending[RATE] = rule.value
         spending[DEBT] -= rule.value
         spending[ROUNDS] += 1.0
+        if rule.kind == SPREAD:
+            spending[LEAD] *= _LEAD_FADE
         return
     period = math.floor(time / rule.per)
     if math.isnan(spending[TIME]):
@@ -116,7 +138,7 @@ def is_spent(rule: Any) -> Any:
 
 @step
 def pull(rule: Any) -> Any:
-    """The logarithm of the multiplier, infinite where a question is due."""
+    """The logarithm of the multiplier g, infinite where the rule must ask; for the rule of the first release."""
     D, B = debt(rule), slack(rule)
     if D <= -B:
         return math.inf
@@ -141,7 +163,7 @@ def distance(rule: Any, m: float, q: float) -> Any:
 
 @step
 def budget_threshold(rule: Any, u: float) -> Any:
-    """Theta of this round."""
+    """The distance below which this coin asks; for the rule of the first release."""
     if u == 0.0:
         return math.inf
     return bell_threshold(math.exp(rule.spending[LOG_SCALE]), pull(rule) - math.log(u))
@@ -158,10 +180,46 @@ def budget_probability(rule: Any, z: float) -> Any:
 
 
 @step
+def multiplier(rule: Any) -> Any:
+    """The multiplier g: above 1 where too little was spent so far, infinite where the rule must ask."""
+    D, B = debt(rule), slack(rule)
+    if D <= -B:
+        return math.inf
+    odds = max(B - D, 0.0) / (B + D)
+    return odds * math.sqrt(odds)
+
+
+@step
+def spread_probability(rule: Any, z: float) -> Any:
+    """The probability of asking at distance z, before the floor, where questions are spread."""
+    spending, g = rule.spending, multiplier(rule)
+    if g == math.inf:
+        return 1.0
+    near = bell(z, math.exp(spending[LOG_SCALE]))
+    near *= _HAZARD * (spending[HAZARD] + near)
+    if not rule.by_uncertainty:
+        ignorance = (_KNOWS - spending[RIGHT] / spending[HEARD]) / (_KNOWS - _CHANCE_LEVEL)
+        near += min(max(ignorance, 0.0), 1.0) * (spending[RATE] - near)
+    return min(g * near, 1.0)
+
+
+@step
+def hear_label(rule: Any, right: bool, chance: float) -> None:
+    """Note whether a told label was predicted, in place."""
+    spending = rule.spending
+    weight = min(1.0 / chance, _LARGEST_WEIGHT)
+    spending[RIGHT] = _FADE * spending[RIGHT] + (weight if right else 0.0)
+    spending[HEARD] = _FADE * spending[HEARD] + weight
+
+
+@step
 def spend(rule: Any, z: float, asked: bool) -> None:
     """Note what this round cost and steer, in place."""
     spending = rule.spending
-    step_up = _GAIN * (spending[RATE] - bell(z, math.exp(spending[LOG_SCALE])))
+    near = bell(z, math.exp(spending[LOG_SCALE]))
+    if rule.kind == SPREAD:
+        spending[HAZARD] = 0.0 if asked else spending[HAZARD] + near
+    step_up = _GAIN * (spending[RATE] - near)
     spending[LOG_SCALE] = min(max(spending[LOG_SCALE] + step_up, -LARGEST_LOG), LARGEST_LOG)
     if asked:
         spending[DEBT] += 1.0
@@ -207,6 +265,9 @@ class BudgetRule:
         Ask near the decision boundary, or where the learner is uncertain (for regressors).
     most : int, optional
         With a rate: how many labels may be asked for in all; never more.
+    spread : bool, default True
+        Spread the questions out in time, and ask at random as long as the learner does hardly better than chance.
+        False is the rule of the first release, which samplers that it saved go on with.
 
     Examples
     --------
@@ -224,9 +285,11 @@ class BudgetRule:
     floor: float | None = None
     by: str = "margin"
     most: int | None = None
+    spread: bool = True
 
     def __post_init__(self) -> None:
         check_choice(self, "by", self.by, ("margin", "uncertainty"))
+        check_flag(self, "spread", self.spread)
         if self.rate is not None:
             if self.per is not None or self.count is not None:
                 raise InputError("give either rate, or per and count.", owner="BudgetRule")
@@ -257,10 +320,13 @@ class BudgetRule:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        floor = -_FLOOR if self.floor is None else self.floor
-        by_uncertainty = self.by == "uncertainty"
-        if self.rate is not None:
-            most = math.inf if self.most is None else self.most
-            return new_state(BUDGET, self.rate, floor, 0.0, by_uncertainty, _FIRST_SCALE, most)
-        assert self.count is not None
-        return new_state(BUDGET, self.count, floor, seconds(self, "per", self.per), by_uncertainty, _FIRST_SCALE)
+        kind, floor = SPREAD if self.spread else BUDGET, -_FLOOR if self.floor is None else self.floor
+        by_uncertainty, most = self.by == "uncertainty", math.inf if self.most is None else self.most
+        value, per = self.rate, 0.0
+        if self.rate is None:
+            value, per = self.count, seconds(self, "per", self.per)
+        state = new_state(kind, value or 0.0, floor, per, by_uncertainty, _FIRST_SCALE, most)
+        if self.spread:
+            answers = _FIRST_ANSWERS / (self.rate or _FIRST_RATE)
+            state.spending[[LEAD, RIGHT, HEARD]] = _LEAD * (self.rate or 0.0), _FIRST_ACCURACY * answers, answers
+        return state

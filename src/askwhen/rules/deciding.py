@@ -1,8 +1,8 @@
 """The steps that the round calls on our own rules: plain data, so that one compiled round serves all of them.
 
-Every rule but BBQ compares a distance with a threshold: |p| < theta. Everything compares that way and nothing compares
-u with a probability, so that every path through the code decides alike. With bounds on q the comparison is often
-settled before q is known.
+A budget that spreads its questions compares the coin u with the probability of asking. Every other rule but BBQ
+compares a distance with a threshold, |p| < theta, on every path through the code, so that all of them decide alike;
+with bounds on q the comparison is often settled before q is known.
 """
 
 from __future__ import annotations
@@ -21,22 +21,34 @@ from ..contracts.rule import (
     forbids,
     last_time,
     least_chance,
+    note_label,
     note_update,
     period_length,
     probability,
     restart_rule,
+    toss,
 )
 from .adaptive_margin import adaptive_scale
 from .bbq import ask_by_uncertainty
-from .budget import accrue, budget_floor, budget_probability, budget_threshold, distance, is_spent, spend
+from .budget import (
+    accrue,
+    budget_floor,
+    budget_probability,
+    budget_threshold,
+    distance,
+    hear_label,
+    is_spent,
+    spend,
+    spread_probability,
+)
 from .focused import bell, bell_threshold
 from .margin import margin_probability, margin_threshold
-from .state import ADAPTIVE, ALWAYS, BBQ, BUDGET, FIXED, FOCUSED, TIME, RuleState
+from .state import ADAPTIVE, ALWAYS, BBQ, BUDGET, FIXED, FOCUSED, SPREAD, TIME, RuleState
 
 
 @step
 def threshold(rule: Any, norm2: float, u: float) -> Any:
-    """Theta: the rule asks iff |p| < theta. For every rule but BBQ and a budget."""
+    """The distance below which this coin asks, for every rule but BBQ and a budget."""
     kind, value, memory = rule.kind, rule.value, rule.memory
     if kind == ALWAYS:
         return math.inf
@@ -51,17 +63,19 @@ def threshold(rule: Any, norm2: float, u: float) -> Any:
 @forbids.of(RuleState)
 def _forbids(rule: Any) -> Any:
     """Whether nothing may be asked in this round, by rule, window or audit."""
-    return rule.kind == BUDGET and is_spent(rule)
+    return rule.kind >= BUDGET and is_spent(rule)
 
 
 @decide.of(RuleState)
 def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
     """ASK, PASS, or UNDECIDED where the decision depends on q between its bounds."""
-    if rule.kind == BUDGET:
+    if rule.kind >= BUDGET:
         if is_spent(rule):
             return PASS
         if q_low != q_high:
             return UNDECIDED  # a budget steers by the margin of every round
+        if rule.kind == SPREAD:
+            return toss(max(spread_probability(rule, distance(rule, m, q_low)), budget_floor(rule)), u)
         return ASK if u < budget_floor(rule) or distance(rule, m, q_low) < budget_threshold(rule, u) else PASS
     if u < rule.floor:
         return ASK
@@ -83,12 +97,14 @@ def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
         return 1.0
     if kind == FIXED:
         return max(value, rule.floor)
-    if kind == BUDGET and is_spent(rule):
+    if kind >= BUDGET and is_spent(rule):
         return 0.0
     if math.isnan(q):
         return 1.0 if rule.floor == 1.0 else math.nan
     if kind == BBQ:
         chance = 1.0 if ask_by_uncertainty(value, memory[0], q, q) == ASK else 0.0
+    elif kind == SPREAD:
+        chance = max(spread_probability(rule, distance(rule, m, q)), budget_floor(rule))
     elif kind == BUDGET:
         chance = max(budget_probability(rule, distance(rule, m, q)), budget_floor(rule))
     elif kind == FOCUSED:
@@ -102,7 +118,7 @@ def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
 @begin_round.of(RuleState)
 def _begin_round(rule: Any, time: float) -> None:
     """Let the rule's clock tick, in place."""
-    if rule.kind == BUDGET:
+    if rule.kind >= BUDGET:
         accrue(rule, time)
     rule.memory[0] += 1.0
 
@@ -110,8 +126,15 @@ def _begin_round(rule: Any, time: float) -> None:
 @end_round.of(RuleState)
 def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
     """Tell the rule whether a label was asked for, by itself, by a window or by an audit, in place."""
-    if rule.kind == BUDGET:
+    if rule.kind >= BUDGET:
         spend(rule, distance(rule, m, q), asked)
+
+
+@note_label.of(RuleState)
+def _note_label(rule: Any, right: bool, chance: float) -> None:
+    """Tell the rule whether a told label was predicted, in place."""
+    if rule.kind == SPREAD:
+        hear_label(rule, right, chance)
 
 
 @note_update.of(RuleState)

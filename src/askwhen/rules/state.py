@@ -11,10 +11,12 @@ from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..linalg.vectors import LARGEST, all_finite, all_within
 from ..validation import LARGEST_TIME, check_number
 
-ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET = range(7)
+ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET, SPREAD = range(8)
+"""The kinds of rules; a budget that spreads its questions is one of its own."""
 
 LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
-"""Places in a budget's spending; see :mod:`askwhen.rules.budget`."""
+LEAD, HAZARD, RIGHT, HEARD = range(8, 12)
+"""Places in a budget's spending; see :mod:`askwhen.rules.budget`. The last four are there if it spreads."""
 
 
 LARGEST_LOG = 650.0
@@ -49,7 +51,8 @@ def new_state(
     most: float = math.inf,
 ) -> RuleState:
     """A rule that has seen no round."""
-    spending = np.array([math.log(first_scale), 0.0, 0.0, math.nan, 0.0, 0.0, 0.0, 0.0])
+    spending = np.zeros(12 if kind == SPREAD else 8)
+    spending[LOG_SCALE], spending[TIME] = math.log(first_scale), math.nan
     numbers = (float(value), float(floor), float(per), float(most))
     return RuleState(kind, *numbers, by_uncertainty, np.zeros(3), spending)
 
@@ -66,7 +69,14 @@ def _is_sound(rule: RuleState) -> Any:
         and (math.isnan(time) or abs(time) <= LARGEST_TIME)
         and all_within(spending[[SPENT, ROUNDS, EXPECTED]], 0.0, LARGEST_COUNT)
         and all_finite(spending[[DEBT, PERIOD]])
+        and (rule.kind != SPREAD or _is_heard(spending))
     )
+
+
+def _is_heard(spending: np.ndarray) -> bool:
+    """Whether what spreads the questions is sound; the share of right answers becomes a probability."""
+    right, heard = spending[RIGHT], spending[HEARD]
+    return all_within(spending[[LEAD, HAZARD, RIGHT, HEARD]], 0.0, LARGEST_COUNT) and bool(0.0 < heard >= right)
 
 
 def check_floor(owner: Any, floor: Any) -> None:

@@ -31,6 +31,9 @@ from ..weights.kernels import Kernel
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
+LAYOUT = 3
+"""Of the arrays: since 2 there are a tally and what a rule has spent, since 3 what Prepare knows ahead."""
+
 LARGEST_DIMENSION = (1 << 31) - 1
 
 _CONTRADICTION = "the snapshot's arrays contradict each other."
@@ -68,7 +71,7 @@ def dump(engine: Engine, tasks: list[Engine]) -> Content:
 
 def _dump(engine: Engine) -> Content:
     header = {
-        "layout": 2,
+        "layout": LAYOUT,
         "parts": [describe(part) for part in engine.parts],
         "seed": engine.seed,
         "d": engine.shape.d,
@@ -76,6 +79,7 @@ def _dump(engine: Engine) -> Content:
         "round": engine.round,
         "questions": engine.questions,
         "updates": engine.updates,
+        "volunteered": engine.volunteered,
         "switches": list(engine.switches),
         "coins": engine.coins.bit_generator.state,
         "randomness": engine.randomness.bit_generator.state,
@@ -159,8 +163,10 @@ def _check_together(tasks: list[Engine]) -> None:
 
 def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
-    later = arrays_of(engine.rule, "rule") | arrays_of(engine.tally, "tally")
-    later["tally.rounds"][0, -1] = count(header["round"])
+    later = {} if engine.prepare is None else {"prepare.ahead": arrays_of(engine.prepare, "prepare")["prepare.ahead"]}
+    if header.get("layout", 1) == 1:
+        later |= arrays_of(engine.rule, "rule") | arrays_of(engine.tally, "tally")
+        later["tally.rounds"][0, -1] = count(header["round"])
     return later | arrays
 
 
@@ -171,17 +177,18 @@ def _restore(
     judges: bool = False,
     given: Iterable[type] = (),
 ) -> Engine:
-    if header.get("layout", 1) not in (1, 2):
+    if header.get("layout", 1) not in range(1, LAYOUT + 1):
         raise SnapshotError(
             f"the snapshot has layout {header['layout']!r}, of a later version of askwhen.", owner="load"
         )
     parts = Parts(*(build(part, kernel, given) for part in header["parts"]))
     check_parts(parts)
     engine = _begun(parts, header, arrays, judges)
-    if header.get("layout", 1) == 1:
+    if header.get("layout", 1) < LAYOUT:
         arrays = _with_what_came_later(engine, header, arrays)
     for name in ("round", "questions", "updates"):
         setattr(engine, name, count(header[name]))
+    engine.volunteered = count(header.get("volunteered", 0))
     if not engine.updates <= engine.questions <= engine.round:
         raise SnapshotError("the snapshot's counts contradict each other.", owner="load")
     for name, state in _states(engine, engine.round):
@@ -234,7 +241,7 @@ def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> N
     number, prediction, margin, uncertainty, chance, query, by_rule, period, switched = line
     number = count(number, engine.round - 1)
     x: Row = arrays[f"pending.{number}"]
-    if engine.shape.sparse:
+    if engine.sees_sparse:
         x = SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
     ask = read_ask([number, prediction, margin, uncertainty, chance, query])
     known = ask.prediction == ask.margin if engine.regression else ask.prediction in (-1, 1)

@@ -123,7 +123,7 @@ class TraceWriter:
         """The rounds that follow those before."""
         table = trace.to_arrow()
         if self._schema is None:
-            about = self._about | {"floor": trace.floor}
+            about = self._about | {"floor": trace.floor, "experts": trace.experts}
             self._schema = table.schema.with_metadata({_ABOUT: json.dumps(about).encode()})
             self._write(self._schema.serialize())
         for batch in table.cast(self._schema).to_batches():
@@ -223,14 +223,16 @@ def _known(table: Any, name: str) -> Known:
     columns = {field: table.column(field).to_numpy() for field in table.column_names}
     try:
         about = json.loads((table.schema.metadata or {}).get(_ABOUT, b"{}"))
-        return Known(_trace(columns, float(about.pop("floor", 0.0))), about)
+        floor, experts = float(about.pop("floor", 0.0)), tuple(map(str, about.pop("experts", ())))
+        return Known(_trace(columns, floor, experts), about)
     except (KeyError, IndexError) as error:
         raise InputError(f"{name} holds no trace: it has no column {error}.", owner="trace") from error
 
 
-def _trace(columns: dict[str, np.ndarray], floor: float) -> Trace:
+def _trace(columns: dict[str, np.ndarray], floor: float, experts: tuple[str, ...]) -> Trace:
     rounds, prediction = columns["round"], columns["prediction"]
-    weights = [columns[name] for name in sorted(columns) if name.startswith("drift_weight_")]
+    names = sorted((name for name in columns if name.startswith("drift_weight_")), key=lambda name: (len(name), name))
+    weights = [columns[name] for name in names]
     switched = columns["switched"].astype(bool)
     queried, updated, mistaken = (columns[name].astype(bool) for name in ("queried", "updated", "mistaken"))
     return Trace(
@@ -245,6 +247,7 @@ def _trace(columns: dict[str, np.ndarray], floor: float) -> Trace:
         coin=columns["coin"].astype(float),
         switches=rounds[switched],
         drift_weights=np.column_stack(weights) if weights else np.zeros((len(rounds), 0)),
+        experts=experts if len(experts) == len(weights) else (),
         queried=queried,
         updated=updated,
         mistaken=mistaken,

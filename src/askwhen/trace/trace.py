@@ -51,9 +51,10 @@ class Trace:
     switches : array of int
         The rounds in which a switch was declared.
     drift_weights : array of float
-        For ``AutoLasec``, the weight of each drift level (columns, as in ``AutoLasec.grid``) in each round; no columns
-        for other learners.
-
+        For a mixture (``Mixture``, ``AutoLasec``), the weight of each expert (columns) in each round; no columns for
+        other learners.
+    experts : tuple of str
+        What these experts are: for ``Mixture`` the view and its drift level, as in "deviation, c = 100".
     floor : float
         No probability that was not computed is below this.
     several : bool
@@ -78,6 +79,7 @@ class Trace:
     drift_weights: np.ndarray
     floor: float = 0.0
     several: bool = False
+    experts: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -164,5 +166,6 @@ def join(traces: list[Trace]) -> Trace:
         updates=sum(trace.updates for trace in traces),
         mistakes=sum(trace.mistakes for trace in traces),
         floor=traces[0].floor,
+        experts=traces[0].experts,
         **arrays,
     )

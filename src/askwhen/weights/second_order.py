@@ -94,7 +94,7 @@ def is_bounded(Q: np.ndarray, bound: float) -> bool:
 
 
 def is_root(S: np.ndarray, bound: float) -> bool:
-    """The same of a root: each of its entries is at most the root of an eigenvalue of S S'."""
+    """Whether no entry of a root S from a file exceeds the root of what bounds the eigenvalues of S S'."""
     return 0.0 <= bound <= _LARGEST_BOUND and all_within(S, -2.0 * math.sqrt(bound), 2.0 * math.sqrt(bound))
 
 

@@ -13,7 +13,7 @@ from ..contracts.sampler import SamplerLike
 from ..data.records import read_records
 from ..labelling.answers import Answers, AnswerStore
 from ..labelling.session import Labelling, Question
-from ..learners import AutoLasec
+from ..learners import Mixture
 from ..one_vs_rest import OneVsRest
 from ..prepare import Prepare
 from ..rules import BudgetRule
@@ -103,7 +103,7 @@ def label(
     fresh: SamplerLike = (
         OneVsRest(list(classes), rule=rule, prepare=prepare, seed=seed)
         if len(classes) > 2
-        else Sampler(AutoLasec(), rule, prepare=prepare, seed=seed)
+        else Sampler(Mixture(), rule, prepare=prepare, seed=seed)
     )
     about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
     session = Labelling(

@@ -56,7 +56,7 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     >>> _ = sampler.run(X, y)
     >>> found = predictions(sampler, X[:2], words=("ham", "spam"))
     >>> found["label"].tolist(), bool((found["probability"] > 0.5).all())
-    (['ham', 'spam'], True)
+    (['ham', 'ham'], True)
     """
     p = sampler.margins(X)
     if sampler.classes is None:

@@ -83,6 +83,7 @@ def run(
     model: str | None = None,
     report: str | None = None,
     resume: str | None = None,
+    seed_labels: str | None = None,
     skip: int | None = None,
     checkpoint: float | None = 60.0,
     said: Collection[str] | None = None,
@@ -115,6 +116,9 @@ def run(
         Files to write: what happened in every round, the sampler, and an HTML page.
     resume : str, optional
         A saved sampler to go on from; where a killed run left a newer checkpoint of it, from that.
+    seed_labels : str, optional
+        A file of instances whose labels are known already, with the same columns: a new sampler learns all of them
+        before its first round.
     skip : int, optional
         How many instances to pass over; by default those that a resumed sampler has played.
     checkpoint : float or None
@@ -140,6 +144,9 @@ def run(
         note = notes.Note()
         source = Source(file, reading, shuffle=shuffle, seed=seed)
         sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say)
+        if seed_labels is not None:
+            _learn_seeds(sampler, seed_labels, reading, source)
+            say(f"Learnt {sampler.volunteered:,} labels of {Path(seed_labels).name}.")
     else:
         sampler, note = _loaded(found), notes.read(found)
         if found != resume:
@@ -212,6 +219,15 @@ def run(
     return ran
 
 
+def _learn_seeds(sampler: Sampler, file: str, reading: dict[str, Any], source: Source) -> None:
+    """Let a sampler learn all labels of a file, whose columns the source must then have."""
+    seeds = Source(file, reading, target="number" if sampler.learner.regression else "binary")
+    with of_file(seeds.name, 0):
+        X, y = seeds.load()
+        sampler.learn(X, y)
+    source.expect(seeds.names, seeds.places)
+
+
 def _same_source(file: str, reading: dict[str, Any], said: Collection[str], note: notes.Note, shuffle: bool) -> Source:
     """The file as a resumed sampler has read it so far."""
     if shuffle and note.is_known and note.seed is None:
@@ -280,5 +296,4 @@ def _write_report(
         facts={"Stream": file, **parts_of(sampler), "askwhen": __version__},
         command=command,
         budget=rate or (labels if labels is not None and labels <= 1.0 else None),
-        levels=[f"c = {c:g}" for c in getattr(sampler.learner, "grid", ())],
     )

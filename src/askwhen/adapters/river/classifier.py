@@ -10,7 +10,7 @@ from river import base
 
 from ...data.hashing import DEFAULT_FEATURES
 from ...errors import InputError
-from ...prepare import STANDARD, PrepareState
+from ...prepare import STANDARD, PrepareState, statistics_of
 from ...sampler import Sampler
 from ...trace.trace import Ask
 from ...validation import check_choice, check_count
@@ -107,7 +107,7 @@ class SelectiveClassifier(base.Classifier):
     def _statistics(self) -> PrepareState | None:
         """The running statistics that columns are standardised by, if they are."""
         engine = self.sampler.engine
-        state: PrepareState | None = engine.prepare
+        state = statistics_of(engine.prepare)
         if state is None and engine.parts.prepare is not None:
             state = engine.parts.prepare.start(self.n_features or _COLUMNS, False)
         return state if state is not None and state.kind == STANDARD else None

@@ -32,9 +32,20 @@ def explain(out: Out, trace: str, number: int) -> None:
         raise aw.InputError(f"{trace} holds rounds {found.start} to {last}, not {number}.", owner="explain")
     facts = {name: values[at].item() for name, values in found.columns().items() if "drift" not in name}
     facts["sampler"] = about.get("sampler", {})
+    if found.experts and found.drift_weights.size:
+        facts["views"] = views_of(found.experts, found.drift_weights[at])
     facts["why"] = why(facts)
     shown = {name: facts[name] for name in ("round", "margin", "prediction", "probability", "coin")} | facts["sampler"]
     out.result(facts, facts["why"], "", facts_table(shown))
+
+
+def views_of(experts: tuple[str, ...], weights: Any) -> dict[str, float]:
+    """How much each view of a mixture was trusted, the most trusted first."""
+    found: dict[str, float] = {}
+    for name, weight in zip(experts, weights.tolist(), strict=True):
+        view = name.partition(",")[0]
+        found[view] = found.get(view, 0.0) + weight
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
 def why(facts: dict[str, Any]) -> str:
@@ -49,6 +60,9 @@ def why(facts: dict[str, Any]) -> str:
         first = (
             f"Round {facts['round']} predicted {facts['prediction']:+g}: its margin {p:+.4g} is {near} the boundary."
         )
+    if facts.get("views"):
+        view, weight = next(iter(facts["views"].items()))
+        first += f" The view that decided most was {view!r}, with {weight:.0%} of the weight."
     if math.isnan(P):
         second = f"The coin was {u:.4f}, and bounds on the margin were enough to decide: it "
         second += "asked." if asked else "did not ask."

@@ -12,7 +12,7 @@ from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, La
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
-_OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw", "everything")
+_OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw", "everything", "seed_labels")
 
 
 @command
@@ -32,6 +32,12 @@ _OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw", "everything")
 @click.option("--window", type=click.IntRange(1), default=1000, show_default=True, help="Rounds in a window.")
 @click.option("--trace", type=click.Path(dir_okay=False), help="Write what happened in every round: .parquet or .csv.")
 @click.option("--model", type=click.Path(dir_okay=False), help="Save the sampler here.")
+@click.option(
+    "--seed-labels",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Learn all labels of this file first, which nobody asked for; it has the columns of the other one.",
+)
 @click.option("--resume", type=click.Path(dir_okay=False), help="Go on from a saved sampler, or from its checkpoint.")
 @click.option(
     "--skip", type=click.IntRange(0), metavar="N", help="Pass over N instances; with --resume those that were played."
@@ -58,6 +64,7 @@ def run(
     window: int,
     trace: str | None,
     model: str | None,
+    seed_labels: str | None,
     resume: str | None,
     skip: int | None,
     checkpoint: float | None,
@@ -107,6 +114,7 @@ def run(
         trace=trace,
         model=model,
         report=report,
+        seed_labels=seed_labels,
         resume=resume,
         skip=skip,
         checkpoint=checkpoint,
@@ -125,7 +133,7 @@ def run(
 def _refuse_settings() -> None:
     for name in said():
         if name in _OF_MODEL:
-            option = "--set" if name == "settings" else f"--{name}"
+            option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} goes with a new sampler; a resumed one keeps what it has.")
 
 

@@ -1,4 +1,4 @@
-"""Raw features made ready for a learner, one instance at a time and without labels.
+"""Standardise, scale to unit norm, add a bias: what most learners need done with raw features.
 
 ==========  ==========================================================
 k           how many instances were seen, this one included; from 10,000 on, older ones fade
@@ -13,8 +13,9 @@ a           features that have ever varied (ever been non-zero, for sparse insta
 x_i / (rms_i sqrt(a)). Longer than ``clip``, z is shortened to it: an outlier keeps its direction and loses its weight.
 "unit": x / |x|. The bias is one more feature that is always 1, the last.
 
-Every instance is transformed as if it came next: ``transform`` leaves the statistics alone, ``absorb`` takes the
-instance in. Both cost O(d), or O(nnz) for sparse instances.
+Every instance is transformed as if it came next: ``transform`` leaves the statistics alone, and notes in ``ahead`` what
+they will be; ``absorb_statistics``, right after it, takes the instance in. Both cost O(d), or O(nnz) for sparse
+instances.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .compiled.steps import Family, borrow, entry, step
-from .contracts.learner import LARGEST_COUNT, is_sound
-from .linalg.rows import DenseRows, SparseRow, SparseRows, position, row, size, value
-from .linalg.vectors import NO_DIRECTION, SOUND, all_finite, all_within, look
-from .validation import check_choice, check_flag, check_number
+from ..compiled.steps import Family, apart, borrow, entry, step
+from ..contracts.learner import LARGEST_COUNT, is_sound
+from ..linalg.rows import SparseRow, position, row, size, value
+from ..linalg.vectors import NO_DIRECTION, SOUND, all_finite, all_within, inner, look, measure
+from ..validation import check_choice, check_flag, check_number
 
 NONE, UNIT, STANDARD = 0, 1, 2
 
@@ -43,12 +44,16 @@ K, ACTIVE = 0, 1
 
 
 class PrepareState(NamedTuple):
-    """counts = (k, a). For sparse instances ``var`` holds the sums of squares, and ``reach`` is not used."""
+    """counts = (k, a). For sparse instances ``var`` holds the sums of squares, and ``reach`` is not used.
+
+    ``ahead`` holds mean, var and reach after the instance that was transformed last.
+    """
 
     mean: Any
     var: Any
     reach: Any
     counts: Any
+    ahead: Any
     kind: int
     bias: bool
     clip: float
@@ -61,15 +66,15 @@ def _is_sound(state: PrepareState) -> Any:
 
 
 def _counted(state: PrepareState) -> bool:
-    """Whether the counts are some; a feature is active only once."""
+    """Whether the counts of a file can be right: no more features vary than there are."""
     return all_within(state.counts[K], 0.0, LARGEST_COUNT) and all_within(state.counts[ACTIVE], 0.0, len(state.mean))
 
 
-transform = Family("transform", on=(1,))
+transform = Family("transform", on=(0, 1))
 """transform(state, x, out) -> the verdict on x; writes what the learner sees to the row ``out``."""
 
-absorb_statistics = Family("absorb_statistics", on=(1,))
-"""absorb_statistics(state, x): take a sound instance into the running statistics, in place."""
+absorb_statistics = Family("absorb_statistics", on=(0, 1))
+"""absorb_statistics(state, x): take the instance that was just transformed into the running statistics, in place."""
 
 
 @step
@@ -95,74 +100,92 @@ def moved(mean: float, var: float, reach: float, k: float, value: float) -> Any:
     return after, max(var + step_size * (gap * (gap - step_size * gap) - var), 0.0), max(reach, abs(gap))
 
 
-@transform.of(np.ndarray)
+@transform.of(PrepareState, np.ndarray)
 def _transform_dense(state: Any, x: Any, out: Any) -> Any:
     mean, d = state.mean, len(state.mean)
     _, norm2, verdict = look(mean, x)
     if verdict != SOUND:
         return verdict
     active = 0
-    k = state.counts[K] + 1.0
+    z = out[:d]
     if state.kind == STANDARD:
-        norm2 = 0.0
-        for i in range(d):
-            centre, var, _ = moved(mean[i], state.var[i], state.reach[i], k, x[i])
-            spread = math.sqrt(var)
-            z = 0.0
-            if spread > _NEGLIGIBLE * abs(centre):
-                active += 1
-                z = (x[i] - centre) / spread
-            out[i] = z
-            norm2 += z * z
+        active = standardise(mean, state.var, state.reach, state.counts[K] + 1.0, x, z, state.ahead)
+        norm2 = inner(z, z)
     else:
         for i in range(d):
-            out[i] = x[i]
+            z[i] = x[i]
     factor = scale_to(state.kind, norm2, active, state.clip)
     for i in range(d):
-        out[i] *= factor
+        z[i] *= factor
     if state.bias:
         out[d] = 1.0
     return SOUND
 
 
-@transform.of(SparseRow)
+@apart
+def standardise(mean: Any, var: Any, reach: Any, k: float, x: Any, z: Any, ahead: Any) -> Any:
+    """Write each feature's distance from its mean in standard deviations to z; return how many features vary."""
+    active = 0
+    means, variances, reaches = ahead[0], ahead[1], ahead[2]
+    for i in range(len(mean)):
+        centre, variance, reached = moved(mean[i], var[i], reach[i], k, x[i])
+        means[i], variances[i], reaches[i] = centre, variance, reached
+    for i in range(len(mean)):
+        spread = math.sqrt(variances[i])
+        varies = spread > _NEGLIGIBLE * abs(means[i])
+        gap = (x[i] - means[i]) / spread
+        z[i] = gap if varies else 0.0
+        active += 1 if varies else 0
+    return active
+
+
+@transform.of(PrepareState, SparseRow)
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
     """Writes to the arrays of ``out`` from its start on; there must be room for one more entry than x has."""
-    squares, start, n = state.var, out.start, size(x)
-    _, norm2, verdict = look(state.mean, x)
+    start, n = out.start, size(x)
+    norm2, verdict = measure(x, len(state.mean))
     if verdict != SOUND:
         return verdict
-    k, active = state.counts[K] + 1.0, state.counts[ACTIVE]
-    if state.kind == STANDARD:
-        norm2 = 0.0
+    indices, data = out.indices[start : start + n + state.bias], out.data[start : start + n + state.bias]
+    from_indices, from_data = x.indices[x.start : x.stop], x.data[x.start : x.stop]
     for j in range(n):
-        i, z = position(x, j), value(x, j)
-        if state.kind == STANDARD and z != 0.0:
-            active += squares[i] == 0.0
-            z /= math.sqrt((squares[i] + z * z) / k)
-            norm2 += z * z
-        out.indices[start + j] = i
-        out.data[start + j] = z
+        indices[j] = from_indices[j]
+    active = state.counts[ACTIVE]
+    if state.kind == STANDARD:
+        norm2, active = root_mean_square(state.var, state.counts[K] + 1.0, x, data, active)
+        from_data = data
     factor = scale_to(state.kind, norm2, active, state.clip)
     for j in range(n):
-        out.data[start + j] *= factor
+        data[j] = factor * from_data[j]
     if state.bias:
-        out.indices[start + n] = len(state.mean)
-        out.data[start + n] = 1.0
+        indices[n] = len(state.mean)
+        data[n] = 1.0
     return SOUND
 
 
-@absorb_statistics.of(np.ndarray)
+@apart
+def root_mean_square(squares: Any, k: float, x: Any, z: Any, active: float) -> Any:
+    """Write each entry over the root mean square of its feature to z: (|z|^2, how many features are not always 0)."""
+    norm2 = 0.0
+    for j in range(size(x)):
+        i, z[j] = position(x, j), value(x, j)
+        if z[j] != 0.0:
+            active += squares[i] == 0.0
+            z[j] /= math.sqrt((squares[i] + z[j] * z[j]) / k)
+            norm2 += z[j] * z[j]
+    return norm2, active
+
+
+@absorb_statistics.of(PrepareState, np.ndarray)
 def _absorb_dense(state: Any, x: Any) -> None:
     state.counts[K] += 1.0
     if state.kind == STANDARD:
-        k = state.counts[K]
+        means, variances, reaches = state.ahead[0], state.ahead[1], state.ahead[2]
         for i in range(len(state.mean)):
-            mean, var, reach = moved(state.mean[i], state.var[i], state.reach[i], k, x[i])
-            state.mean[i], state.var[i], state.reach[i] = mean, var, reach
+            state.mean[i], state.var[i], state.reach[i] = means[i], variances[i], reaches[i]
 
 
-@absorb_statistics.of(SparseRow)
+@absorb_statistics.of(PrepareState, SparseRow)
 def _absorb_sparse(state: Any, x: Any) -> None:
     state.counts[K] += 1.0
     if state.kind == STANDARD:
@@ -196,19 +219,6 @@ def transform_rows(state: Any, rows: Any, n: int, out: Any, learns: bool) -> Any
         if learns:
             absorb_statistics(state, x)
     return n, SOUND
-
-
-def room_for(state: PrepareState, rows: DenseRows | SparseRows) -> DenseRows | SparseRows:
-    """Rows to write the transformed rows to."""
-    d = len(state.mean) + state.bias
-    if isinstance(rows, DenseRows):
-        return DenseRows(np.empty((len(rows.X), d)))
-    n = len(rows.indptr) - 1
-    indptr = np.asarray(rows.indptr, np.int64) - int(rows.indptr[0])
-    if (np.diff(indptr) < 0).any():
-        indptr = np.zeros(n + 1, np.int64)  # the first row will be found unsound
-    indptr = indptr + int(state.bias) * np.arange(n + 1)
-    return SparseRows(np.empty(indptr[-1]), np.empty(indptr[-1], np.uint32), indptr, d)
 
 
 @dataclass(frozen=True)
@@ -246,8 +256,10 @@ class Prepare:
         check_flag(self, "bias", self.bias)
         check_number(self, "clip", self.clip, "a positive number, perhaps infinity", 0.0)
 
-    def start(self, d: int, sparse: bool) -> PrepareState:
-        """The state before the first round, for instances of dimension d."""
-        auto = "unit" if sparse else "standard"
+    def start(self, d: int, sparse: bool, like_text: bool = False) -> PrepareState:
+        """The state before the first round, for instances of dimension d; dense ones may be treated like text."""
+        auto = "unit" if sparse or like_text else "standard"
         kind = {"none": NONE, "unit": UNIT, "standard": STANDARD}[auto if self.scale == "auto" else self.scale]
-        return PrepareState(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(2), kind, bool(self.bias), float(self.clip))
+        ahead = np.zeros((3, d if kind == STANDARD and not sparse else 0))
+        statistics = (np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(2), ahead)
+        return PrepareState(*statistics, kind, bool(self.bias), float(self.clip))

@@ -1,0 +1,232 @@
+"""Mixture on wide instances, text above all: four experts that learn feature by feature.
+
+Ours. A round costs O(nnz) and memory is O(d), however many labels were asked for. Each feature has one line of eight
+numbers: four weights w, two sums of squares G and two variances D. Instances have unit norm, and a bias at the end.
+
+==============  ==========================================================
+gradient, 2 x   logistic loss by AdaGrad (Duchi, Hazan, Singer 2011), rates .5 and 1: with g = y / (1 + e^(y m)),
+                G += (g v)^2, w += rate g v / sqrt(G). p = h / sqrt(1 + h^2), h = m / 4
+least squares   with a diagonal matrix: q = sum of D v^2, w += D v (y - m) / (1 + q), D = D / (1 + D v^2).
+                p = m / (1 + q), clipped; its loss is that of m, clipped
+the same        with drift: every label that touches a feature adds .1 to its D, up to 10
+==============  ==========================================================
+
+Weights of experts are as in :mod:`askwhen.learners.mixing`. The mixture's p is the weighted mean of the p_e, and its q
+that of the two q_e. A regressor's experts learn (y - y_bar) / s, see :mod:`askwhen.learners.label_scale`; for the
+gradients g = y - m, and p = m, clipped.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.lanes import alike, at, put
+from ..compiled.steps import step
+from ..contracts.learner import (
+    UPDATED,
+    epoch,
+    experts,
+    hear,
+    is_sound,
+    learn,
+    learns,
+    note_experts,
+    quadratic,
+    restart,
+    score,
+    weights,
+)
+from ..linalg.rows import position, size, value
+from ..linalg.vectors import LARGEST, SOUND, all_finite, all_within, measure
+from .label_scale import (
+    CENTRE,
+    REACH,
+    clipped,
+    forget_scale,
+    is_sound_scale,
+    loss_of,
+    new_scale,
+    spread_of,
+    take_label,
+)
+from .mixing import is_mixture, shift_weights, weigh_alike
+
+NAMES = ("gradient, rate .5", "gradient, rate 1", "squares, still", "squares, drifting")
+EXPERTS = 4
+_RATES = (0.5, 1.0)
+_FIRST_SQUARE = 1e-8
+_FIRST_VARIANCE = 10.0
+_DRIFT = 0.1
+_M, _LOSS, _Q = range(3)
+
+
+class DiagonalState(NamedTuple):
+    """lines = (w, w, w, w, G, G, D, D) by feature; ``seen`` = (m by expert, losses, (0, 0, q, q))."""
+
+    lines: Any
+    mix: Any
+    seen: Any
+    labels: Any
+    regression: bool
+
+
+def start_diagonal(d: int, regression: bool) -> DiagonalState:
+    """The state before the first round."""
+    lines = np.zeros((d, 8))
+    forget_lines(lines)
+    return DiagonalState(
+        lines, np.full(EXPERTS, 1.0 / EXPERTS), np.zeros((3, EXPERTS)), new_scale(regression), regression
+    )
+
+
+@step
+def forget_lines(lines: Any) -> None:
+    """Set every line to what it is before the first label, in place."""
+    for i in range(len(lines)):
+        line = lines[i]
+        for k in range(4):
+            line[k] = 0.0
+        line[4] = line[5] = _FIRST_SQUARE
+        line[6] = line[7] = _FIRST_VARIANCE
+
+
+@is_sound.of(DiagonalState)
+def _is_sound(state: DiagonalState) -> Any:
+    scored = all_within(state.lines[:, 4:6], _FIRST_SQUARE, LARGEST) and all_within(
+        state.lines[:, 6:], 0.0, _FIRST_VARIANCE
+    )
+    return scored and all_finite(state.lines) and is_mixture(state.mix) and is_sound_scale(state.labels)
+
+
+@step
+def squash(m: float) -> Any:
+    """The margin of a logistic expert, within -1 and 1."""
+    h = 0.25 * m
+    return h / math.sqrt(1.0 + h * h)
+
+
+@score.of(DiagonalState)
+def _score(state: Any, x: Any) -> Any:
+    """All m and q in one pass over the row, and the mixture's m."""
+    lines, seen = state.lines, state.seen
+    norm2, verdict = measure(x, len(lines))
+    if verdict != SOUND:
+        return 0.0, 0.0, verdict
+    m0 = m1 = q0 = q1 = alike(0.0)
+    n = size(x)
+    for j in range(0, n - n % 2, 2):
+        a, b = value(x, j), value(x, j + 1)
+        here, there = lines[np.uint64(position(x, j))], lines[np.uint64(position(x, j + 1))]
+        m0 = m0 + at(here, 0) * alike(a)
+        m1 = m1 + at(there, 0) * alike(b)
+        q0 = q0 + at(here, 4) * alike(a * a)
+        q1 = q1 + at(there, 4) * alike(b * b)
+    if n % 2 == 1:
+        a, here = value(x, n - 1), lines[np.uint64(position(x, n - 1))]
+        m0 = m0 + at(here, 0) * alike(a)
+        q0 = q0 + at(here, 4) * alike(a * a)
+    put(seen[_M], 0, m0 + m1)
+    put(seen[_Q], 0, q0 + q1)
+    return mixed(state), norm2, SOUND
+
+
+@quadratic.of(DiagonalState)
+def _quadratic(state: Any, x: Any) -> Any:
+    return mixed_form(state)
+
+
+@step
+def mixed_form(state: Any) -> Any:
+    """The weighted mean of the two q."""
+    mix, q = state.mix, state.seen[_Q]
+    return (mix[2] * q[2] + mix[3] * q[3]) / (mix[2] + mix[3])
+
+
+@step
+def mixed(state: Any) -> Any:
+    """The mixture's m."""
+    mix, m, q, labels = state.mix, state.seen[_M], state.seen[_Q], state.labels
+    if state.regression:
+        spread = spread_of(labels)
+        reach = labels[REACH] / spread
+        p = mix[0] * clipped(m[0], reach) + mix[1] * clipped(m[1], reach)
+    else:
+        spread, reach = 1.0, 1.0
+        p = mix[0] * squash(m[0]) + mix[1] * squash(m[1])
+    p += mix[2] * clipped(m[2] / (1.0 + q[2]), reach) + mix[3] * clipped(m[3] / (1.0 + q[3]), reach)
+    return (labels[CENTRE] + spread * p) * (1.0 + mixed_form(state))
+
+
+@learns.of(DiagonalState)
+def _learns(state: Any, mistaken: bool) -> Any:
+    return True
+
+
+@epoch.of(DiagonalState)
+def _epoch(state: Any) -> Any:
+    return math.nan
+
+
+@hear.of(DiagonalState)
+def _hear(state: Any, y: float, chance: float) -> None:
+    if state.regression:
+        take_label(state.labels, y, chance)
+
+
+@learn.of(DiagonalState)
+def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    """Shift the weights, then let every expert learn, in place."""
+    lines, labels, seen = state.lines, state.labels, state.seen
+    m0, m1, m2, m3 = seen[_M, 0], seen[_M, 1], seen[_M, 2], seen[_M, 3]
+    losses = seen[_LOSS]
+    if state.regression:
+        spread = spread_of(labels)
+        y, reach = (y - labels[CENTRE]) / spread, labels[REACH] / spread
+        losses[0], losses[1] = loss_of(clipped(m0, reach), y, 1.0), loss_of(clipped(m1, reach), y, 1.0)
+        g0, g1 = y - m0, y - m1
+    else:
+        reach = 1.0
+        losses[0], losses[1] = loss_of(squash(m0), y, 1.0), loss_of(squash(m1), y, 1.0)
+        g0, g1 = y / (1.0 + math.exp(y * m0)), y / (1.0 + math.exp(y * m1))
+    losses[2], losses[3] = loss_of(clipped(m2, reach), y, 1.0), loss_of(clipped(m3, reach), y, 1.0)
+    shift_weights(state.mix, losses)
+    gain2, gain3 = (y - m2) / (1.0 + seen[_Q, 2]), (y - m3) / (1.0 + seen[_Q, 3])
+    for j in range(size(x)):
+        v = value(x, j)
+        if v != 0.0:
+            line = lines[np.uint64(position(x, j))]
+            line[4] += g0 * v * (g0 * v)
+            line[5] += g1 * v * (g1 * v)
+            line[0] += _RATES[0] * g0 * v / math.sqrt(line[4])
+            line[1] += _RATES[1] * g1 * v / math.sqrt(line[5])
+            line[2] += line[6] * v * gain2
+            line[3] += line[7] * v * gain3
+            line[6] /= 1.0 + line[6] * v * v
+            line[7] = min(line[7] / (1.0 + line[7] * v * v) + _DRIFT, _FIRST_VARIANCE)
+    return UPDATED
+
+
+@restart.of(DiagonalState)
+def _restart(state: Any) -> None:
+    forget_lines(state.lines)
+    weigh_alike(state.mix)
+    forget_scale(state.labels, state.regression)
+
+
+@weights.of(DiagonalState)
+def _weights(state: DiagonalState) -> Any:
+    return state.lines[:, :EXPERTS] @ state.mix
+
+
+@experts.of(DiagonalState)
+def _experts(state: Any) -> Any:
+    return state.mix
+
+
+@note_experts.of(DiagonalState)
+def _note_experts(state: Any, record: Any, i: int) -> None:
+    for e in range(EXPERTS):
+        record[i, e] = state.mix[e]

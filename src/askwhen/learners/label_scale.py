@@ -1,0 +1,75 @@
+"""The running scale of a regressor's labels, from told ones: their mean, spread and reach.
+
+==========  ==========================================================
+y_bar, s^2  mean and variance of the told labels, each weighted by one over the probability with which it was asked
+            for, so that they are those of the stream; older ones fade by .999 a label
+reach       the largest |y - y_bar| so far: no prediction is farther from y_bar
+==========  ==========================================================
+
+A classifier's labels have centre 0, spread 1 and reach 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..compiled.steps import step
+from ..linalg.vectors import LARGEST, all_finite, all_within
+
+WEIGHT, CENTRE, VARIANCE, REACH, SHIFT = range(5)
+
+_MEMORY = 0.999
+_LEAST_CHANCE = 1e-3
+_LARGEST_LOSS = 4.0
+
+
+def new_scale(regression: bool) -> np.ndarray:
+    """No label has been told."""
+    return np.zeros(5) if regression else np.array([0.0, 0.0, 1.0, 1.0, 0.0])
+
+
+def is_sound_scale(scale: np.ndarray) -> bool:
+    """Whether these may be the statistics of some labels."""
+    return all_finite(scale) and all_within(scale[[WEIGHT, VARIANCE, REACH]], 0.0, LARGEST)
+
+
+@step
+def forget_scale(scale: Any, regression: bool) -> None:
+    """Start afresh, in place."""
+    if regression:
+        for i in range(len(scale)):
+            scale[i] = 0.0
+
+
+@step
+def spread_of(scale: Any) -> Any:
+    """S, or 1 as long as all labels are alike."""
+    return math.sqrt(scale[VARIANCE]) if scale[VARIANCE] > 0.0 else 1.0
+
+
+@step
+def take_label(scale: Any, y: float, chance: float) -> None:
+    """Take a number that is told into the statistics, in place; SHIFT is how far that moves the mean."""
+    weight = 1.0 / max(chance, _LEAST_CHANCE)
+    scale[WEIGHT] = _MEMORY * scale[WEIGHT] + weight
+    share, gap = weight / scale[WEIGHT], y - scale[CENTRE]
+    scale[SHIFT] = share * gap
+    scale[CENTRE] += scale[SHIFT]
+    scale[VARIANCE] = (1.0 - share) * (scale[VARIANCE] + share * gap * gap)
+    scale[REACH] = max(scale[REACH], abs(y - scale[CENTRE]))
+
+
+@step
+def clipped(p: float, reach: float) -> Any:
+    """P, not farther from 0 than the reach."""
+    return min(max(p, -reach), reach)
+
+
+@step
+def loss_of(p: float, y: float, variance: float) -> Any:
+    """The squared loss in units of the labels' variance, at most 4: that of the wrong label with margin 1."""
+    gap = p - y
+    return min(gap * gap / variance, _LARGEST_LOSS) if variance > 0.0 else 0.0

@@ -1,0 +1,41 @@
+"""Experts and their weights: exponential in the loss, with a small share given back to all (fixed share).
+
+On a label: v_e *= exp(-eta loss_e), normalised, then v_e = (1 - share) v_e + share / E. Herbster, Warmuth: Tracking the
+best expert, 1998.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..compiled.steps import step
+from ..linalg.vectors import all_within
+
+ETA = 0.5
+SHARE = 0.01
+
+
+@step
+def shift_weights(mix: Any, losses: Any) -> None:
+    """Move the weights by the losses, in place."""
+    total = 0.0
+    for e in range(len(mix)):
+        mix[e] *= math.exp(-ETA * losses[e])
+        total += mix[e]
+    for e in range(len(mix)):
+        mix[e] = (1.0 - SHARE) * mix[e] / total + SHARE / len(mix)
+
+
+@step
+def weigh_alike(mix: Any) -> None:
+    """Trust all experts equally, in place."""
+    for e in range(len(mix)):
+        mix[e] = 1.0 / len(mix)
+
+
+def is_mixture(mix: np.ndarray) -> bool:
+    """Whether these are weights with sum 1, of which none has vanished."""
+    return all_within(mix, SHARE / (2 * len(mix)), 1.0) and all_within(mix.sum(), 1.0 - 1e-9, 1.0 + 1e-9)

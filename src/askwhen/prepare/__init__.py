@@ -1,0 +1,33 @@
+"""Raw features made ready for a learner, one instance at a time and without labels."""
+
+from .standardise import (
+    NONE,
+    STANDARD,
+    UNIT,
+    K,
+    Prepare,
+    PrepareState,
+    absorb_row,
+    moved,
+    transform_row,
+    transform_rows,
+)
+from .views import ViewsState, room_for, start_views, statistics_of, width_of
+
+__all__ = [
+    "NONE",
+    "STANDARD",
+    "UNIT",
+    "K",
+    "Prepare",
+    "PrepareState",
+    "ViewsState",
+    "absorb_row",
+    "moved",
+    "room_for",
+    "start_views",
+    "statistics_of",
+    "transform_row",
+    "transform_rows",
+    "width_of",
+]
