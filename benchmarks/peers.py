@@ -109,7 +109,8 @@ def lasec_ss(a: float) -> aw.Sampler:
 
 
 def our_passes(X: Any, y: np.ndarray) -> dict[str, Runner]:
-    n, b, head = len(y), scale_for(sel_p, X, y), min(len(y), 10_000)
+    n, b = len(y), scale_for(sel_p, X, y)
+    head = n if sp.issparse(X) else min(n, 10_000)
     found = {
         "askwhen Perceptron": Runner(lambda: aw.Sampler(aw.Perceptron(), aw.Always(), seed=0).run(X, y), n),
         "askwhen PA-I": Runner(lambda: aw.Sampler(aw.PassiveAggressive1(1.0), aw.Always(), seed=0).run(X, y), n),
@@ -118,8 +119,6 @@ def our_passes(X: Any, y: np.ndarray) -> dict[str, Runner]:
     if not sp.issparse(X):
         a = scale_for(lasec_ss, X, y)
         found["askwhen LASEC-SS, 10 % asked, margins=False"] = Runner(lambda: lasec_ss(a).run(X, y, margins=False), n)
-    if sp.issparse(X):
-        head = 2_000  # in dual form: a round grows with the labels asked for
     default = Runner(lambda: aw.Sampler(seed=0).run(X[:head], y[:head], margins=False), head)
     return found | {"askwhen, the default, 10 % asked": default}
 

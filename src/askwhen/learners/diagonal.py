@@ -40,7 +40,7 @@ from ..contracts.learner import (
     weights,
 )
 from ..linalg.rows import position, size, value
-from ..linalg.vectors import LARGEST, SOUND, all_finite, all_within, measure
+from ..linalg.vectors import LARGEST, SOUND, all_finite, all_within, lines_of_zeros, measure
 from .label_scale import (
     CENTRE,
     REACH,
@@ -75,11 +75,9 @@ class DiagonalState(NamedTuple):
 
 def start_diagonal(d: int, regression: bool) -> DiagonalState:
     """The state before the first round."""
-    lines = np.zeros((d, 8))
-    forget_lines(lines)
-    return DiagonalState(
-        lines, np.full(EXPERTS, 1.0 / EXPERTS), np.zeros((3, EXPERTS)), new_scale(regression), regression
-    )
+    lines, mix, seen = lines_of_zeros(d), np.full(EXPERTS, 1.0 / EXPERTS), np.zeros((3, EXPERTS))
+    lines[:, 4:6], lines[:, 6:] = _FIRST_SQUARE, _FIRST_VARIANCE
+    return DiagonalState(lines, mix, seen, new_scale(regression), regression)
 
 
 @step

@@ -47,7 +47,9 @@ from ..errors import InputError
 from ..validation import check_choice, check_count, check_flag, check_number
 from .focused import bell, bell_threshold
 from .state import (
+    BELL,
     BUDGET,
+    CHANCE,
     DEBT,
     EXPECTED,
     HAZARD,
@@ -191,16 +193,17 @@ def multiplier(rule: Any) -> Any:
 
 @step
 def spread_probability(rule: Any, z: float) -> Any:
-    """The probability of asking at distance z, before the floor, where questions are spread."""
+    """The probability of asking at distance z where questions are spread; it and the bell are noted, in place."""
     spending, g = rule.spending, multiplier(rule)
-    if g == math.inf:
-        return 1.0
     near = bell(z, math.exp(spending[LOG_SCALE]))
+    spending[BELL] = near
     near *= _HAZARD * (spending[HAZARD] + near)
     if not rule.by_uncertainty:
         ignorance = (_KNOWS - spending[RIGHT] / spending[HEARD]) / (_KNOWS - _CHANCE_LEVEL)
         near += min(max(ignorance, 0.0), 1.0) * (spending[RATE] - near)
-    return min(g * near, 1.0)
+    chance = max(min(g * near, 1.0), budget_floor(rule)) if g < math.inf else 1.0
+    spending[CHANCE] = chance
+    return chance
 
 
 @step
@@ -216,9 +219,13 @@ def hear_label(rule: Any, right: bool, chance: float) -> None:
 def spend(rule: Any, z: float, asked: bool) -> None:
     """Note what this round cost and steer, in place."""
     spending = rule.spending
-    near = bell(z, math.exp(spending[LOG_SCALE]))
+    if spending[SPENT] >= rule.most:
+        return  # nothing is asked any more
     if rule.kind == SPREAD:
+        near = bell(z, math.exp(spending[LOG_SCALE])) if is_spent(rule) else spending[BELL]
         spending[HAZARD] = 0.0 if asked else spending[HAZARD] + near
+    else:
+        near = bell(z, math.exp(spending[LOG_SCALE]))
     step_up = _GAIN * (spending[RATE] - near)
     spending[LOG_SCALE] = min(max(spending[LOG_SCALE] + step_up, -LARGEST_LOG), LARGEST_LOG)
     if asked:

@@ -43,7 +43,7 @@ from .budget import (
 )
 from .focused import bell, bell_threshold
 from .margin import margin_probability, margin_threshold
-from .state import ADAPTIVE, ALWAYS, BBQ, BUDGET, FIXED, FOCUSED, SPREAD, TIME, RuleState
+from .state import ADAPTIVE, ALWAYS, BBQ, BUDGET, CHANCE, FIXED, FOCUSED, SPENT, SPREAD, TIME, RuleState
 
 
 @step
@@ -70,12 +70,14 @@ def _forbids(rule: Any) -> Any:
 def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
     """ASK, PASS, or UNDECIDED where the decision depends on q between its bounds."""
     if rule.kind >= BUDGET:
-        if is_spent(rule):
+        if rule.spending[SPENT] >= rule.most:
             return PASS
         if q_low != q_high:
             return UNDECIDED  # a budget steers by the margin of every round
+        if is_spent(rule):
+            return PASS
         if rule.kind == SPREAD:
-            return toss(max(spread_probability(rule, distance(rule, m, q_low)), budget_floor(rule)), u)
+            return toss(spread_probability(rule, distance(rule, m, q_low)), u)
         return ASK if u < budget_floor(rule) or distance(rule, m, q_low) < budget_threshold(rule, u) else PASS
     if u < rule.floor:
         return ASK
@@ -104,7 +106,7 @@ def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
     if kind == BBQ:
         chance = 1.0 if ask_by_uncertainty(value, memory[0], q, q) == ASK else 0.0
     elif kind == SPREAD:
-        chance = max(spread_probability(rule, distance(rule, m, q)), budget_floor(rule))
+        return rule.spending[CHANCE]  # as decided: the same bits, without two exponentials
     elif kind == BUDGET:
         chance = max(budget_probability(rule, distance(rule, m, q)), budget_floor(rule))
     elif kind == FOCUSED:

@@ -15,8 +15,9 @@ ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET, SPREAD = range(8)
 """The kinds of rules; a budget that spreads its questions is one of its own."""
 
 LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
-LEAD, HAZARD, RIGHT, HEARD = range(8, 12)
-"""Places in a budget's spending; see :mod:`askwhen.rules.budget`. The last four are there if it spreads."""
+LEAD, HAZARD, RIGHT, HEARD, BELL, CHANCE = range(8, 14)
+"""Places in a budget's spending; see :mod:`askwhen.rules.budget`. The last six are there if it spreads: BELL and CHANCE
+are those of the round that was decided last."""
 
 
 LARGEST_LOG = 650.0
@@ -51,7 +52,7 @@ def new_state(
     most: float = math.inf,
 ) -> RuleState:
     """A rule that has seen no round."""
-    spending = np.zeros(12 if kind == SPREAD else 8)
+    spending = np.zeros(14 if kind == SPREAD else 8)
     spending[LOG_SCALE], spending[TIME] = math.log(first_scale), math.nan
     numbers = (float(value), float(floor), float(per), float(most))
     return RuleState(kind, *numbers, by_uncertainty, np.zeros(3), spending)
@@ -76,7 +77,8 @@ def _is_sound(rule: RuleState) -> Any:
 def _is_heard(spending: np.ndarray) -> bool:
     """Whether what spreads the questions is sound; the share of right answers becomes a probability."""
     right, heard = spending[RIGHT], spending[HEARD]
-    return all_within(spending[[LEAD, HAZARD, RIGHT, HEARD]], 0.0, LARGEST_COUNT) and bool(0.0 < heard >= right)
+    counts = all_within(spending[[LEAD, HAZARD, RIGHT, HEARD]], 0.0, LARGEST_COUNT)
+    return counts and all_within(spending[[BELL, CHANCE]], 0.0, 1.0) and bool(0.0 < heard >= right)
 
 
 def check_floor(owner: Any, floor: Any) -> None:
