@@ -89,8 +89,10 @@ LIMIT = 1e6
 _LARGEST = 1e20
 """Of the entries of a matrix."""
 
-WIDEST = 512
-"""Instances of more features are learnt feature by feature, see :mod:`askwhen.learners.diagonal`."""
+WIDEST = 400
+"""Instances of more features are learnt feature by feature, see :mod:`askwhen.learners.diagonal`. At 10 % of the labels
+that is better by 0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are
+better by 0.4 with the 300 features of w8a, and by 3.1 with the 256 of usps."""
 
 _M, _Q, _LOSS = range(3)
 
@@ -357,7 +359,7 @@ class Mixture:
 
     Notes
     -----
-    Of instances of up to 512 features it learns several views, each with several drift levels: the features, a curved
+    Of instances of up to 400 features it learns several views, each with several drift levels: the features, a curved
     function of them, how far they are from where they were of late, and their ranks with the labels of late; sparse
     ones are made dense. Wider ones, text above all, it learns feature by feature, in O(nnz) a round. The names of what
     it mixes are in ``sampler.experts``, and how much each is trusted in ``sampler.drift_weights``.
