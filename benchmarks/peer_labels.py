@@ -1,8 +1,13 @@
 """What accuracy do so many labels buy here, and with the peers? Every stream, the same features, the same labels.
 
     python benchmarks/peer_labels.py [--shares 0.05,0.1,0.2] [--streams ...] [--seeds 5] [--jobs 2] [--json OUT]
+    python benchmarks/peer_labels.py --lend
 
-Everyone sees the instances that ``Prepare()`` makes, in the same order. The peers bring a linear model each: river its
+The peers see the instances that ``Prepare()`` makes, in the order in which askwhen sees them raw. With ``--lend`` they
+are given what the default makes of dense ones besides: the deviation, and (but for Vowpal Wabbit, which reads a file)
+what labels have been told in the last few rounds.
+
+The peers bring a linear model each: river its
 LogisticRegression under EntropySampler, Vowpal Wabbit its own under --active --simulation, and scikit-activeml's
 strategies, which bring none, the same logistic regression as river's. The peers are tuned in hindsight, on the first
 seed of each stream and share: what decides how much they ask is brought to the share of labels by bisection, for each
@@ -60,12 +65,32 @@ class Played(NamedTuple):
     asked: float
 
 
+LENT = "ASKWHEN_LENT"
+"""Set in the environment, for all processes: the peers are given the features of the default."""
+
+FADES = np.exp([-1 / 3, -1 / 30])
+
+
+def deviations(Z: np.ndarray) -> np.ndarray:
+    """How far each row is from the running mean of late."""
+    mean, found = np.zeros(Z.shape[1]), np.zeros_like(Z)
+    for i, z in enumerate(Z):
+        found[i] = z - mean if i else 0.0
+        mean += max(1 / 20, 1 / (i + 1)) * (z - mean)
+    return found
+
+
+@lru_cache(2)
+def raw(name: str, seed: int) -> tuple[Any, np.ndarray]:
+    """The instances of a stream as they are, and their labels."""
+    X, y = STREAMS[name](np.random.default_rng(1000 + seed))
+    return (X[:STILL_ROWS], y[:STILL_ROWS]) if name in STILL else (X, y)
+
+
 @lru_cache(2)
 def stream(name: str, seed: int) -> tuple[Any, np.ndarray]:
     """The prepared instances of a stream, and their labels."""
-    X, y = STREAMS[name](np.random.default_rng(1000 + seed))
-    if name in STILL:
-        X, y = X[:STILL_ROWS], y[:STILL_ROWS]
+    X, y = raw(name, seed)
     rows = check_instances("stream", X, None)
     n, d = shape_of(rows)
     state = aw.Prepare().start(d, sp.issparse(X))
@@ -75,6 +100,8 @@ def stream(name: str, seed: int) -> tuple[Any, np.ndarray]:
         seen: Any = sp.csr_matrix((out.data, out.indices.astype(np.int32), out.indptr), (n, d + 1))
     else:
         seen = out.X
+        if os.environ.get(LENT):
+            seen = np.hstack([seen, deviations(seen[:, :d])])
     return seen, np.asarray(y, float)
 
 
@@ -82,11 +109,17 @@ class Logistic:
     """Logistic regression by stochastic gradient steps: the formula of river's, over arrays."""
 
     def __init__(self, X: Any, rate: float) -> None:
-        self.X, self.rate, self.w = X, rate, np.zeros(X.shape[1])
         self.sparse = sp.issparse(X)
+        self.lent = bool(os.environ.get(LENT)) and not self.sparse
+        self.X, self.rate, self.w = X, rate, np.zeros(X.shape[1] + 2 * self.lent)
+        self.labels, self.told, self.now = np.zeros(2), np.zeros(2), 0
 
     def row(self, i: int) -> tuple[Any, Any]:
         """Where the values of row i are, and what they are."""
+        if self.lent:
+            fade = FADES ** (i - self.now)
+            self.labels, self.told, self.now = fade * self.labels, fade * self.told, i
+            return slice(None), np.append(self.X[i], self.labels / (self.told + 0.5))
         if not self.sparse:
             return slice(None), self.X[i]
         first, last = self.X.indptr[i], self.X.indptr[i + 1]
@@ -101,6 +134,11 @@ class Logistic:
         """One gradient step."""
         places, x = self.row(i)
         self.w[places] += self.rate * ((label > 0) - self.chance(i)) * x
+        self.hear(label)
+
+    def hear(self, label: float) -> None:
+        """Note a label that is told."""
+        self.labels, self.told = self.labels + label, self.told + 1
 
 
 def tuned(play: Callable[[float, float], Played], peer: Peer, share: float) -> tuple[float, float]:
@@ -122,9 +160,9 @@ def tuned(play: Callable[[float, float], Played], peer: Peer, share: float) -> t
 
 
 def askwhen(who: str, name: str, seed: int, share: float) -> Played:
-    X, y = stream(name, seed)
+    X, y = raw(name, seed)
     rule = aw.BudgetRule(share) if who == DEFAULT else aw.FixedRate(share)
-    trace = aw.Sampler(aw.AutoLasec(), rule, seed=seed).run(X, y, margins=False, trace=False)
+    trace = aw.Sampler(rule=rule, seed=seed).run(X, y, margins=False, trace=False)
     return Played(1.0 - trace.mistakes / trace.rounds, trace.questions / trace.rounds)
 
 
@@ -146,6 +184,7 @@ def entropy_sampler(name: str, seed: int, rate: float, knob: float) -> Played:
         if ask:
             asked += 1
             model.learn_one(x, label > 0)
+            rows.hear(label)
     return Played(1.0 - wrong / len(y), asked / len(y))
 
 
@@ -378,7 +417,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, help="keep finished cells in this file, and go on from it")
+    parser.add_argument("--lend", action="store_true", help="give the peers the features of the default")
     options = parser.parse_args()
+    if options.lend:
+        os.environ[LENT] = "1"
     names, shares = chosen(parser, options)
     who = [DEFAULT, RANDOM]
     for name, peer in PEERS.items():
