@@ -111,7 +111,7 @@ class Engine:
     once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any.
     """
 
-    learner, rule, drift, tally = _InFrame(), _InFrame(), _InFrame(), _InFrame()
+    learner, rule, drift, tally, prepare = _InFrame(), _InFrame(), _InFrame(), _InFrame(), _InFrame()
 
     def __init__(self, parts: Parts, seed: int | None) -> None:
         self.parts = parts
@@ -126,7 +126,7 @@ class Engine:
         self.rule = parts.rule.start()
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
-        self.prepare: PrepareState | ViewsState | None = None
+        self.prepare = None
         self.tally = new_tally()
         self.shape = UNKNOWN
         self.names: tuple[str, ...] | None = None
@@ -144,6 +144,7 @@ class Engine:
         self._kind: Any = None
         self._ask: Any = None
         self._tell: Any = None
+        self._preparing: Any = None
         self._transform: Any = None
         self._absorb: Any = None
         self._in_order: Any = None
@@ -233,14 +234,15 @@ class Engine:
                 self._live = LiveRow(self.dimension, self.sees_sparse)
                 self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
                 x = row(example_rows(self.shape.sparse), 0)
-                if self.prepare is not None:
-                    seen = row(example_rows(self.sees_sparse), 0)
-                    self._transform = entry_point(transform_row, self.prepare, x, seen)
-                    self._absorb = entry_point(absorb_row, self.prepare, x)
                 if self.shape.sparse:
                     self._in_order = entry_point(in_order, x, 1)
                 self._ask = entry_point(ask_round, kind, 0, 0, 0.0, 0.5, what=learner)
                 self._kind = kind
+            if self.prepare is not None:
+                x, seen = (row(example_rows(sparse), 0) for sparse in (self.shape.sparse, self.sees_sparse))
+                self._preparing, preparing = new_frame(self.prepare)
+                self._transform = entry_point(transform_row, preparing, x, seen)
+                self._absorb = entry_point(absorb_row, preparing, x)
         except BaseException:  # an interrupt, most likely
             self.begin_afresh()
             raise
@@ -295,7 +297,7 @@ class Engine:
         """Play one round."""
         _held, address = self._frame or self._framed()  # held, so that no other thread frees it
         live = self._live
-        if self.prepare is None:
+        if self._preparing is None:
             seen = x
             live.take(x)
         else:
@@ -307,7 +309,7 @@ class Engine:
             coins.append(coin)
             return self._ask_again(verdict, x, seen, time)
         if seen is not x:
-            self._absorb(self.prepare, x)
+            self._absorb(self._preparing[1], x)
         self.round = number + 1
         if marks & SWITCHED:
             self.switches.append(number)
@@ -323,7 +325,7 @@ class Engine:
         seen = self._live.row
         if isinstance(x, SparseRow) and seen is None:
             seen = self._live.room(x.stop - x.start + self.dimension - self.shape.d)
-        verdict = self._transform(self.prepare, x, seen)
+        verdict = self._transform(self._preparing[1], x, seen)
         if verdict != SOUND:
             self._refuse(verdict, x)
         return cast(Row, seen)
@@ -546,6 +548,7 @@ _COMPILED = (
     "_kind",
     "_ask",
     "_tell",
+    "_preparing",
     "_transform",
     "_absorb",
     "_in_order",

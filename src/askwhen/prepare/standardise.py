@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiled.frames import lend
 from ..compiled.steps import Family, apart, borrow, entry, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..linalg.rows import SparseRow, position, row, size, value
@@ -196,15 +197,17 @@ def _absorb_sparse(state: Any, x: Any) -> None:
 
 
 @entry
-def transform_row(state: Any, x: Any, out: Any) -> Any:
-    """``transform`` for one instance."""
-    return transform(borrow(state), borrow(x), borrow(out))
+def transform_row(address: Any, x: Any, out: Any) -> Any:
+    """``transform`` for one instance; the state is in a frame."""
+    (state,) = lend(address)
+    return transform(state, borrow(x), borrow(out))
 
 
 @entry
-def absorb_row(state: Any, x: Any) -> None:
-    """``absorb_statistics`` for one instance, in place."""
-    absorb_statistics(borrow(state), borrow(x))
+def absorb_row(address: Any, x: Any) -> None:
+    """``absorb_statistics`` for one instance, in place; the state is in a frame."""
+    (state,) = lend(address)
+    absorb_statistics(state, borrow(x))
 
 
 @entry
