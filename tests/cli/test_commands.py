@@ -109,6 +109,12 @@ def test_why_a_round_asked_is_explained():
         assert (found["margin"], found["coin"]) == (expected.margin[number], expected.coin[number])
         assert ("so it asked." in found["why"] or "certain to ask" in found["why"]) == expected.queried[number]
         assert found["sampler"]["rule"] == "MarginRule(scale=0.5)"
+    facts("run", path, "--trace", "d.parquet")
+    found = facts("explain", "d.parquet", "--round", 2000)
+    view, weight = next(iter(found["views"].items()))
+    assert sorted(found["views"]) == ["curved", "deviation", "linear", "ranks"]
+    assert f"The view that decided most was {view!r}, with {weight:.0%} of the weight." in found["why"]
+    found = facts("explain", "t.parquet", "--round", number)
     said = askwhen("explain", "t.parquet", "--round", number).stdout
     assert found["why"].split(".")[0] in " ".join(said.split())
     assert "t.parquet holds rounds 0 to 2999, not 3000." in refused("explain", "t.parquet", "--round", "3000")

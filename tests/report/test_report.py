@@ -12,6 +12,7 @@ import pytest
 
 from askwhen.errors import InputError
 from askwhen.report import picture, write_comparison, write_run
+from askwhen.report.run import by_view
 from tests.report.made import COMMAND, FACTS, comparison_of, progress_of, trace_of, twelve
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'too' \x00 \ud800"
@@ -93,6 +94,18 @@ def test_a_regressor_has_squared_errors_and_no_interval(path):
     assert f"Mean squared error {progress.error:#.4g}" in text
     for absent in ("confidence", "interval", "Accuracy", "Mistakes", "estimate"):
         assert absent not in text
+
+
+def test_experts_of_one_view_are_drawn_as_one(path):
+    trace = trace_of(500, levels=3)
+    names = ["curved, c = 10", "ranks, c = 1", "curved, c = 1"]
+    text = plain(run_text(path, trace, progress_of(trace, 100), levels=names))
+    assert "Each colour is one view of the instances" in text
+    assert "rounds until curved ranks" in text
+    final = trace.drift_weights[-1]
+    views, weights = by_view(names, final[None])
+    assert views == ["curved", "ranks"]
+    np.testing.assert_allclose(weights[0], [final[0] + final[2], final[1]])
 
 
 def test_levels_are_named_in_order_and_those_without_a_name_are_numbered(path):
