@@ -83,6 +83,10 @@ class OneVsRest:
         found = _checked_classes(classes)
         if learner is None:
             learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
+        elif hasattr(learner, "layout"):
+            raise InputError(
+                f"learner must see instances as they are, which {short(learner)} does not.", owner="OneVsRest"
+            )
         if getattr(learner, "regression", False):
             raise InputError(f"needs a classifier, got the regressor {short(learner)}.", owner="OneVsRest")
         parts = Parts(learner, rule if rule is not None else BudgetRule(0.1), None, prepare, audit)

@@ -444,6 +444,8 @@ class Sampler:
 
     def _run_tasks(self, owner: str, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
+        if engine.volunteered > 0:
+            raise InputError("this sampler has learnt labels of one task; let each task learn its own.", owner=owner)
         if engine.round > 0:
             raise InputError(
                 "y must be a vector of labels, since this sampler has played rounds with one.", owner=owner

@@ -104,3 +104,20 @@ def test_flags_of_a_run_are_one_for_each_round():
             aw.Sampler(seed=1).run(X, y, volunteered=bad)
     with pytest.raises(aw.InputError, match="for one task"):
         aw.Sampler(seed=1).run(X, np.column_stack([y, y]), volunteered=np.ones(20, bool))
+
+
+def test_tasks_do_not_take_over_what_one_sampler_has_learnt():
+    X, y = STREAMS["noisy"](3, n=20)
+    sampler = aw.Sampler(seed=1)
+    sampler.learn(X, y)
+    with pytest.raises(aw.InputError, match="has learnt labels of one task"):
+        sampler.run_tasks(X, np.column_stack([y, y]))
+
+
+def test_features_that_never_come_take_no_room_in_a_file(tmp_path):
+    X = sp.random(50, 1 << 18, 1e-4, format="csr", random_state=1)
+    sampler = aw.Sampler(seed=1)
+    sampler.learn(X, np.where(np.arange(50) % 2, 1.0, -1.0))
+    sampler.save(tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 500_000
+    np.testing.assert_array_equal(aw.Sampler.load(tmp_path / "m").margins(X), sampler.margins(X))

@@ -44,6 +44,7 @@ def test_numbers_are_those_of_the_naive_form():
     rng = np.random.default_rng(4)
     X = rng.standard_normal((150, 5))
     y = 1e4 + 3.0 * X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.standard_normal(150)
+    y[90] += 500.0  # an outlier
     sampler = aw.Sampler(aw.Mixture(regression=True), aw.FixedRate(0.5), prepare=aw.Prepare(), seed=3)
     reference = naive(sampler, X, regression=True)
     trace = sampler.run(X, y)
@@ -65,6 +66,21 @@ def test_wide_instances_are_learnt_feature_by_feature():
         reference.tell(label)
     dense = aw.Sampler(aw.Mixture(), aw.Always(), prepare=aw.Prepare(), seed=3).run(X.toarray(), y)
     np.testing.assert_allclose(dense.margin, trace.margin, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [4, 600])
+def test_numbers_may_have_any_offset_scale_and_outlier(d):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((600, d))
+    y = 3.0 * X[:, 0] + 0.1 * rng.standard_normal(600)
+
+    def error(labels):
+        return np.mean((aw.Sampler(regression=True, seed=1).run(X, labels).prediction - labels)[300:] ** 2)
+
+    plain = error(y)
+    assert error(y + 1e6) < 1.1 * plain
+    assert error(1e-9 * y) < 1.1 * 1e-18 * plain
+    assert error(np.where(np.arange(600) == 250, 1e6, y)) < 3.0 * plain + 0.5
 
 
 @pytest.mark.parametrize("d", [6, 700])

@@ -97,6 +97,7 @@ class Mixture:
         self.mix = np.full(len(self.experts), 1 / len(self.experts))
         self.N, self.S = np.zeros(2), np.zeros(2)
         self.weight = self.centre = self.variance = self.reach = 0.0
+        self.count = 0
         if not regression:
             self.variance = self.reach = 1.0
 
@@ -126,13 +127,17 @@ class Mixture:
             weight = 1 / chance
             self.weight = 0.999 * self.weight + weight
             share, gap = weight / self.weight, y - self.centre
+            if self.count >= 10 and self.reach > 0:
+                gap = float(np.clip(gap, -4 * self.reach, 4 * self.reach))
+            y = self.centre + gap
             self.centre += share * gap
             self.variance = (1 - share) * (self.variance + share * gap**2)
             self.reach = max(self.reach, abs(y - self.centre))
             for expert in self.experts:  # the feature 1 is 1: the score moves as its weight does
                 one = {"linear": -1, "curved": -1, "deviation": -1, "ranks": -3}[expert.block]
-                expert.w[one] -= share * gap
-                expert.m -= share * gap
+                expert.w[one] -= share * gap if self.count else 0
+                expert.m -= share * gap if self.count else 0
+            self.count += 1
         target = y - self.centre
         heard = target / math.sqrt(self.variance) if self.variance > 0 else 0.0
         self.N, self.S = self.N + heard, self.S + 1

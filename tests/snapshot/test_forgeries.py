@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.snapshot import file_format
+from askwhen.snapshot import engine_state, file_format
 from tests.soak import times
 from tests.streams import STREAMS
 
@@ -98,3 +98,40 @@ def test_what_becomes_a_place_in_compiled_code_is_one(name, value, tmp_path):
     file_format.write(tmp_path / "model", header, arrays)
     with pytest.raises(aw.SnapshotError, match="contradict"):
         aw.Sampler.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        *(
+            (f"learner.{view}.Q", (0, 1, 1), value)
+            for view in ("linear", "ranks")
+            for value in (-1.0, -1e20, 1e20, 1e38)
+        ),
+        ("learner.linear.w", (0, 0), 1e300),
+        ("learner.told", 0, 1e300),
+        ("learner.labels", 1, 1e150),
+        ("prepare.mean", 0, 1e200),
+        ("prepare.first.var", 0, 1e-300),
+        ("prepare.waves", (0, 0), 1e300),
+        ("pending.59", 5, 1e150),
+        ("pending.59", 100, -1e150),
+    ],
+)
+def test_numbers_that_no_mixture_could_have_are_refused_or_harmless(name, place, value, regression):
+    X, y = stream(False)
+    sampler = aw.Sampler(aw.Mixture(regression), aw.Always(), prepare=aw.Prepare(), seed=1)
+    sampler.run(X[:40], y[:40])
+    for x in X[40:]:
+        sampler.ask(x)
+    header, arrays = engine_state.dump(sampler.engine, [])
+    arrays = {key: array.copy() for key, array in arrays.items()}
+    arrays[name][place] = value
+    try:
+        loaded = aw.Sampler.of(engine_state.restore(header, arrays, None)[0])
+        for ask in loaded.pending:
+            loaded.tell(ask, 1.0)
+        assert np.isfinite(loaded.run(X, y).margin).all()
+    except aw.AskwhenError:
+        pass

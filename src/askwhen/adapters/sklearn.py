@@ -83,8 +83,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     """Learns classes from a stream, from the labels it asks for.
 
     Without arguments this is the recommended default: ``Prepare()``, ``Mixture()`` and ``BudgetRule(0.1)``, one label
-    in ten. Two classes have one learner; several have one each against the rest, with one question for all
-    (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own for each column.
+    in ten. Two classes have one learner; several have an ``AutoLasec()`` each against the rest, with one question for
+    all (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own for each
+    column.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def totals(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
 @step
 def stakes_above(P: float) -> Any:
     """How many of the stakes 1/2, 1/4, .. are at least P; a place of its own where P is 0."""
-    if P == 0.0:
+    if not P > 0.0:  # and where a damaged file has made it no number
         return UNOBSERVED
     if P < 2.0**-STAKES:
         return STAKES

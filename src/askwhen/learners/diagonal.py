@@ -1,11 +1,12 @@
 """Mixture on wide instances, text above all: four experts that learn feature by feature.
 
 Ours. A round costs O(nnz) and memory is O(d), however many labels were asked for. Each feature has one line of eight
-numbers: four weights w, two sums of squares G and two variances D. Instances have unit norm, and a bias at the end.
+numbers: four weights w, two sums of squares G, and 10 - D for two variances D: zeros before the first label, so that a
+feature that never comes takes no room in a file. Instances have unit norm, and a bias at the end.
 
 ==============  ==========================================================
 gradient, 2 x   logistic loss by AdaGrad (Duchi, Hazan, Singer 2011), rates .5 and 1: with g = y / (1 + e^(y m)),
-                G += (g v)^2, w += rate g v / sqrt(G). p = h / sqrt(1 + h^2), h = m / 4
+                G += (g v)^2, w += rate g v / sqrt(G + 10^-8). p = h / sqrt(1 + h^2), h = m / 4
 least squares   with a diagonal matrix: q = sum of D v^2, w += D v (y - m) / (1 + q), D = D / (1 + D v^2).
                 p = m / (1 + q), clipped; its loss is that of m, clipped
 the same        with drift: every label that touches a feature adds .1 to its D, up to 10
@@ -40,7 +41,7 @@ from ..contracts.learner import (
     weights,
 )
 from ..linalg.rows import position, size, value
-from ..linalg.vectors import LARGEST, SOUND, all_finite, all_within, lines_of_zeros, measure
+from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, lines_of_zeros, measure
 from .label_scale import (
     CENTRE,
     REACH,
@@ -60,11 +61,14 @@ _RATES = (0.5, 1.0)
 _FIRST_SQUARE = 1e-8
 _FIRST_VARIANCE = 10.0
 _DRIFT = 0.1
+LIMIT = 1e6
+"""The largest |x|^2: beyond it, features would have to be scaled first."""
+
 _M, _LOSS, _Q = range(3)
 
 
 class DiagonalState(NamedTuple):
-    """lines = (w, w, w, w, G, G, D, D) by feature; ``seen`` = (m by expert, losses, (0, 0, q, q))."""
+    """lines = (w, w, w, w, G, G, 10 - D, 10 - D) by feature; ``seen`` = (m by expert, losses, (0, 0, q, q))."""
 
     lines: Any
     mix: Any
@@ -75,28 +79,23 @@ class DiagonalState(NamedTuple):
 
 def start_diagonal(d: int, regression: bool) -> DiagonalState:
     """The state before the first round."""
-    lines, mix, seen = lines_of_zeros(d), np.full(EXPERTS, 1.0 / EXPERTS), np.zeros((3, EXPERTS))
-    lines[:, 4:6], lines[:, 6:] = _FIRST_SQUARE, _FIRST_VARIANCE
-    return DiagonalState(lines, mix, seen, new_scale(regression), regression)
+    mix, seen = np.full(EXPERTS, 1.0 / EXPERTS), np.zeros((3, EXPERTS))
+    return DiagonalState(lines_of_zeros(d), mix, seen, new_scale(regression), regression)
 
 
 @step
 def forget_lines(lines: Any) -> None:
-    """Set every line to what it is before the first label, in place."""
+    """Forget every feature, in place."""
     for i in range(len(lines)):
-        line = lines[i]
-        for k in range(4):
-            line[k] = 0.0
-        line[4] = line[5] = _FIRST_SQUARE
-        line[6] = line[7] = _FIRST_VARIANCE
+        clear(lines[i])
 
 
 @is_sound.of(DiagonalState)
 def _is_sound(state: DiagonalState) -> Any:
-    scored = all_within(state.lines[:, 4:6], _FIRST_SQUARE, LARGEST) and all_within(
-        state.lines[:, 6:], 0.0, _FIRST_VARIANCE
-    )
-    return scored and all_finite(state.lines) and is_mixture(state.mix) and is_sound_scale(state.labels)
+    squares, variances = state.lines[:, 4:6], state.lines[:, 6:]
+    sound = all_within(squares, 0.0, LARGEST) and all_within(variances, 0.0, _FIRST_VARIANCE)
+    scale = is_sound_scale(state.labels, state.regression)
+    return sound and all_within(state.lines, -LARGEST, LARGEST) and is_mixture(state.mix) and scale
 
 
 @step
@@ -111,6 +110,8 @@ def _score(state: Any, x: Any) -> Any:
     """All m and q in one pass over the row, and the mixture's m."""
     lines, seen = state.lines, state.seen
     norm2, verdict = measure(x, len(lines))
+    if verdict == SOUND and norm2 > LIMIT:
+        verdict = TOO_LARGE
     if verdict != SOUND:
         return 0.0, 0.0, verdict
     m0 = m1 = q0 = q1 = alike(0.0)
@@ -127,8 +128,12 @@ def _score(state: Any, x: Any) -> Any:
         m0 = m0 + at(here, 0) * alike(a)
         q0 = q0 + at(here, 4) * alike(a * a)
     put(seen[_M], 0, m0 + m1)
-    put(seen[_Q], 0, q0 + q1)
-    return mixed(state), norm2, SOUND
+    taken = q0 + q1
+    put(seen[_Q], 0, alike(_FIRST_VARIANCE * norm2) - taken)
+    for e in range(2, EXPERTS):
+        seen[_Q, e] = max(seen[_Q, e], 0.0)
+    m = mixed(state)
+    return m, norm2, SOUND if abs(m) <= LARGEST else TOO_LARGE
 
 
 @quadratic.of(DiagonalState)
@@ -182,7 +187,8 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     losses = seen[_LOSS]
     if state.regression:
         spread = spread_of(labels)
-        y, reach = (y - labels[CENTRE]) / spread, labels[REACH] / spread
+        reach = labels[REACH] / spread
+        y = clipped((y - labels[CENTRE]) / spread, reach)
         losses[0], losses[1] = loss_of(clipped(m0, reach), y, 1.0), loss_of(clipped(m1, reach), y, 1.0)
         g0, g1 = y - m0, y - m1
     else:
@@ -198,12 +204,13 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
             line = lines[np.uint64(position(x, j))]
             line[4] += g0 * v * (g0 * v)
             line[5] += g1 * v * (g1 * v)
-            line[0] += _RATES[0] * g0 * v / math.sqrt(line[4])
-            line[1] += _RATES[1] * g1 * v / math.sqrt(line[5])
-            line[2] += line[6] * v * gain2
-            line[3] += line[7] * v * gain3
-            line[6] /= 1.0 + line[6] * v * v
-            line[7] = min(line[7] / (1.0 + line[7] * v * v) + _DRIFT, _FIRST_VARIANCE)
+            line[0] += _RATES[0] * g0 * v / math.sqrt(line[4] + _FIRST_SQUARE)
+            line[1] += _RATES[1] * g1 * v / math.sqrt(line[5] + _FIRST_SQUARE)
+            still, moving = _FIRST_VARIANCE - line[6], _FIRST_VARIANCE - line[7]
+            line[2] += still * v * gain2
+            line[3] += moving * v * gain3
+            line[6] = _FIRST_VARIANCE - still / (1.0 + still * v * v)
+            line[7] = max(_FIRST_VARIANCE - moving / (1.0 + moving * v * v) - _DRIFT, 0.0)
     return UPDATED
 
 

@@ -3,10 +3,13 @@
 ==========  ==========================================================
 y_bar, s^2  mean and variance of the told labels, each weighted by one over the probability with which it was asked
             for, so that they are those of the stream; older ones fade by .999 a label
-reach       the largest |y - y_bar| so far: no prediction is farther from y_bar
+reach       the largest |y - y_bar| so far: no prediction is farther from y_bar. After ten labels, one beyond four
+            times that counts as if it were there: an outlier does not spoil what was learnt, and after a few the reach
+            has grown
 ==========  ==========================================================
 
-A classifier's labels have centre 0, spread 1 and reach 1.
+The first label is the first mean: nothing is learnt from it but that. A classifier's labels have centre 0, spread 1 and
+reach 1.
 """
 
 from __future__ import annotations
@@ -17,23 +20,26 @@ from typing import Any
 import numpy as np
 
 from ..compiled.steps import step
-from ..linalg.vectors import LARGEST, all_finite, all_within
+from ..linalg.vectors import LARGEST, all_within
 
-WEIGHT, CENTRE, VARIANCE, REACH, SHIFT = range(5)
+WEIGHT, CENTRE, VARIANCE, REACH, SHIFT, COUNT = range(6)
 
 _MEMORY = 0.999
 _LEAST_CHANCE = 1e-3
 _LARGEST_LOSS = 4.0
+_TRUSTED_AFTER, _OUTLYING = 10.0, 4.0
 
 
 def new_scale(regression: bool) -> np.ndarray:
     """No label has been told."""
-    return np.zeros(5) if regression else np.array([0.0, 0.0, 1.0, 1.0, 0.0])
+    return np.zeros(6) if regression else np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0])
 
 
-def is_sound_scale(scale: np.ndarray) -> bool:
-    """Whether these may be the statistics of some labels."""
-    return all_finite(scale) and all_within(scale[[WEIGHT, VARIANCE, REACH]], 0.0, LARGEST)
+def is_sound_scale(scale: np.ndarray, regression: bool) -> bool:
+    """Whether these may be the statistics of some labels; a classifier's never move."""
+    if not regression:
+        return np.array_equal(scale, new_scale(False))
+    return all_within(np.abs(scale), 0.0, LARGEST) and all_within(scale[[WEIGHT, VARIANCE, REACH, COUNT]], 0.0, LARGEST)
 
 
 @step
@@ -53,13 +59,16 @@ def spread_of(scale: Any) -> Any:
 @step
 def take_label(scale: Any, y: float, chance: float) -> None:
     """Take a number that is told into the statistics, in place; SHIFT is how far that moves the mean."""
-    weight = 1.0 / max(chance, _LEAST_CHANCE)
+    weight, gap = 1.0 / max(chance, _LEAST_CHANCE), y - scale[CENTRE]
+    if scale[COUNT] >= _TRUSTED_AFTER and scale[REACH] > 0.0:
+        gap = clipped(gap, _OUTLYING * scale[REACH])
     scale[WEIGHT] = _MEMORY * scale[WEIGHT] + weight
-    share, gap = weight / scale[WEIGHT], y - scale[CENTRE]
-    scale[SHIFT] = share * gap
-    scale[CENTRE] += scale[SHIFT]
+    share = weight / scale[WEIGHT]
+    scale[SHIFT] = share * gap if scale[COUNT] > 0.0 else 0.0
+    scale[CENTRE] += share * gap
     scale[VARIANCE] = (1.0 - share) * (scale[VARIANCE] + share * gap * gap)
-    scale[REACH] = max(scale[REACH], abs(y - scale[CENTRE]))
+    scale[REACH] = max(scale[REACH], (1.0 - share) * abs(gap))
+    scale[COUNT] += 1.0
 
 
 @step

@@ -37,6 +37,7 @@ import numpy as np
 
 from ..compiled.steps import apart, step
 from ..contracts.learner import (
+    LARGEST_COUNT,
     UPDATED,
     enter,
     epoch,
@@ -88,6 +89,9 @@ LIMIT = 1e6
 
 _LARGEST = 1e20
 """Of the entries of a matrix."""
+
+_LARGEST_TOLD = 1e6
+"""Of the labels told of late, in their spread: where they begin to be told apart, one may be far from the others."""
 
 WIDEST = 400
 """Instances of more features are learnt feature by feature, see :mod:`askwhen.learners.diagonal`. At 10 % of the labels
@@ -251,7 +255,8 @@ def _score(state: Any, x: Any) -> Any:
             total += mix[e]
     q /= total
     seen[_LOSS, 0] = q
-    return (p / total + state.labels[CENTRE]) * (1.0 + q), norm2, SOUND
+    m = (p / total + state.labels[CENTRE]) * (1.0 + q)
+    return m, norm2, SOUND if abs(m) <= LARGEST else TOO_LARGE
 
 
 @quadratic.of(MixtureState)
@@ -278,7 +283,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     ready_block(state.deviation, scored, seen, x, single, labels[SHIFT])
     ready_block(state.ranks, scored, seen, x, single, labels[SHIFT])
     labels[SHIFT] = 0.0
-    target = y - labels[CENTRE]
+    target = clipped(y - labels[CENTRE], labels[REACH])
     weigh_experts(state, target)
     learn_block(state.linear, seen, target)
     learn_block(state.curved, seen, target)
@@ -318,13 +323,23 @@ def _restart(state: Any) -> None:
 @is_sound.of(MixtureState)
 def _is_sound(state: MixtureState) -> Any:
     mix, blocks = state.mix, (state.linear, state.curved, state.deviation, state.ranks)
-    told = all_finite(state.told) and all_within(state.told[1::2], 0.0, LARGEST)
+    N, S = state.told[::2], state.told[1::2]
+    told = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(N) - _LARGEST_TOLD * S, -LARGEST, 1e-6)
     scored = np.array_equal(state.scored, mix >= _SCORED * mix.max())
-    return is_mixture(mix) and told and scored and is_sound_scale(state.labels) and all(map(_is_sound_block, blocks))
+    labels = is_sound_scale(state.labels, state.regression)
+    return is_mixture(mix) and told and scored and labels and all(map(_is_sound_block, blocks))
 
 
 def _is_sound_block(block: Block) -> bool:
-    return all_finite(block.w) and all_within(block.Q, -_LARGEST, _LARGEST) and all_within(block.drift, 0.0, 1.0)
+    """Whether no variance is negative, but for rounding, and no covariance larger than two variances allow."""
+    if not (all_finite(block.w) and all_within(block.Q, -_LARGEST, _LARGEST) and all_within(block.drift, 0.0, 1.0)):
+        return False
+    variances = np.diagonal(block.Q, axis1=1, axis2=2).astype(float)
+    largest = np.sqrt(np.maximum(variances, 0.0).max(axis=1, initial=0.0))[:, None, None]
+    roots = np.sqrt(np.maximum(variances, 0.0)) + 1e-3 * largest[:, :, 0]
+    return bool((variances >= -1e-3 * largest[:, :, 0] ** 2).all()) and all_within(
+        np.abs(block.Q) - roots[:, :, None] * roots[:, None, :], -2.0 * _LARGEST, 1e-3
+    )
 
 
 @weights.of(MixtureState)

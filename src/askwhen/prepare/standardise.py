@@ -30,7 +30,7 @@ from ..compiled.frames import lend
 from ..compiled.steps import Family, apart, borrow, entry, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..linalg.rows import SparseRow, position, row, size, value
-from ..linalg.vectors import NO_DIRECTION, SOUND, all_finite, all_within, inner, look, measure
+from ..linalg.vectors import LARGEST, NO_DIRECTION, SOUND, UNSOUND, all_finite, all_within, inner, look, measure
 from ..validation import check_choice, check_flag, check_number
 
 NONE, UNIT, STANDARD = 0, 1, 2
@@ -112,6 +112,8 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
     if state.kind == STANDARD:
         active = standardise(mean, state.var, state.reach, state.counts[K] + 1.0, x, z, state.ahead)
         norm2 = inner(z, z)
+        if not norm2 <= LARGEST:  # statistics that no instances can have had
+            return UNSOUND
     else:
         for i in range(d):
             z[i] = x[i]
