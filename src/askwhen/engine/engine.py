@@ -395,6 +395,7 @@ class Engine:
         start, room = self.round, n if keep else min(n, size)
         kept = new_record(room, len(experts(self.learner)))
         counts = np.zeros(3, np.int64)
+        volunteered = 0
         switches: list[int] = []
         example = (0, labels, _NO_TIMES, 0, True, True, _NOBODY, kept)
         frame, kind = self._boarded()
@@ -421,7 +422,7 @@ class Engine:
                 answers = (record.probability, record.prediction, record.queried, record.mistaken)
                 (_block, counted), counting = frame[0][-1]
                 note_rounds_at(counted, counting, start + first, *answers, least_chance(self.rule))
-            self.volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
+            volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:
@@ -448,6 +449,7 @@ class Engine:
         self.round += n
         self.questions += questions
         self.updates += updates
+        self.volunteered += volunteered
         self.switches.extend(switches)
         return trace
 

@@ -107,32 +107,21 @@ _HEIGHT = math.sqrt(1.0 / WAVES)
 
 
 @step
+def series(square: Any, terms: Any) -> Any:
+    """The sum of terms[k] square^k, from the smallest term on."""
+    found = alike(terms[len(terms) - 1])
+    for k in range(2, len(terms) + 1):
+        found = found * square + alike(terms[len(terms) - k])
+    return found
+
+
+@step
 def half_turn(y: Any) -> Any:
     """(sin, cos) of half the angle y, less whole turns: by Taylor's series, right to the last bits."""
     t = y * alike(_TURN)
     h = (t - ((t + alike(_ROUND)) - alike(_ROUND))) * alike(math.pi)
     square = h * h
-    sine = alike(_SINE[9])
-    sine = sine * square + alike(_SINE[8])
-    sine = sine * square + alike(_SINE[7])
-    sine = sine * square + alike(_SINE[6])
-    sine = sine * square + alike(_SINE[5])
-    sine = sine * square + alike(_SINE[4])
-    sine = sine * square + alike(_SINE[3])
-    sine = sine * square + alike(_SINE[2])
-    sine = sine * square + alike(_SINE[1])
-    sine = (sine * square + alike(_SINE[0])) * h
-    cosine = alike(_COSINE[10])
-    cosine = cosine * square + alike(_COSINE[9])
-    cosine = cosine * square + alike(_COSINE[8])
-    cosine = cosine * square + alike(_COSINE[7])
-    cosine = cosine * square + alike(_COSINE[6])
-    cosine = cosine * square + alike(_COSINE[5])
-    cosine = cosine * square + alike(_COSINE[4])
-    cosine = cosine * square + alike(_COSINE[3])
-    cosine = cosine * square + alike(_COSINE[2])
-    cosine = cosine * square + alike(_COSINE[1])
-    return sine, cosine * square + alike(_COSINE[0])
+    return series(square, _SINE) * h, series(square, _COSINE)
 
 
 @apart
