@@ -84,7 +84,8 @@ def test_a_budget_holds_for_the_questions():
     assert trace.mistakes / 4000 < 0.25
     found = accuracy(made)
     assert found.overall.low <= 1 - trace.mistakes / 4000 <= found.overall.high
-    assert accuracy(trace).overall == found.overall
+    again = accuracy(trace).overall  # of the margins of the best classes, while the sampler bets on the closest ones
+    assert again.low <= 1 - trace.mistakes / 4000 <= again.high
 
 
 def test_it_goes_on_from_a_file_bit_for_bit(tmp_path):

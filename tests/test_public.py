@@ -71,7 +71,7 @@ def plain_board(engine):
     else:
         plain = {name: getattr(players, f"{name}_at").py_func for name in ("room", "begin", "watch", "absorb", "due")}
         drift = players.DriftCalls(engine.drift, **plain, watches=watches(engine.drift))
-    return rounds.Board(learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally)
+    return rounds.Board(learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally, engine.regression)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
@@ -97,7 +97,7 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     while done < len(y):
         board = plain_board(sampler._engine)
         done, verdict = rounds.run_rounds.py_func(
-            board, rows, y, np.zeros(0), done, True, sampler._engine.regression, np.zeros(0, bool), record
+            board, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), record
         )
         if verdict == players.NOT_READY:
             sampler._engine._make_ready(verdict, instance(rows, done), "test", "x")

@@ -22,7 +22,7 @@ from .contracts.rule import Rule, least_chance
 from .contracts.sampler import Parts
 from .engine.decider import Decider
 from .engine.door import moment, moments, open_question
-from .engine.engine import Engine, Shape, seen_rows
+from .engine.engine import Engine, Shape, Waiting, seen_rows
 from .engine.instances import all_canonical, check_instance, check_instances, check_names
 from .engine.live_row import LiveRow
 from .engine.parts import check_parts
@@ -204,7 +204,7 @@ class OneVsRest:
         asked = judge.decide(x, time, max(abs(m[j]), _TINY), q[j], norm2[j])
         best = int(p.argmax())
         r = float(q[best] / (1.0 + q[best])) if judge.has_uncertainty else None
-        ask = Ask(asked.round, self.classes[best], float(p[best]), r, asked.probability, asked.query)
+        ask = Ask(asked.round, self.classes[best], float(p[best]), r, asked.probability, asked.query, asked.certainty)
         if ask.query:
             self._open[ask.round] = _Open(ask, p > 0.0, judge.numbers.copy())
         return ask
@@ -365,7 +365,7 @@ class OneVsRest:
         found: np.ndarray = np.array(self.classes)[self.margins(X).argmax(axis=1)]
         return found
 
-    def tally(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
+    def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
         with self._lock:
             return self._judge.counted()

@@ -16,6 +16,7 @@ from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
 from .engine.door import (
+    check_costs,
     check_flags,
     check_label,
     check_labels,
@@ -25,7 +26,7 @@ from .engine.door import (
     moments,
     open_question,
 )
-from .engine.engine import Engine, OpenQuestion
+from .engine.engine import Engine, OpenQuestion, Waiting
 from .engine.instances import check_instance, check_instances, check_names
 from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
@@ -68,6 +69,10 @@ class Sampler:
 
     regression : bool, default False
         Without a learner: predict numbers instead of -1 and +1.
+    costs : (float, float), optional
+        What a false positive and a false negative cost, as ``(1, 20)`` where a missed fraud costs as much as twenty
+        false alarms. Prediction and asking then move to where both are expected to cost the same; the margin is the
+        distance from there.
 
     Without a learner, the sampler takes the recommended one and prepares instances for it: ``Sampler()`` is
     ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
@@ -93,6 +98,7 @@ class Sampler:
         audit: Audit | None = None,
         seed: int | None = None,
         regression: bool = False,
+        costs: tuple[float, float] | None = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
         if learner is None:
@@ -104,7 +110,10 @@ class Sampler:
         parts = Parts(learner, rule, drift, prepare, audit)
         check_parts(parts)
         check_seed("Sampler", seed)
-        self._own(Engine(parts, None if seed is None else int(seed)))
+        paid = None if costs is None else check_costs("Sampler", costs)
+        if paid is not None and learner.regression:
+            raise InputError("costs are for a classifier: a regressor makes no mistakes to pay for.", owner="Sampler")
+        self._own(Engine(parts, None if seed is None else int(seed), paid))
 
     def _own(self, engine: Engine) -> None:
         self._engine = engine
@@ -151,6 +160,11 @@ class Sampler:
     def seed(self) -> int | None:
         """What seeded the coins."""
         return self._engine.seed
+
+    @property
+    def costs(self) -> tuple[float, float] | None:
+        """What a false positive and a false negative cost, or None where all mistakes are alike."""
+        return self._engine.costs
 
     @property
     def classes(self) -> list[Any] | None:
@@ -456,7 +470,7 @@ class Sampler:
             raise InputError(f"y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.", owner=owner)
         columns = [check_labels(owner, column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
-        tasks = self._tasks or [Sampler(*engine.parts, seed=seed) for seed in seeds]
+        tasks = self._tasks or [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
         labels, when = np.column_stack(columns), moments(tasks[0]._engine, owner, times, shape_of(rows)[0])
         names = [check_names(owner, X, each.names) for each in (engine, *(task._engine for task in tasks))]
         with contextlib.ExitStack() as held:
@@ -477,7 +491,7 @@ class Sampler:
         return list(self._tasks)
 
     def margins(self, X: Any) -> np.ndarray:
-        """The margins of many instances, without asking and without playing a round."""
+        """The margins of many instances, without asking and without playing a round: positive where +1 is predicted."""
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
@@ -490,7 +504,17 @@ class Sampler:
         p = self.margins(X)
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
 
-    def tally(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
+    def probabilities(self, X: Any) -> np.ndarray:
+        """P(y = +1) for many instances, as the told labels have it, without asking and without playing a round.
+
+        Learnt from asked labels, weighted by one over their probability of being asked for: a logistic function of the
+        margin. See ``ask.certainty`` for the round that is being played.
+        """
+        if self._engine.regression:
+            raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
+        return self._engine.probabilities(self.margins(X))
+
+    def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
         with self._lock:
             return self._engine.counted()

@@ -90,7 +90,9 @@ def test_a_forged_snapshot_is_refused_or_played(tmp_path):
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize(("name", "value"), [("tally.side", 2), ("tally.side", -1), ("tally.chance", 1e300)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("tally.stakes", 0.0), ("tally.count", -1), ("tally.model", np.nan), ("tally.product", -1.0)]
+)
 def test_what_becomes_a_place_in_compiled_code_is_one(name, value, tmp_path):
     played(aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)).save(tmp_path / "model")
     header, arrays = file_format.read(tmp_path / "model")

@@ -23,7 +23,7 @@ class Counting(Protocol):
     def classes(self) -> list[Any] | None:
         """What it predicts, or None for numbers."""
 
-    def tally(self) -> tuple[Any, int, int, list[tuple[float, int]]]:
+    def tally(self) -> tuple[Any, int, int, list[Any]]:
         """Sums, rounds, questions, and the open questions, as copies."""
 
 
@@ -73,7 +73,7 @@ class SamplerLike(Protocol):
     def margins(self, X: Any) -> Any:
         """Margins without playing a round: a number for each row, or one for each class."""
 
-    def tally(self) -> tuple[Any, int, int, list[tuple[float, int]]]:
+    def tally(self) -> tuple[Any, int, int, list[Any]]:
         """What the estimate of the accuracy reads."""
 
     def save(self, path: Any, *, note: str | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import numbers
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -69,6 +70,20 @@ def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
     if isinstance(ask, Ask) and found[0] is not ask and found[0] != ask:
         raise QuestionError(f"the question of round {number} is another one, of another sampler.", owner=owner)
     return found
+
+
+def check_costs(owner: str, costs: Any) -> tuple[float, float]:
+    """What a false positive and a false negative cost, as two numbers."""
+    try:
+        false_positive, false_negative = (as_float(cost) for cost in costs)
+    except (TypeError, ValueError):
+        false_positive = false_negative = math.nan
+    if not all(1e-9 <= cost <= 1e9 for cost in (false_positive, false_negative)):
+        raise InputError(
+            f"costs must be two positive numbers, of a false positive and of a false negative, got {costs!r}.",
+            owner=owner,
+        )
+    return false_positive, false_negative
 
 
 LARGEST_LABEL = 1e100

@@ -7,6 +7,7 @@ only the step can see it, is raised here as one sentence.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
-from ..contracts.drift import NoDrift, has_room_for, take_due
-from ..contracts.learner import State, experts, grow, ready, restart
+from ..contracts.drift import NoDrift, has_room_for, take_due, watches
+from ..contracts.learner import State, experts, grow, quadratic_bound, ready, restart
 from ..contracts.rule import least_chance, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..errors import INSTANCES, InputError, at_row, called
@@ -47,11 +48,14 @@ from ..prepare import (
 from ..rules.audit import audit_state
 from ..trace.trace import Ask, Trace
 from ..validation import short
+from .error_model import boundary, log_odds, sigmoid
 from .instances import canonical, describe_unsound, is_canonical
 from .live_row import LiveRow
 from .players import NOT_READY, drift_calls, learner_calls
 from .round import (
     LABEL_REFUSED,
+    LEVEL,
+    PERIOD,
     SWITCHED,
     Board,
     Record,
@@ -63,7 +67,7 @@ from .round import (
     tell_round,
 )
 from .state_arrays import copy_state, writeable
-from .tally import Tally, forget_round, new_tally, note_rounds_at
+from .tally import Tally, forget_round, new_tally
 
 _CHUNK = 1 << 16
 _AHEAD = 256  # coins drawn at once
@@ -76,6 +80,13 @@ _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keyword
 
 OpenQuestion = tuple[Ask, Row, int]
 """An ask that waits for its label, its instance, and the marks of its round. A plain tuple, for speed."""
+
+Waiting = tuple[int, float, int, bool]
+"""What an estimate needs of an open question: how many rounds ago it was, P, its level, whether +1 was predicted."""
+
+
+Costs = tuple[float, float]
+"""What a false positive and a false negative cost."""
 
 
 class Shape(NamedTuple):
@@ -113,8 +124,9 @@ class Engine:
 
     learner, rule, drift, tally, prepare = _InFrame(), _InFrame(), _InFrame(), _InFrame(), _InFrame()
 
-    def __init__(self, parts: Parts, seed: int | None) -> None:
+    def __init__(self, parts: Parts, seed: int | None, costs: Costs | None = None) -> None:
         self.parts = parts
+        self.costs = costs
         self.seed = seed
         self._coins = np.random.Generator(np.random.PCG64(seed))
         self._drawn: list[float] = []
@@ -127,7 +139,7 @@ class Engine:
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare = None
-        self.tally = new_tally()
+        self.tally = new_tally(log_cost=0.0 if costs is None else math.log(costs[0] / costs[1]))
         self.shape = UNKNOWN
         self.names: tuple[str, ...] | None = None
         self.round = 0
@@ -232,7 +244,7 @@ class Engine:
             if kind is not self._kind:
                 self._kind = None
                 self._live = LiveRow(self.dimension, self.sees_sparse)
-                self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 0, 1, 1.0, True, what=learner)
+                self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, 1.0, what=learner)
                 x = row(example_rows(self.shape.sparse), 0)
                 if self.shape.sparse:
                     self._in_order = entry_point(in_order, x, 1)
@@ -258,9 +270,9 @@ class Engine:
             sparse = self.sees_sparse
             drift, watching = drift_calls(self.drift, sparse, self.parts.drift)
             learner, learning = learner_calls(self.learner, sparse, drift.state != 0, self.parts.learner)
-            (block, address), kind = new_frame(Board(learner, self.rule, self._audit, drift, self.tally))
-            counted = new_frame(self.tally)
-            self._board = ((block, learning, watching, counted), address), kind
+            board = Board(learner, self.rule, self._audit, drift, self.tally, self.regression)
+            (block, address), kind = new_frame(board)
+            self._board = ((block, learning, watching), address), kind
         return cast(tuple[tuple[Any, int], Any], self._board)
 
     def alone(self) -> tuple[int, Any]:
@@ -304,7 +316,7 @@ class Engine:
             seen = self._prepared_row(x)
         number, coins = self.round, self._drawn
         coin = coins.pop() if coins else self._draw()
-        verdict, p, r, chance, query, marks = self._ask(address, live.address, number, time, coin)
+        verdict, p, r, chance, query, marks, certainty = self._ask(address, live.address, 0, time, coin)
         if verdict != SOUND:
             coins.append(coin)
             return self._ask_again(verdict, x, seen, time)
@@ -313,8 +325,11 @@ class Engine:
         self.round = number + 1
         if marks & SWITCHED:
             self.switches.append(number)
-        prediction = p if self.regression else (1 if p > 0.0 else -1)
-        ask = _new(Ask, (number, prediction, p, r if self.has_uncertainty else None, chance, query))
+        r = r if self.has_uncertainty else None
+        if self.regression:
+            ask = _new(Ask, (number, p, p, r, chance, query, None))
+        else:
+            ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
         if query:
             self.questions += 1
             self.pending[number] = (ask, seen.copy(), marks)
@@ -344,11 +359,11 @@ class Engine:
     def tell(self, question: OpenQuestion, y: float) -> None:
         """Settle an open question."""
         asked, x, marks = question
-        number, prediction, margin, _, chance, _ = asked
+        number, prediction, margin, _, chance, _, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
         mistaken = y != prediction and not self.regression
         rows = self._live.take(x)
-        verdict, updated = self._tell(address, rows, y, mistaken, marks, number, self.round, chance, margin > 0.0)
+        verdict, updated = self._tell(address, rows, y, mistaken, marks, self.round - number, chance, margin)
         if verdict != SOUND:
             self._make_ready(verdict, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
@@ -358,14 +373,18 @@ class Engine:
 
     def forget(self, question: OpenQuestion) -> None:
         """Drop an open question."""
-        asked = question[0]
-        forget_round(self.tally, float(asked.probability), 1 if asked.margin > 0.0 else 0)
-        del self.pending[asked.round]
+        if not self.regression:
+            ago, chance, level, positive = self._bet_on(question)
+            forget_round(self.tally, ago, chance, level, positive)
+        del self.pending[question[0].round]
 
-    def counted(self) -> tuple[Tally, int, int, list[tuple[float, int]]]:
+    def _bet_on(self, question: OpenQuestion) -> Waiting:
+        asked, _, marks = question
+        return self.round - asked.round, float(asked.probability), marks % PERIOD // LEVEL, bool(asked.margin > 0.0)
+
+    def counted(self) -> tuple[Tally, int, int, list[Waiting]]:
         """What an estimate of the accuracy reads: sums, rounds, questions, and the open questions, as copies."""
-        asks = [ask for ask, _, _ in self.pending.values()]
-        waiting = [(float(ask.probability), 1 if ask.margin > 0.0 else 0) for ask in asks]
+        waiting = [self._bet_on(question) for question in self.pending.values()]
         return copy_state(self.tally), self.round, self.questions, waiting
 
     def prepared(self, rows: Rows, before: int = 0) -> Rows:
@@ -397,7 +416,8 @@ class Engine:
         counts = np.zeros(3, np.int64)
         volunteered = 0
         switches: list[int] = []
-        example = (0, labels, _NO_TIMES, 0, True, True, _NOBODY, kept)
+        floor, blind = self._least_chance(), self._is_blind(every_margin)
+        example = (0, labels, _NO_TIMES, 0, True, 0.0, True, _NOBODY, kept)
         frame, kind = self._boarded()
         play = entry_point(run_rounds, kind, *example, what=self.parts.learner)
         for first in range(0, n, size):
@@ -411,17 +431,13 @@ class Engine:
             while done < last - first:
                 part = chunk or part_of(rows, first, last)
                 (_held, address), _ = new_frame(part)
-                told = (labels[first:last], now, done, every_margin, self.regression, given[first:last])
+                told = (labels[first:last], now, done, every_margin, floor, blind, given[first:last])
                 done, verdict = play(frame[1], address, *told, record)
                 if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
                 elif verdict != SOUND:
                     self._make_ready(verdict, row(part, done), "run", at_row(before + first + done))
                     frame, _ = self._boarded()
-            if not self.regression:
-                answers = (record.probability, record.prediction, record.queried, record.mistaken)
-                (_block, counted), counting = frame[0][-1]
-                note_rounds_at(counted, counting, start + first, *answers, least_chance(self.rule))
             volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
@@ -443,7 +459,9 @@ class Engine:
             mistaken=kept.mistaken,
             switches=np.array(switches, np.int64),
             drift_weights=kept.experts,
-            floor=least_chance(self.rule),
+            floor=floor,
+            blind=blind,
+            costs=self.costs,
             experts=tuple(names(d, self.shape.sparse)) if (names := getattr(self.parts.learner, "names", None)) else (),
         )
         self.round += n
@@ -452,6 +470,16 @@ class Engine:
         self.volunteered += volunteered
         self.switches.extend(switches)
         return trace
+
+    def _least_chance(self) -> float:
+        """No probability of asking is below this, but for rounds in which nothing may be asked."""
+        return min(float(least_chance(self.rule)) + self._audit.rate, 1.0)
+
+    def _is_blind(self, every_margin: bool) -> bool:
+        """Whether it depends on the coin which margins are computed."""
+        steers = getattr(self.parts.rule, "reads_every_margin", False)
+        watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
+        return not (every_margin or steers or watched or self.costs) and type(self.learner) in quadratic_bound
 
     def learn(self, rows: Rows, labels: np.ndarray) -> None:
         """Learn labels that nobody asked for: no round is played, no coin tossed, and nothing is counted as asked."""
@@ -489,7 +517,13 @@ class Engine:
             stopped, verdict = score(address, seen, n, p)
         if verdict != SOUND:
             raise self.refusal(verdict, row(rows, stopped), "margins", at_row(stopped))
-        return p
+        return p if self.costs is None else p - boundary(self.tally.model, self.tally.log_cost)
+
+    def probabilities(self, margins: np.ndarray) -> np.ndarray:
+        """P(y = +1) for these margins."""
+        raw = margins + boundary(self.tally.model, self.tally.log_cost)
+        opposite = np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
+        return np.where(raw > 0.0, 1.0 - opposite, opposite)
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
         """Everything that a run changes before it succeeds, copied."""

@@ -94,9 +94,9 @@ def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
 
 
 @by_address
-def form_at(learner: Any, rows: Any, i: int, always: bool, mistaken: bool) -> Any:
-    """The quadratic form q of row i, or NaN where it is wanted only for learning and nothing will be learnt."""
-    return float(quadratic(learner, row(rows, i))) if always or learns(learner, mistaken) else math.nan
+def form_at(learner: Any, rows: Any, i: int) -> Any:
+    """The quadratic form q of row i."""
+    return float(quadratic(learner, row(rows, i)))
 
 
 @by_address
@@ -167,7 +167,7 @@ _FLAG, _INT, _FLOAT = numba.types.boolean, numba.types.int64, numba.types.float6
 _LOOK = cast(Any, numba.types.Tuple)([_FLOAT, _FLOAT, _INT, _FLOAT, _FLOAT])
 
 call_look = calling(_LOOK, ADDRESS, _INT, _INT)
-call_form = calling(_FLOAT, ADDRESS, _INT, _FLAG, _FLAG)
+call_form = calling(_FLOAT, ADDRESS, _INT)
 call_learn = calling(_INT, ADDRESS, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLAG, _FLOAT)
 call_leave = calling(_FLAG)
 call_restart = calling(_FLAG)
@@ -193,7 +193,7 @@ def learner_calls(learner: State, sparse: bool, guarded: bool, what: Any = None)
         lent, rows = LentType(kind.states[0]), _lent_rows(sparse)
         _known[key] = (
             address_of(look_at, lent, rows, 0, 0, what=what),
-            address_of(form_at, lent, rows, 0, True, True, what=what) if type(learner) in quadratic_bound else 0,
+            address_of(form_at, lent, rows, 0, what=what) if type(learner) in quadratic_bound else 0,
             address_of(learn_at, lent, rows, 0, 0.0, 0.0, 0.0, 0.0, True, 0.0, what=what),
             address_of(restart_at, lent, what=what) if guarded else 0,
             address_of(note_at, lent, _NO_RECORD, 0, what=what) if len(experts(learner)) else 0,

@@ -7,6 +7,7 @@ by_rule     whether the learner may learn the label: the rule asked, or an audit
 period      the window of the switch detector that the question belongs to, or 0
 asked       whether the label is asked for, by the rule, an audit or a window
 chance      the probability of that
+edge        the margin of the boundary between the predictions: 0, unless mistakes have different costs
 ==========  ==========================================================
 
 A restart that a switch made due is applied at the end of its round: after the label, where one was asked for and comes
@@ -35,8 +36,9 @@ from ..contracts.rule import (
     probability,
     restart_rule,
 )
-from ..linalg.vectors import SOUND
+from ..linalg.vectors import SOUND, TOO_LARGE
 from ..rules.audit import audits
+from .error_model import boundary
 from .players import (
     ENTER,
     FORM,
@@ -55,7 +57,8 @@ from .players import (
     call_room,
     call_watch,
 )
-from .tally import OPEN, UNASKED, note_round, settle_round
+from .stakes import place_of
+from .tally import certainty_of, count_told, note_round, settle_round
 
 LABEL_REFUSED = 4
 """A verdict: the learner cannot learn this label without overflow."""
@@ -69,6 +72,7 @@ class Board(NamedTuple):
     audit: Any
     drift: Any
     tally: Any
+    regression: bool
 
 
 class Record(NamedTuple):
@@ -115,29 +119,48 @@ def margin(m: float, q: float) -> Any:
 
 
 @step
+def beyond(m: float, q: float, edge: float) -> Any:
+    """What m would be if the boundary were 0."""
+    return m if edge == 0.0 else m - edge * (1.0 + q)
+
+
+@step
+def looked(board: Any, rows: int, i: int, how: int) -> Any:
+    """What the learner says of row i; a margin that is no number is refused, whoever wrote the learner."""
+    learner = board.learner
+    m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
+    if verdict == SOUND and not abs(m) < math.inf:
+        verdict = TOO_LARGE
+    return m, norm2, verdict, q, q_high
+
+
+@step
 def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -> Any:
-    """Begin a round on row i, in place: (verdict, m, q, |x|^2, asked, by_rule, period, chance, switched).
+    """Begin a round on row i, in place: (verdict, m, q, |x|^2, asked, by_rule, period, chance, switched, edge).
 
     q and chance are NaN where q was not needed. Any verdict but SOUND means that nothing was changed.
     """
     learner, rule, drift = board.learner, board.rule, board.drift
     guarded = drift.state != 0
     how |= ENTER | FORM if drift.watches else ENTER
-    m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
+    m, norm2, verdict, q, q_high = looked(board, rows, i, how)
     if verdict == SOUND and guarded and not call_room(drift.room, drift.state, rows, i):
         verdict = NOT_READY
     if verdict == SOUND and restart_if_due(board):
-        m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
+        m, norm2, verdict, q, q_high = looked(board, rows, i, how)
     if verdict != SOUND:
-        return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False
+        return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False, 0.0
+    edge = boundary(board.tally.model, board.tally.log_cost)
+    if edge != 0.0 and math.isnan(q):
+        q = call_form(learner.form, learner.state, rows, i)
     period = call_begin(drift.begin, drift.state) if guarded else 0
     begin_round(rule, time)
     low, high = (0.0, q_high) if math.isnan(q) else (q, q)
     decision = UNDECIDED
     while decision == UNDECIDED:  # at most twice: a rule is decided once q is known
-        decision = decide(rule, m, low, high, norm2, u)
+        decision = decide(rule, beyond(m, q, edge), low, high, norm2, u)
         if decision == UNDECIDED:
-            q = call_form(learner.form, learner.state, rows, i, True, False)
+            q = call_form(learner.form, learner.state, rows, i)
             low = high = q
     by_rule = decision == ASK
     asked = by_rule
@@ -148,12 +171,13 @@ def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -
             asked = True
             by_rule = by_rule or board.audit.learns
         asked = asked or period > 0
-    chance = chance_of(board, m, q, norm2, period)
-    end_round(rule, m, q, asked)
+    near = beyond(m, q, edge)
+    chance = chance_of(board, near, q, norm2, period)
+    end_round(rule, near, q, asked)
     if learner.leave != 0:
         call_leave(learner.leave, learner.state)
     switched = call_watch(drift.watch, drift.state, rows, i, m, q) if guarded else False
-    return SOUND, m, q, norm2, asked, by_rule, period, chance, switched
+    return SOUND, m, q, norm2, asked, by_rule, period, chance, switched, edge
 
 
 @step
@@ -194,34 +218,35 @@ def settle(
     return outcome
 
 
-BY_RULE, SWITCHED, PERIOD = 1, 2, 4
-"""What a question keeps of its round, in one number: two flags, and above them the period."""
+BY_RULE, SWITCHED, LEVEL, PERIOD = 1, 2, 4, 64
+"""What a question keeps of its round, in one number: two flags, above them the level of its bet, and the period."""
 
 
 @step
-def marked(by_rule: bool, period: int, switched: bool) -> Any:
+def marked(by_rule: bool, period: int, switched: bool, level: int) -> Any:
     """What must be known of a round when its label comes late, packed into one number."""
-    return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + PERIOD * period
+    return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + LEVEL * level + PERIOD * period
 
 
 @step
 def unmarked(marks: int) -> Any:
-    """The packed number taken apart again: (by_rule, period, switched)."""
-    return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0
+    """The packed number taken apart again: (by_rule, period, switched, level)."""
+    return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0, marks % PERIOD // LEVEL
 
 
 @entry
-def ask_round(address: Any, rows: int, t: int, time: float, u: float) -> Any:
-    """Round t on the first row, live and in place: (verdict, p, r, chance, asked, marks); see :func:`marked`."""
+def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any:
+    """A round on the first row, live and in place: (verdict, p, r, chance, asked, marks, certainty); see `marked`."""
     (board,) = lend(address)
-    first = t - t  # constants would be other types, and all of the round compiled once more
     found = open_round(board, rows, first, time, u, first + FORM + LIVE)
-    verdict, m, q, _, asked, by_rule, period, chance, switched = found
-    if verdict == SOUND:
-        note_round(board.tally, t, chance, 1 if m > 0.0 else 0, OPEN if asked else UNASKED)
+    verdict, m, q, _, asked, by_rule, period, chance, switched, edge = found
+    p, level, certainty = margin(beyond(m, q, edge), q), first, 0.0
+    if verdict == SOUND and not board.regression:
+        level += note_round(board.tally, chance, p, p > 0.0, asked)
+        certainty = certainty_of(board.tally, p)
     if switched and not asked:
         restart_if_due(board)
-    return verdict, margin(m, q), q / (1.0 + q), chance, asked, marked(by_rule, period, switched)
+    return verdict, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty
 
 
 @entry
@@ -231,15 +256,17 @@ def tell_round(
     y: float,
     mistaken: bool,
     marks: int,
-    t: int,
-    now: int,
+    ago: int,
     chance: float,
-    positive: bool,
+    p: float,
 ) -> Any:
-    """Settle the question of round t before round ``now``, in place: the verdict, and whether the learner moved."""
+    """Settle the question of the round that is ``ago`` rounds back, with margin p, in place.
+
+    Returns the verdict, and whether the learner moved.
+    """
     (board,) = lend(address)
-    by_rule, period, switched = unmarked(marks)
-    learner, drift, i = board.learner, board.drift, t - t
+    by_rule, period, switched, level = unmarked(marks)
+    learner, drift, i = board.learner, board.drift, ago - ago
     m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE)
     if verdict == SOUND and drift.state != 0 and not call_room(drift.room, drift.state, rows, i):
         verdict = NOT_READY
@@ -248,7 +275,8 @@ def tell_round(
     outcome = settle(board, rows, i, norm2, m, q, y, mistaken, by_rule, period, chance)
     if outcome == REFUSED:
         return LABEL_REFUSED, False
-    settle_round(board.tally, t, now, chance, 1 if positive else 0, mistaken)
+    if not board.regression:
+        settle_round(board.tally, ago, chance, p, place_of(chance), level, p > 0.0, mistaken)
     if switched:
         restart_if_due(board)
     return SOUND, outcome == UPDATED
@@ -262,28 +290,35 @@ def run_rounds(
     times: Any,
     first: int,
     every_margin: bool,
-    regression: bool,
+    floor: float,
+    blind: bool,
     given: Any,
     record: Any,
 ) -> Any:
-    """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict)."""
+    """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict).
+
+    The rounds are ``blind`` if it depends on the coin whether their margins are computed; their probability of asking
+    is not below the floor.
+    """
     (board,) = lend(address)
-    learner = board.learner
+    learner, regression, place = board.learner, board.regression, place_of(floor)
     y, times, given, u, record = borrow(y), borrow(times), borrow(given), borrow(record.coin), borrow(record)
     n = len(y)
     timed = len(times) > 0
     how = FORM if every_margin else 0
     for i in range(first, n):
         time = times[i] if timed else 0.0
-        verdict, m, q, norm2, asked, by_rule, period, chance, switched = open_round(board, rows, i, time, u[i], how)
+        found = open_round(board, rows, i, time, u[i], how)
+        verdict, m, q, norm2, asked, by_rule, period, chance, switched, edge = found
         if verdict != SOUND:
             return i, verdict
-        prediction = 1.0 if m > 0.0 else -1.0
+        prediction = 1.0 if beyond(m, q, edge) > 0.0 else -1.0
         mistaken = not regression and prediction != y[i]
         if asked and math.isnan(q):
-            q = call_form(learner.form, learner.state, rows, i, False, mistaken)
-            chance = chance_of(board, m, q, norm2, period)
-        record.margin[i] = margin(m, q)
+            q = call_form(learner.form, learner.state, rows, i)
+            chance = chance_of(board, beyond(m, q, edge), q, norm2, period)
+        p = margin(beyond(m, q, edge), q)
+        record.margin[i] = p
         record.probability[i] = chance
         record.prediction[i] = prediction
         record.queried[i] = asked
@@ -298,10 +333,12 @@ def run_rounds(
                 return i, LABEL_REFUSED
         elif len(given) > 0 and given[i]:
             if math.isnan(q):
-                q = call_form(learner.form, learner.state, rows, i, True, False)
+                q = call_form(learner.form, learner.state, rows, i)
             if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y[i], mistaken, 1.0) == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
+        if not regression:
+            count_told(board.tally, chance, p, prediction > 0.0, asked, mistaken, place, blind)
         if switched:
             restart_if_due(board)
     return n, SOUND

@@ -1,22 +1,19 @@
 """What a sampler remembers of its labels, to say how accurate it is: sums of fixed size, whatever the stream's length.
 
-Every asked label carries the probability P with which it was asked, so mistakes weighted by 1/P estimate the mistakes
-of all rounds. For bounds that hold at every round at once, the same mistakes are summed for a grid of stakes gamma:
+Every asked label carries the probability P with which it was asked. Its round's mistake, less what was predicted of it
+and weighted by 1/P, estimates the mistakes of all rounds; and it moves the wealth of the bets in
+:mod:`askwhen.engine.stakes`, which bound them at every round at once. :mod:`askwhen.evaluate` makes estimates and
+intervals of both. A tally has
 
-==========  ==========================================================
-gamma_j     2^-j, j = 1 .. 16: a stake
-high        sum of -ln(1 - gamma_j / P) over asked mistakes with P > gamma_j
-low         sum of ln(1 + gamma_j / P) over asked mistakes
-rounds      how many rounds had P in (2^-(j+1), 2^-j], at place j; smaller ones at place 16, and P = 0 at the last
-==========  ==========================================================
+- the whole life: unasked rounds in ``cells``, by side, place and level; the logarithms of the wealth from answers, by
+  side and stake, in ``logs``; and ``sums``. Side 0 is for rounds in which -1 was predicted, side 1 for +1, since their
+  mistakes are false negatives and false positives;
+- the rounds of late, for each of some windows as eleven blocks of a tenth of its length, both sides together: the
+  present block, and the ten before it. They take turns in a ring;
+- ``now``, ``product`` and ``fresh``: the present block of the shortest window, which is added to all others when it
+  ends. Logarithms are slow, so factors of the wealth are multiplied up in ``product`` first.
 
-Logarithms are slow: factors are multiplied up in ``up`` and ``down``, and their logarithm is added to ``high`` and
-``low`` before they leave the range of floating point. :func:`totals` has the sums.
-
-Each is kept apart for rounds in which -1 and +1 was predicted (rows 0 and 1), since the mistakes are then false
-negatives and false positives. :mod:`askwhen.evaluate` turns the sums into estimates and intervals.
-
-The last rounds are kept one by one, for the accuracy of late; a label that comes late finds its round there.
+A label that comes late finds the blocks of its round, as long as they are there.
 """
 
 from __future__ import annotations
@@ -29,214 +26,330 @@ import numpy as np
 from ..compiled.frames import lend, new_frame
 from ..compiled.steps import apart, borrow, entry, entry_point, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
-from ..linalg.vectors import LARGEST, all_within
+from ..linalg.vectors import LARGEST, all_within, clear
+from .error_model import (
+    LABELS,
+    boundary,
+    hear_label,
+    is_sound_model,
+    level_at,
+    level_of,
+    log_odds,
+    new_model,
+    note_size,
+    set_limits,
+    sigmoid,
+)
+from .stakes import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
 
-STAKES = 16
-UNOBSERVED = STAKES + 1
-"""The place of rounds in which nothing could be asked."""
+WINDOWS = (1_000, 5_000, 20_000)
+"""Of how many of the last rounds a sampler can tell the accuracy, up to a tenth more."""
 
-RECENT = 5000
-"""Of how many of the last rounds the accuracy can be told; a tenth more are kept one by one."""
+BLOCKS = 11
+ROUNDS, UNOBSERVED, ANSWERED, MISTAKES, FORGOTTEN, EXPECTED, RESIDUAL = range(7)
+"""Places in sums: rounds, those in which nothing could be asked, labels told, mistakes among them, questions that will
+never be answered, the mistakes that were predicted, and the weighted difference of what was told from that."""
 
-UNASKED, OPEN, RIGHT, WRONG = 0, 1, 2, 3
-"""What is known of a round."""
-
-HALVES = 0.5 ** np.arange(1, STAKES + 1)
-"""The stakes: powers of two, so that multiplying by them is exact."""
-
-SMALLEST_COIN = 2.0**-53
-"""The smallest probability of asking that there is: coins are multiples of 2^-53, and the coin 0 always asks."""
-
-WEIGHTED, MISTAKES, ANSWERED, FORGOTTEN = range(4)
+CELLS = PLACES * LEVELS
+_SUMS = 7
+_FACTORS = 1e200
+"""A product is made a logarithm before it leaves the range from 1e-200 to this."""
 
 
 class Tally(NamedTuple):
-    """Row 0 is for predictions of -1, row 1 for +1. sums = (weighted mistakes, mistakes, answered, forgotten).
+    """See above. ``count`` holds the number of rounds, ``steps`` the length of a window's blocks.
 
-    ``chance``, ``status`` and ``side`` hold the last rounds, round t at place t modulo their length.
+    ``growth`` and ``loss`` are e^c and 1 - e^c of the stakes c. ``log_cost`` is ln of what a false positive costs, in
+    false negatives.
     """
 
-    rounds: Any
-    high: Any
-    low: Any
-    up: Any
-    down: Any
+    cells: Any
+    logs: Any
     sums: Any
-    chance: Any
-    status: Any
-    side: Any
+    now: Any
+    product: Any
+    carried: Any
+    fresh: Any
+    block_cells: Any
+    block_logs: Any
+    block_sums: Any
+    stakes: Any
+    growth: Any
+    loss: Any
+    factors: Any
+    model: Any
+    limits: Any
+    count: Any
+    steps: Any
+    log_cost: float
 
 
-def new_tally(length: int = RECENT + RECENT // 10) -> Tally:
-    """Nothing has happened; so many rounds will be kept one by one."""
-    high, low = np.zeros((2, STAKES)), np.zeros((2, STAKES))
-    status, side = np.zeros(length, np.int8), np.zeros(length, np.int8)
-    up, down = np.ones((2, STAKES)), np.ones((2, STAKES))
-    return Tally(np.zeros((2, STAKES + 2)), high, low, up, down, np.zeros((2, 4)), np.zeros(length), status, side)
+DERIVED = ("growth", "loss", "factors", "limits", "steps")
+"""What follows from the rest, and is not kept in files."""
+
+
+def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes: np.ndarray = STANDARD) -> Tally:
+    """Nothing has happened; windows of so many rounds will be kept, each a multiple of the first or shorter than 10."""
+    W = len(windows)
+    cells, now = np.zeros((2, CELLS)), np.zeros((2, CELLS), np.uint16)
+    wealth = [np.zeros((2, STAKES)) for _ in range(2)]
+    blocks = np.zeros((W, BLOCKS, CELLS), np.uint16), np.zeros((W, BLOCKS, STAKES)), np.zeros((W, BLOCKS, _SUMS))
+    steps = np.array([max(window // 10, 1) for window in windows], np.int64)
+    limits = np.zeros(LEVELS - 1)
+    set_limits(limits, 0.0)
+    return Tally(
+        cells,
+        wealth[0],
+        np.zeros((2, _SUMS)),
+        now,
+        np.ones((2, STAKES)),
+        wealth[1],
+        np.zeros((2, _SUMS)),
+        *blocks,
+        stakes.copy(),
+        np.exp(stakes),
+        -np.expm1(stakes),
+        np.zeros(STAKES),
+        new_model(),
+        limits,
+        np.zeros(1, np.int64),
+        steps,
+        float(log_cost),
+    )
+
+
+def complete(tally: Tally) -> None:
+    """Make what follows from the rest, in place, after the rest came from a file."""
+    tally.growth[:], tally.loss[:] = np.exp(tally.stakes), -np.expm1(tally.stakes)
+    n = tally.model[LABELS]
+    set_limits(tally.limits, n if n <= 64.0 else n - n % 16.0)
 
 
 @is_sound.of(Tally)
 def _is_sound(tally: Tally) -> Any:
+    largest = LARGEST_COUNT / SMALLEST_COIN
+    sums = (tally.sums, tally.fresh, tally.block_sums)
     return (
-        all_within(tally.side, 0, 1)
-        and all_within(tally.status, UNASKED, WRONG)
-        and all_within(tally.chance, 0.0, 1.0)
-        and all_within(tally.rounds, 0.0, LARGEST_COUNT)
-        and all_within(tally.sums, 0.0, LARGEST_COUNT / SMALLEST_COIN)
-        and all_within(tally.high, 0.0, LARGEST)
-        and all_within(tally.low, 0.0, LARGEST)
-        and all_within(tally.up, 1.0 / LARGEST, 1.0)
-        and all_within(tally.down, 1.0, LARGEST)
+        all_within(tally.cells, 0.0, LARGEST_COUNT)
+        and all(all_within(each[..., :EXPECTED], 0.0, LARGEST_COUNT) for each in sums)
+        and all(all_within(each[..., EXPECTED:], -largest, largest) for each in sums)
+        and all(all_within(each, -LARGEST, LARGEST) for each in (tally.logs, tally.carried, tally.block_logs))
+        and all_within(tally.product, 1.0 / LARGEST, LARGEST)
+        and all_within(np.abs(tally.stakes), 1e-9, 2.0)
+        and bool((np.sign(tally.stakes) == np.sign(STANDARD)).all())
+        and is_sound_model(tally.model)
+        and all_within(tally.count, 0, LARGEST_COUNT)
     )
 
 
-def totals(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
-    """The sums ``high`` and ``low``, with the factors that have not been added to them yet."""
-    return tally.high - np.log(tally.up), tally.low + np.log(tally.down)
+@apart
+def end_block(tally: Any) -> None:
+    """Add the present block of the shortest window to all others, and begin the next, in place."""
+    count, steps = tally.count[0], tally.steps
+    last = count - 1
+    for side in range(2):
+        product, carried = tally.product[side], tally.carried[side]
+        for j in range(len(product)):
+            log = carried[j]
+            if product[j] != 1.0:
+                log += math.log(product[j])
+            tally.logs[side, j] += log
+            for w in range(len(steps)):
+                tally.block_logs[w, last // steps[w] % BLOCKS, j] += log
+            product[j], carried[j] = 1.0, 0.0
+        now, cells, fresh = tally.now[side], tally.cells[side], tally.fresh[side]
+        for i in range(len(now)):
+            cells[i] += now[i]
+        for w in range(len(steps)):
+            block = tally.block_cells[w, last // steps[w] % BLOCKS]
+            for i in range(len(now)):
+                block[i] += now[i]
+            for i in range(len(fresh)):
+                tally.block_sums[w, last // steps[w] % BLOCKS, i] += fresh[i]
+        for i in range(len(now)):
+            now[i] = 0
+        for i in range(len(fresh)):
+            tally.sums[side, i] += fresh[i]
+            fresh[i] = 0.0
+    for w in range(len(steps)):
+        if count % steps[w] == 0:
+            slot = count // steps[w] % BLOCKS
+            clear(tally.block_logs[w, slot])
+            clear(tally.block_sums[w, slot])
+            block = tally.block_cells[w, slot]
+            for i in range(len(block)):
+                block[i] = 0
 
 
 @step
-def stakes_above(P: float) -> Any:
-    """How many of the stakes 1/2, 1/4, .. are at least P; a place of its own where P is 0."""
-    if not P > 0.0:  # and where a damaged file has made it no number
-        return UNOBSERVED
-    if P < 2.0**-STAKES:
-        return STAKES
-    fraction, exponent = math.frexp(P)
-    return 1 - exponent if fraction == 0.5 else -exponent
+def note_round(tally: Any, P: float, p: float, positive: bool, asked: bool) -> Any:
+    """Count a round with margin p, whose prediction is ``positive`` or not, in place: the level that it is bet on."""
+    level = 0  # of no account where nothing may be asked, and there p may be unknown
+    if not math.isnan(p):
+        raw = p + boundary(tally.model, tally.log_cost)
+        note_size(tally.model, raw, 1.0)
+        level = level_of(tally.model, tally.limits, raw, positive)
+    count_round(tally, place_of(P), level, positive, asked, P > 0.0)
+    return level
 
 
 @step
-def note_round(tally: Any, t: int, P: float, side: int, status: int) -> None:
-    """Count round t, in which ``side`` was predicted, in place."""
-    tally.rounds[side, stakes_above(P)] += 1.0
-    keep_round(tally, t, P, side, status)
+def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any:
+    """Count a round whose margin is known only if the coin said so, in place: the level that it is bet on."""
+    sums, fresh, n = tally.sums, tally.fresh, tally.model[LABELS]
+    wrong = rounds = 0.0
+    for side in range(2):
+        rounds += sums[side, ROUNDS] + fresh[side, ROUNDS]
+        wrong += sums[side, EXPECTED] + fresh[side, EXPECTED] + sums[side, RESIDUAL] + fresh[side, RESIDUAL]
+    level = level_at(wrong / max(rounds, 1.0) * n / (n + 30.0))
+    count_round(tally, place, level, positive, asked, True)
+    return level
 
 
 @step
-def keep_round(tally: Any, t: int, P: float, side: int, status: int) -> None:
-    """Keep round t among the last ones, in place."""
-    here = t % len(tally.chance)
-    tally.chance[here] = P
-    tally.status[here] = status
-    tally.side[here] = side
+def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
+    """Count a round in its cell, unless it was asked about, in place; it is ``observed`` if it can have been."""
+    count, side = tally.count, 1 if positive else 0
+    if count[0] % tally.steps[0] == 0 and count[0] > 0:
+        end_block(tally)
+    count[0] += 1
+    fresh = tally.fresh[side]
+    fresh[ROUNDS] += 1.0
+    if observed:
+        fresh[EXPECTED] += ERRORS[level]
+    else:
+        fresh[UNOBSERVED] += 1.0
+    if not asked:
+        tally.now[side, place * LEVELS + level] += 1
 
 
 @step
-def note_label(tally: Any, P: float, side: int, mistaken: bool) -> None:
-    """Count an asked label, in place."""
-    sums = tally.sums[side]
+def certainty_of(tally: Any, p: float) -> Any:
+    """How likely the prediction at margin p is right, by the error model."""
+    raw = p + boundary(tally.model, tally.log_cost)
+    wrong = sigmoid(log_odds(tally.model, raw))
+    return 1.0 - wrong if (p > 0.0) == (raw > 0.0) else wrong
+
+
+@step
+def settle_round(tally: Any, ago: int, P: float, p: float, place: int, level: int, positive: bool, wrong: bool) -> None:
+    """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
+    raw = p + boundary(tally.model, tally.log_cost)
+    hear_label(tally.model, tally.limits, raw, P, wrong == (positive == (raw > 0.0)))
+    bet(tally.factors, tally.growth, tally.loss, P, place, level, wrong, wrong)
+    expected = ERRORS[level] if level < LEVELS else 0.0
+    residual = ((1.0 if wrong else 0.0) - expected) / max(P, SMALLEST_COIN)
+    side, last, size = 1 if positive else 0, tally.count[0] - 1, tally.steps[0]
+    if tally.count[0] - ago >= last // size * size:
+        add_label(tally.fresh[side], wrong, residual)
+        multiply_up(tally, side)
+    else:
+        settle_late(tally, ago, side, wrong, residual)
+
+
+@step
+def add_label(sums: Any, wrong: bool, residual: float) -> None:
+    """Count a label, in place."""
     sums[ANSWERED] += 1.0
-    if mistaken:
-        sums[MISTAKES] += 1.0
-        sums[WEIGHTED] += 1.0 / max(P, SMALLEST_COIN)
-        stake(tally.high[side], tally.low[side], tally.up[side], tally.down[side], P)
+    sums[MISTAKES] += 1.0 if wrong else 0.0
+    sums[RESIDUAL] += residual
 
 
 @apart
-def stake(high: Any, low: Any, up: Any, down: Any, P: float) -> None:
-    """Stake on a mistake that was asked about with probability P, in place."""
-    whole, full = 1.0 / max(P, SMALLEST_COIN), 0
-    for j in range(STAKES):  # without branches, so that several are done at once
-        share = whole * HALVES[j]
-        up[j] *= 1.0 - share if share < 1.0 else 1.0
-        down[j] *= 1.0 + share
-        full |= (up[j] < 1e-200) | (down[j] > 1e200)
+def multiply_up(tally: Any, side: int) -> None:
+    """Multiply the wealth of the present block by the factors of an answer, in place."""
+    product, factors, full = tally.product[side], tally.factors, 0
+    for j in range(len(product)):
+        product[j] *= factors[j]
+        full |= (product[j] < 1.0 / _FACTORS) | (product[j] > _FACTORS)
     if full:
-        carry_over(high, low, up, down)
+        for j in range(len(product)):
+            tally.carried[side, j] += math.log(product[j])
+            product[j] = 1.0
 
 
 @apart
-def carry_over(high: Any, low: Any, up: Any, down: Any) -> None:
-    """Add the logarithms of factors that would soon leave the range of floating point, in place."""
-    for j in range(STAKES):
-        if up[j] < 1e-200:
-            high[j] -= math.log(up[j])
-            up[j] = 1.0
-        if down[j] > 1e200:
-            low[j] += math.log(down[j])
-            down[j] = 1.0
-
-
-@entry
-def stake_on_doubt(high: Any, P: float) -> None:
-    """Count a question without an answer as a mistake in the upper bound, in place."""
-    share = 1.0 / max(P, SMALLEST_COIN)
-    for j in range(STAKES):
-        share *= 0.5
-        if share < 1.0:
-            high[j] -= math.log1p(-share)
+def settle_late(tally: Any, ago: int, side: int, wrong: bool, residual: float) -> None:
+    """Count a label in the blocks that its round was in, where they are still there, in place."""
+    add_label(tally.sums[side], wrong, residual)
+    add_logs(tally.logs[side], tally.factors)
+    last, place, steps = tally.count[0] - 1, tally.count[0] - ago, tally.steps
+    for w in range(len(steps)):
+        block = place // steps[w]
+        if place >= 0 and last // steps[w] - block < BLOCKS:
+            add_label(tally.block_sums[w, block % BLOCKS], wrong, residual)
+            add_logs(tally.block_logs[w, block % BLOCKS], tally.factors)
 
 
 @step
-def settle_round(tally: Any, t: int, now: int, P: float, side: int, mistaken: bool) -> None:
-    """Count the label of round t, which was asked before round ``now``, in place."""
-    note_label(tally, P, side, mistaken)
-    if now - t <= len(tally.chance):
-        tally.status[t % len(tally.chance)] = WRONG if mistaken else RIGHT
+def add_logs(logs: Any, factors: Any) -> None:
+    """Add the logarithms of these factors, in place."""
+    for j in range(len(logs)):
+        logs[j] += math.log(factors[j])
 
 
-def forget_round(tally: Tally, P: float, side: int) -> None:
+def doubted(tally: Tally, P: float, level: int) -> np.ndarray:
+    """The logarithms of the factors of a question without an answer: a mistake above, and none below."""
+    factors = np.zeros(STAKES)
+    bet(factors, tally.growth, tally.loss, P, place_of(P), level, True, False)
+    return np.asarray(np.log(factors))
+
+
+def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -> None:
     """Count a question that will never be answered as a possible mistake, in place."""
+    logs, side = doubted(tally, P, level), int(positive)
+    tally.logs[side] += logs
     tally.sums[side, FORGOTTEN] += 1.0
-    stake_on_doubt(tally.high[side], P)
+    last, place = int(tally.count[0]) - 1, int(tally.count[0]) - ago
+    for w, size in enumerate(tally.steps.tolist()):
+        block = place // size
+        if place >= 0 and last // size - block < BLOCKS:
+            tally.block_logs[w, block % BLOCKS] += logs
+            tally.block_sums[w, block % BLOCKS, FORGOTTEN] += 1.0
 
 
-def note_rounds(tally: Tally, first: int, *told: Any) -> None:
-    """Count rounds that were told at once, from round ``first`` on, in place; see :func:`note_all`."""
+def note_rounds(tally: Tally, *told: Any) -> None:
+    """Count rounds that were told at once, in place; see :func:`note_all`."""
     (_held, address), kind = new_frame(tally)
-    note_rounds_at(address, kind, first, *told)
-
-
-def note_rounds_at(address: int, kind: Any, first: int, *told: Any) -> None:
-    """The same for a tally in a frame."""
-    entry_point(note_all, kind, first, *told)(address, first, *told)
+    entry_point(note_all, kind, *told)(address, *told)
 
 
 @entry
 def note_all(
-    address: Any, first: int, probability: Any, prediction: Any, queried: Any, mistaken: Any, floor: float
+    address: Any,
+    probability: Any,
+    margin: Any,
+    prediction: Any,
+    queried: Any,
+    mistaken: Any,
+    floor: float,
+    blind: bool,
 ) -> None:
-    """Count rounds that were told at once, from round ``first`` on, in place.
+    """Count rounds that were told at once, in place.
 
-    A probability that was not computed is at least the rule's floor, and counts as that.
+    In ``blind`` rounds whether P is known depends on the coin: each is bet on as one that was asked about with the
+    rule's floor.
     """
     (tally,) = lend(address)
-    probability, prediction = borrow(probability), borrow(prediction)
+    probability, margin, prediction = borrow(probability), borrow(margin), borrow(prediction)
     queried, mistaken = borrow(queried), borrow(mistaken)
-    n = len(probability)
-    known, place = -1.0, 0  # many rules ask with the same probability again and again
-    for i in range(n):
-        P = probability[i]
-        if math.isnan(P):
-            P = floor
-        if known != P:
-            known, place = P, stakes_above(P)
-        side = 1 if prediction[i] > 0 else 0
-        tally.rounds[side, place] += 1.0
-        status = UNASKED
-        if queried[i]:
-            status = WRONG if mistaken[i] else RIGHT
-            note_label(tally, P, side, mistaken[i])
-        if i >= n - len(tally.chance):  # later rounds would take the places of earlier ones
-            keep_round(tally, first + i, P, side, status)
+    place = place_of(floor)
+    for i in range(len(probability)):
+        told = (prediction[i] > 0, queried[i], mistaken[i])
+        count_told(tally, probability[i], margin[i], *told, place, blind)
 
 
-def note_window(window: Tally, tally: Tally, first: int, last: int) -> None:
-    """Count the rounds from first to last, the last excluded, of those that a tally keeps one by one, in place."""
-    (_held, address), kind = new_frame(window, tally)
-    entry_point(note_kept, kind, first, last)(address, first, last)
-
-
-@entry
-def note_kept(address: Any, first: int, last: int) -> None:
-    """Count the rounds from first to last, the last excluded, of the second tally in the first, in place."""
-    window, tally = lend(address)
-    for t in range(first, last):
-        here = t % len(tally.chance)
-        P, side, status = tally.chance[here], tally.side[here], tally.status[here]
-        note_round(window, 0, P, side, UNASKED)
-        if status == OPEN:
-            stake_on_doubt(window.high[side], P)
-        elif status != UNASKED:
-            note_label(window, P, side, status == WRONG)
+@step
+def count_told(
+    tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
+) -> None:
+    """Count a round, and its label where it was asked for, in place; ``place`` is that of blind rounds."""
+    if blind:
+        level = note_blind_round(tally, place, positive, asked)
+        if asked:
+            note_size(tally.model, p, 1.0 / P)
+    else:
+        place = place_of(P)
+        level = note_round(tally, P, p, positive, asked)
+    if asked:
+        settle_round(tally, 1, P, p, place, level, positive, wrong)

@@ -2,8 +2,10 @@
 
 from . import bounds
 from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
+from .alarm import Alarm, alarm
 from .comparators import best_linear, best_linear_by_segment
 from .comparing import Cell, Comparison, compare
+from .needed import Needed
 from .order import order_warning
 from .progress import Progress, Scores
 from .progressive import progressive
@@ -11,15 +13,18 @@ from .tuning import Tried, tune
 
 __all__ = [
     "Accuracy",
+    "Alarm",
     "Cell",
     "Comparison",
     "Curve",
     "Estimate",
+    "Needed",
     "Progress",
     "Scores",
     "Tried",
     "accuracy",
     "accuracy_curve",
+    "alarm",
     "best_linear",
     "best_linear_by_segment",
     "bounds",

@@ -1,6 +1,7 @@
 """The accuracy of all rounds, honestly, from the labels that were asked for.
 
-Mistakes weighted by 1/P estimate the mistakes of all rounds without bias; the intervals of
+Before every coin the probability of a mistake is predicted; where a label comes, the difference from that, weighted by
+1/P, puts the prediction right. The sum estimates the mistakes of all rounds without bias. The intervals of
 :mod:`askwhen.evaluate.confidence` hold at every round at once, so that one may look as often as one likes.
 """
 
@@ -8,35 +9,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..contracts.sampler import Counting
-from ..engine.tally import (
-    ANSWERED,
-    FORGOTTEN,
-    MISTAKES,
-    RECENT,
-    UNOBSERVED,
-    WEIGHTED,
-    Tally,
-    new_tally,
-    note_rounds,
-    note_window,
-    stake_on_doubt,
-    totals,
-)
+from ..engine.engine import Waiting
+from ..engine.tally import WINDOWS, Tally, new_tally, note_rounds
 from ..errors import InputError
 from ..trace.trace import Trace
 from ..validation import check_count, check_number
-from .confidence import least, most
+from .confidence import both_kinds
+from .counted import Counted, sides_of, window_of
+from .needed import Needed, needed_labels
+
+RECENT = 5_000
+"""Of how many of the last rounds the recent accuracy is told, unless another window is asked for."""
+
+_LARGEST_WINDOW = 600_000
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number between 0 and 1 with an interval that holds at every round at once.
+    """A share of rounds, or a cost, with an interval that holds at every round at once.
 
     ``value`` is the estimate, kept inside the interval; ``unbiased`` is what it was before that.
     """
@@ -60,8 +56,13 @@ class Accuracy:
     ----------
     overall, recent : Estimate
         The accuracy over all rounds, and over the last ones.
+    windows : dict of int to Estimate
+        The accuracy over the last 1,000, 5,000 and 20,000 rounds. Each window's interval covers its true value at all
+        rounds of the window at once with this confidence; it is not the chance that all windows of a long life do.
     f_measure, precision, recall : Estimate
         Of the label +1, over all rounds.
+    cost : Estimate or None
+        What the mistakes cost, on average in a round, where ``costs`` say what each kind does.
     rounds, questions, answered, unanswered : int
         How many rounds were played and labels asked for, answered, and open or forgotten.
     unobserved : float
@@ -81,6 +82,21 @@ class Accuracy:
     unanswered: int
     unobserved: float
     confidence: float
+    windows: dict[int, Estimate] = field(default_factory=dict)
+    cost: Estimate | None = None
+    counted: Counted | None = field(default=None, repr=False, compare=False)
+
+    def needed(self, width: float) -> Needed:
+        """How many more labels should bring the interval of the overall accuracy to this width (0.04: 4 points).
+
+        ``needed(0.04).by_rule`` goes on asking as until now, ``.at_random`` asks about every round alike from now on,
+        as often; None where no number of labels will do. Both suppose that the stream goes on as it was, and say what
+        to expect, not what is certain.
+        """
+        check_number("needed", "width", width, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+        if self.counted is None:
+            return Needed(None, None)
+        return needed_labels(self.counted, self.questions, float(width), 1.0 - self.confidence)
 
     def __str__(self) -> str:
         return (
@@ -114,7 +130,8 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     confidence : float, default 0.95
         The probability with which an interval covers the true value at all rounds at once.
     recent : int, default 5000
-        Over how many of the last rounds the recent accuracy goes, up to a tenth more; a sampler remembers 5,000.
+        Over how many of the last rounds the recent accuracy goes, up to a tenth more: 1,000, 5,000 or 20,000 for a
+        sampler, any number for a trace.
 
     Examples
     --------
@@ -131,7 +148,9 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     alpha = 1.0 - float(confidence)
     if isinstance(source, Trace):
         _check_trace(source)
-        found = Collected(keep=int(recent) + max(int(recent) // 10, 1))
+        if recent > _LARGEST_WINDOW:
+            raise InputError(f"recent must be at most {_LARGEST_WINDOW:,}, got {recent}.", owner="accuracy")
+        found = Collected(None if recent in WINDOWS else int(recent))
         found.add(source, 0, source.rounds)
         return found.report(alpha, int(recent))
     if not isinstance(source, Counting):
@@ -139,13 +158,18 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     if getattr(source, "tasks", None):
         raise InputError("this sampler has tasks; use sampler.tasks[j], or the traces of the run.", owner="accuracy")
     if source.classes is None:
-        raise InputError(
-            "a regressor makes no mistakes to count; use evaluate.progressive for its error.", owner="accuracy"
-        )
-    if recent > RECENT:
-        raise InputError(f"recent must be at most {RECENT} for a sampler, got {recent}.", owner="accuracy")
-    tally, now, questions, waiting = source.tally()
-    return _report(tally, now, now, questions, waiting, alpha, int(recent))
+        raise InputError(_REGRESSOR, owner="accuracy")
+    check_window("accuracy", recent)
+    tally, _, questions, waiting = source.tally()
+    window = window_of(tally, WINDOWS.index(recent), waiting)
+    return _report(tally, questions, waiting, alpha, window, getattr(source, "costs", None))
+
+
+def check_window(owner: str, recent: Any) -> None:
+    """Refuse a window that samplers do not keep."""
+    if recent not in WINDOWS:
+        kept = ", ".join(f"{window:,}" for window in WINDOWS[:-1])
+        raise InputError(f"recent must be {kept} or {WINDOWS[-1]:,} for a sampler, got {recent}.", owner=owner)
 
 
 def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200) -> Curve:
@@ -154,7 +178,7 @@ def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200)
     check_number("accuracy_curve", "confidence", confidence, level, 0.0, 1.0, open_high=True)
     check_count("accuracy_curve", "points", points)
     _check_trace(trace)
-    found = Collected(keep=1)
+    found = Collected()
     before = 0
     for until in np.unique(np.linspace(0, trace.rounds, min(int(points), trace.rounds) + 1).astype(int)[1:]).tolist():
         found.add(trace, before, until)
@@ -164,40 +188,58 @@ def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200)
 
 
 class Collected:
-    """What rounds said of the accuracy, as they came: for estimates at any of the marks that were set on the way."""
+    """What rounds said of the accuracy, as they came: for estimates at any of the marks that were set on the way.
 
-    def __init__(self, keep: int = RECENT + RECENT // 10) -> None:
+    Beside the windows that a sampler keeps there may be one of another length.
+    """
+
+    def __init__(self, window: int | None = None) -> None:
         self.rounds = 0
-        self._tally = new_tally(keep)
-        self._now = 0
+        self._window = window
+        self._tallies: list[Tally] = []
         self._questions = 0
-        self._marks: list[tuple[int, _Side]] = []
+        self._costs: Any = None
+        self._marks: list[Counted] = []
 
     def add(self, trace: Trace, first: int, last: int) -> None:
         """Some rounds of a trace, which must follow the last ones."""
+        if not self._tallies:
+            self._costs = trace.costs
+            log_cost = 0.0 if trace.costs is None else math.log(trace.costs[0] / trace.costs[1])
+            kept = [WINDOWS] + ([] if self._window is None else [(self._window,)])
+            self._tallies = [new_tally(windows, log_cost) for windows in kept]
         here = slice(first, last)
         predicted = np.ones(last - first, np.int8) if trace.several else trace.prediction[here]
-        answers = (predicted, trace.queried[here], trace.mistaken[here])
-        note_rounds(self._tally, trace.start + first, trace.probability[here], *answers, trace.floor)
+        rounds = (trace.probability[here], trace.margin[here], predicted, trace.queried[here], trace.mistaken[here])
+        for tally in self._tallies:
+            note_rounds(tally, *rounds, trace.floor, trace.blind)
         self.rounds += last - first
-        self._now = trace.start + last
         self._questions += int(np.count_nonzero(trace.queried[here]))
 
     def mark(self) -> None:
         """Remember where the overall accuracy stands."""
-        self._marks.append((self.rounds, _of_both(self._tally)))
+        negative, positive = sides_of(self._tallies[0])
+        self._marks.append(negative + positive)
 
     def curve(self, alpha: float) -> Curve:
         """The overall accuracy at every mark."""
-        at, sides = np.array([n for n, _ in self._marks]), [side for _, side in self._marks]
-        both = _Side(*(np.array([getattr(side, name) for side in sides]) for name in vars(sides[0])))
-        fewest, largest = _mistakes(both, alpha)
-        low, high = 1.0 - largest / at, 1.0 - fewest / at
-        return Curve(at, np.clip(_unbiased(both, at), low, high), low, high)
+        if not self._marks:
+            return Curve(*(np.zeros(0) for _ in range(4)))
+        sums, A = (np.array([getattr(mark, name) for mark in self._marks]) for name in ("sums", "A"))
+        all_marks = Counted(sums, A, self._marks[0].stakes)
+        fewest, largest = all_marks.mistakes(alpha)
+        low, high = 1.0 - largest / all_marks.rounds, 1.0 - fewest / all_marks.rounds
+        return Curve(all_marks.rounds.astype(int), np.clip(_unbiased(all_marks), low, high), low, high)
 
     def report(self, alpha: float, recent: int) -> Accuracy:
         """Everything that these rounds say."""
-        return _report(self._tally, self.rounds, self._now, self._questions, [], alpha, recent)
+        if not self._tallies:
+            self._tallies = [new_tally(), new_tally((recent,))]
+        window = window_of(self._tallies[-1], 0 if recent not in WINDOWS else WINDOWS.index(recent))
+        return _report(self._tallies[0], self._questions, [], alpha, window, self._costs)
+
+
+_REGRESSOR = "a regressor makes no mistakes to count; use evaluate.progressive for its error."
 
 
 def _check_trace(trace: Trace) -> None:
@@ -206,121 +248,88 @@ def _check_trace(trace: Trace) -> None:
     if trace.rounds > len(trace.queried):
         raise InputError("this trace kept only its counts; run with trace=True.", owner="accuracy")
     if trace.rounds and trace.prediction.dtype.kind == "f" and not trace.several:
-        raise InputError(
-            "a regressor makes no mistakes to count; use evaluate.progressive for its error.", owner="accuracy"
-        )
+        raise InputError(_REGRESSOR, owner="accuracy")
 
 
-@dataclass
-class _Side:
-    """The sums of a tally, with open questions as possible mistakes."""
-
-    rounds: np.ndarray
-    high: np.ndarray
-    low: np.ndarray
-    sums: np.ndarray
-    open: Any
-
-    def __add__(self, other: _Side) -> _Side:
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return _Side(*(a + b for a, b in pairs))
-
-
-def _sides(tally: Tally, waiting: Iterable[tuple[float, int]] = ()) -> list[_Side]:
-    high, low = totals(tally)
-    sides = [_Side(tally.rounds[s].copy(), high[s], low[s], tally.sums[s].copy(), 0) for s in (0, 1)]
-    for P, s in waiting:
-        stake_on_doubt(sides[s].high, P)
-        sides[s].open += 1
-    return sides
-
-
-def _of_both(tally: Tally) -> _Side:
-    negative, positive = _sides(tally)
-    return negative + positive
-
-
-def _mistakes(side: _Side, alpha: float) -> Any:
-    """The fewest and the most mistakes there can have been."""
-    seen, right = side.sums[..., MISTAKES], side.sums[..., ANSWERED] - side.sums[..., MISTAKES]
-    fewest = np.maximum(least(side.low, side.rounds, alpha / 2.0), seen)
-    return fewest, np.minimum(most(side.high, side.rounds, alpha / 2.0), side.rounds.sum(axis=-1) - right)
-
-
-def _estimate(side: _Side, alpha: float, rounds: int) -> Estimate:
+def _estimate(found: Counted, alpha: float) -> Estimate:
     """The accuracy of these rounds."""
+    rounds = int(found.rounds)
     if rounds == 0:
         return Estimate(math.nan, 0.0, 1.0, math.nan, 0)
-    fewest, largest = _mistakes(side, alpha)
-    return _inside(_unbiased(side, rounds), float(1.0 - largest / rounds), float(1.0 - fewest / rounds), rounds)
+    fewest, largest = found.mistakes(alpha)
+    return _inside(float(_unbiased(found)), 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds, rounds)
 
 
-def _unbiased(side: _Side, rounds: Any) -> Any:
+def _unbiased(found: Counted) -> Any:
     """The estimate over the rounds that could be asked about, with mean the accuracy over these."""
-    return 1.0 - side.sums[..., WEIGHTED] / np.maximum(rounds - side.rounds[..., UNOBSERVED], 1.0)
+    return 1.0 - found.estimate / np.maximum(found.rounds - found.unobserved, 1.0)
 
 
 def _inside(unbiased: float, low: float, high: float, rounds: int) -> Estimate:
-    value = unbiased if math.isnan(unbiased) else float(min(max(unbiased, low), high))
-    return Estimate(value, float(low), float(high), float(unbiased), rounds)
+    if math.isnan(unbiased):
+        return Estimate(math.nan, float(low), float(high), math.nan, rounds)  # one NaN, so that estimates can be equal
+    return Estimate(float(min(max(unbiased, low), high)), float(low), float(high), float(unbiased), rounds)
 
 
 def _report(
-    tally: Tally, rounds: int, now: int, questions: int, waiting: list[tuple[float, int]], alpha: float, recent: int
+    tally: Tally,
+    questions: int,
+    waiting: Iterable[Waiting],
+    alpha: float,
+    recent: Counted,
+    costs: tuple[float, float] | None,
 ) -> Accuracy:
-    negative, positive = _sides(tally, waiting)
+    negative, positive = sides_of(tally, waiting)
     both = negative + positive
-    sums = both.sums
-    precision, recall, f_measure = _of_positives(negative, positive, alpha, rounds)
+    windows = {length: _estimate(window_of(tally, w, waiting), alpha) for w, length in enumerate(WINDOWS)}
+    precision, recall, f_measure, cost = _by_kind(negative, positive, alpha, costs)
     return Accuracy(
-        overall=_estimate(both, alpha, rounds),
-        recent=_recent(tally, rounds, now, recent, alpha),
+        overall=_estimate(both, alpha),
+        recent=_estimate(recent, alpha),
         f_measure=f_measure,
         precision=precision,
         recall=recall,
-        rounds=rounds,
+        rounds=int(both.rounds),
         questions=questions,
-        answered=int(sums[ANSWERED]),
-        unanswered=int(sums[FORGOTTEN]) + both.open,
-        unobserved=float(both.rounds[UNOBSERVED]) / rounds if rounds else 0.0,
+        answered=int(both.answered),
+        unanswered=int(both.unanswered),
+        unobserved=float(both.unobserved / both.rounds) if both.rounds else 0.0,
         confidence=1.0 - alpha,
+        windows=windows,
+        cost=cost,
+        counted=both,
     )
 
 
-def _of_positives(negative: _Side, positive: _Side, alpha: float, rounds: int) -> tuple[Estimate, Estimate, Estimate]:
-    """Precision, recall and F of +1: with n predictions of +1, all fall as false positives and negatives rise."""
-    n = float(positive.rounds.sum())
-    (fp_low, fp_high), (fn_low, fn_high) = (_mistakes(side, alpha / 2.0) for side in (positive, negative))
-    fp, fn = positive.sums[WEIGHTED], negative.sums[WEIGHTED]
-    few, many = _mistakes(positive, alpha)
+def _by_kind(
+    negative: Counted, positive: Counted, alpha: float, costs: tuple[float, float] | None
+) -> tuple[Estimate, Estimate, Estimate, Estimate | None]:
+    """Precision, recall and F of +1, and costs: with n predictions of +1, all get worse with both kinds of mistakes."""
+    n, rounds = float(positive.rounds), int(positive.rounds + negative.rounds)
+    few, many = positive.mistakes(alpha)
+    (fp_low, fp_high), (fn_low, fn_high) = (side.mistakes(alpha / 2.0) for side in (positive, negative))
+    seen = float(positive.estimate), float(negative.estimate)
+    above, below = both_kinds((positive.A, negative.A), positive.stakes, (n, float(negative.rounds)), alpha)
 
-    def ratio(a: float, b: float) -> float:
-        return a / b if b > 0.0 else math.nan
+    def interval(score: Any, low: Any, high: Any) -> Estimate:
+        known = np.isfinite(low).any() and np.isfinite(high).any()
+        ends = (float(np.nanmin(low)), float(np.nanmax(high))) if known else (0.0, 1.0)
+        return _inside(float(score), *ends, rounds)
 
-    def interval(unbiased: float, low: float, high: float) -> Estimate:
-        return _inside(unbiased, 0.0 if math.isnan(low) else low, 1.0 if math.isnan(high) else high, rounds)
+    def ratio(a: Any, b: Any) -> Any:
+        return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=np.asarray(b) > 0.0)
 
-    precision = interval(ratio(n - fp, n), ratio(n - many, n), ratio(n - few, n))
-    recall = interval(
-        ratio(n - fp, n - fp + fn), ratio(n - fp_high, n - fp_high + fn_high), ratio(n - fp_low, n - fp_low + fn_low)
-    )
-    f_measure = interval(
-        ratio(2 * (n - fp), 2 * n - fp + fn),
-        ratio(2 * (n - fp_high), 2 * n - fp_high + fn_high),
-        ratio(2 * (n - fp_low), 2 * n - fp_low + fn_low),
-    )
-    return precision, recall, f_measure
+    def recalled(fp: Any, fn: Any) -> Any:
+        return ratio(n - fp, n - fp + fn)
 
+    def f_score(fp: Any, fn: Any) -> Any:
+        return ratio(2.0 * (n - fp), 2.0 * n - fp + fn)
 
-def _recent(tally: Tally, rounds: int, now: int, recent: int, alpha: float) -> Estimate:
-    """The accuracy of the last rounds, between ``recent`` and a tenth more.
-
-    Windows begin at every tenth of their length. The k-th beginning has its own share of alpha, 6 / (pi k)^2, so that
-    all windows of the stream's life hold at once.
-    """
-    step = max(recent // 10, 1)
-    k = max(rounds - recent, 0) // step
-    n = rounds - k * step
-    window = new_tally(1)
-    note_window(window, tally, now - n, now)
-    return _estimate(_of_both(window), alpha * 6.0 / (math.pi * (k + 1)) ** 2, n)
+    precision = interval(ratio(n - seen[0], n), ratio(n - many, n), ratio(n - few, n))
+    recall = interval(recalled(*seen), recalled(fp_high, fn_high), recalled(fp_low, fn_low))
+    f_measure = interval(f_score(*seen), f_score(*above.T), f_score(*below.T))
+    if costs is None or rounds == 0:
+        return precision, recall, f_measure, None
+    each = np.array(costs) / rounds
+    low, high = float((below @ each).min()), float((above @ each).max())
+    return precision, recall, f_measure, _inside(float(np.array(seen) @ each), low, high, rounds)

@@ -1,63 +1,107 @@
 """How many mistakes were made in all, from those that were seen, at every round at once.
 
-Round i is a mistake (e_i = 1) or not; which, is settled before its coin is tossed. It is asked about with probability
-P_i, and q_i says whether it was. For a stake gamma below every P_i::
+:mod:`askwhen.engine.stakes` has the bets: for each stake c the wealth W = exp(c S - A) is a martingale that starts at
+1, whatever the instances, the labels, the drift and the rule, where S is the number of all mistakes and A is known. So
+is a mixture of stakes with fixed weights, which by Ville's inequality ever exceeds 1/alpha with probability at most
+alpha. Solved for S, that bounds the mistakes at all rounds at once, and needs no model of how labels come about.
 
-    U_t = product of (1 - gamma q_i e_i / P_i) (1 - gamma)^-e_i
-    L_t = product of (1 + gamma q_i e_i / P_i) (1 + gamma)^-e_i
-
-are martingales that start at 1, whatever the instances, the labels, the drift and the rule: given the past, a mistaken
-round multiplies them by numbers of mean 1, and any other round by 1. By Ville's inequality neither ever exceeds 1/alpha
-with probability more than alpha. Solved for M_t, the number of mistakes so far::
-
-    M_t <= (sum over seen mistakes of -ln(1 - gamma/P_i) + ln 1/alpha) / -ln(1 - gamma)
-    M_t >= (sum over seen mistakes of  ln(1 + gamma/P_i) - ln 1/alpha) /  ln(1 + gamma)
-
-at all rounds at once. So it holds for the moving running mean, and needs no model of how labels come about. The stakes
-2^-1 .. 2^-16 share alpha: an average of martingales is one. A round with P_i <= gamma is not staked on; it counts as a
-possible mistake, and so does a round in which nothing may be asked (P_i = 0), and a question without an answer.
+Rounds in which +1 was predicted and those in which -1 was are bet on apart, so the product of their wealths is a
+martingale too, for every pair of stakes. A mixture of pairs encloses false positives and false negatives in one region,
+and with them whatever grows with both alike: the F-measure, costs.
 
 References: Howard, Ramdas, McAuliffe, Sekhon 2021 (confidence sequences); Waudby-Smith, Ramdas 2024 (betting). The
-exponents that make the running mistake count exact for probabilities that change from round to round are ours.
+wealth that counts unseen mistakes exactly, with a prediction of each as control variate, is ours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..engine.tally import STAKES
+from ..engine.stakes import HALVINGS
 
-_GAMMA = 0.5 ** np.arange(1, STAKES + 1)
-_UP = -np.log1p(-_GAMMA)
-_DOWN = np.log1p(_GAMMA)
 _STEPS = 50
+_POWER = 1.5
+_NEAR = {-1: 0.2, 0: 0.6, 1: 0.2}
+"""How much a pair of stakes weighs by how many places they are apart."""
+
+_GRID = 129
 
 
-def most(high: np.ndarray, rounds: np.ndarray, alpha: float) -> Any:
-    """Upper bound on the number of mistakes, by U above, from the sums of a tally, or of many along leading axes."""
-    total = rounds.sum(axis=-1)
-    unstaked = total[..., None] - np.cumsum(rounds, axis=-1)[..., :STAKES]
-    return _largest(lambda M: _UP * (M[..., None] - unstaked) - high, alpha, total)
+def log_weights(stakes: np.ndarray) -> np.ndarray:
+    """The logarithms of the weights of stakes: most have those near 2^-5 and 2^-6."""
+    place = -np.log2(np.abs(stakes))
+    weights = (1.0 + np.minimum(np.abs(place - 5.0), np.abs(place - 6.0))) ** -_POWER
+    return np.asarray(np.log(weights / weights.sum(axis=-1, keepdims=True)))
 
 
-def least(low: np.ndarray, rounds: np.ndarray, alpha: float) -> Any:
-    """Lower bound on the number of mistakes, by L above."""
-    total = rounds.sum(axis=-1)
-    return total - _largest(lambda right: low - _DOWN * (total - right)[..., None], alpha, total)
+def most(A: np.ndarray, stakes: np.ndarray, total: Any, alpha: float) -> Any:
+    """Upper bound on the number of mistakes among ``total``; A may have leading axes, for many sums at once."""
+    c, bound = stakes[:HALVINGS], -np.log(alpha)
+    start = log_weights(c) - A[..., :HALVINGS]
+    return _largest(lambda S: _log_sum(start + c * S[..., None]) <= bound, np.asarray(total, float))
 
 
-def _largest(logs: Any, alpha: float, total: Any) -> Any:
-    """The largest M from 0 to total at which the mean of exp(logs(M)), which grows with M, is at most 1/alpha."""
-    bound = np.log(STAKES / alpha)
+def least(A: np.ndarray, stakes: np.ndarray, total: Any, alpha: float) -> Any:
+    """Lower bound on the number of mistakes among ``total``."""
+    c, bound, total = stakes[HALVINGS:], -np.log(alpha), np.asarray(total, float)
+    start = log_weights(c) - A[..., HALVINGS:]
+    return total - _largest(lambda right: _log_sum(start + c * (total - right)[..., None]) <= bound, total)
+
+
+def evidence(A: np.ndarray, stakes: np.ndarray, S: float) -> Any:
+    """The logarithm of the wealth of those who bet on more than S mistakes, if there were only S."""
+    c = stakes[HALVINGS:]
+    return _log_sum(log_weights(c) - A[..., HALVINGS:] + c * S)
+
+
+def both_kinds(
+    A: tuple[np.ndarray, np.ndarray], stakes: np.ndarray, totals: tuple[float, float], alpha: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (false positives, false negatives) that no possible pair exceeds, and pairs that none falls below.
+
+    A and the totals are those of the rounds in which +1 and -1 was predicted. Whatever grows with both kinds of
+    mistakes has its bounds at one of the pairs: the region is cut into strips, and each is taken with its far corner.
+    """
+    above = _corners([each[:HALVINGS] for each in A], stakes[:HALVINGS], totals, alpha / 2.0, above=True)
+    below = _corners([each[HALVINGS:] for each in A], stakes[HALVINGS:], totals, alpha / 2.0, above=False)
+    return above, below
+
+
+def _corners(A: list[np.ndarray], c: np.ndarray, totals: tuple[float, float], alpha: float, above: bool) -> np.ndarray:
+    first = np.concatenate([np.arange(max(-d, 0), HALVINGS - max(d, 0)) for d in _NEAR])
+    second = np.concatenate([np.arange(max(d, 0), HALVINGS - max(-d, 0)) for d in _NEAR])
+    weights = np.exp(log_weights(c))[first] * np.concatenate(
+        [np.full(HALVINGS - abs(d), share) for d, share in _NEAR.items()]
+    )
+    start = np.log(weights / weights.sum()) - A[0][first] - A[1][second]
+    bound = -np.log(alpha)
+
+    def fits(x: Any, y: Any) -> Any:
+        return _log_sum(start + c[first] * np.asarray(x)[..., None] + c[second] * np.asarray(y)[..., None]) <= bound
+
+    if above:
+        end = _largest(lambda x: fits(x, 0.0 * x), np.array(totals[0]))
+        x = np.linspace(0.0, float(end), _GRID)
+        y = _largest(lambda y: fits(x, y), np.full(_GRID, totals[1]))
+        return np.column_stack([np.append(x[1:], x[-1]), y])
+    end = totals[0] - _largest(lambda left: fits(totals[0] - left, 0.0 * left + totals[1]), np.array(totals[0]))
+    x = np.linspace(float(end), totals[0], _GRID)
+    y = totals[1] - _largest(lambda left: fits(x, totals[1] - left), np.full(_GRID, totals[1]))
+    return np.column_stack([np.append(x[:1], x[:-1]), y])
+
+
+def _largest(fits: Callable[[Any], Any], total: Any) -> Any:
+    """The largest number from 0 to total that fits, where all smaller ones do; rounded up."""
     left, right = np.zeros_like(total), np.array(total)
-    fits = _log_sum(logs(right)) <= bound
+    whole = fits(right)
     for _ in range(_STEPS):
         middle = 0.5 * (left + right)
-        below = _log_sum(logs(middle)) <= bound
+        below = fits(middle)
         left, right = np.where(below, middle, left), np.where(below, right, middle)
-    return np.where(fits, total, right)
+    return np.where(whole, total, right)
 
 
 def _log_sum(logs: np.ndarray) -> Any:

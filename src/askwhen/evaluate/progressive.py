@@ -14,14 +14,13 @@ import numpy as np
 from ..data.pieces import Piece, pieces_of
 from ..engine.door import check_labels, dimensions_of
 from ..engine.instances import check_instances
-from ..engine.tally import RECENT
 from ..errors import InputError
 from ..linalg.rows import DenseRows, shape_of
 from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import check_count, check_flag, check_number
 from . import bounds
-from .accuracy import Accuracy, Collected, Curve
+from .accuracy import RECENT, Accuracy, Collected, Curve
 from .baselines import EVERYTHING, Simple, labels_of, told_everything
 from .order import LabelOrder
 from .progress import Progress

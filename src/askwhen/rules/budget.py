@@ -38,7 +38,7 @@ from __future__ import annotations
 import datetime
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -293,6 +293,8 @@ class BudgetRule:
     by: str = "margin"
     most: int | None = None
     spread: bool = True
+
+    reads_every_margin: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice(self, "by", self.by, ("margin", "uncertainty"))

@@ -156,7 +156,9 @@ def _restart_rule(rule: Any) -> None:
 
 @least_chance.of(RuleState)
 def _least_chance(rule: Any) -> Any:
-    return max(rule.floor, 0.0)
+    if rule.kind == ALWAYS:
+        return 1.0
+    return max(rule.floor, rule.value) if rule.kind == FIXED else max(rule.floor, 0.0)
 
 
 @period_length.of(RuleState)

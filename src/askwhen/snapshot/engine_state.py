@@ -17,22 +17,27 @@ import numpy as np
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.sampler import Parts
 from ..engine.decider import Decider, Given
+from ..engine.door import check_costs
 from ..engine.engine import Engine
 from ..engine.instances import is_instance
 from ..engine.parts import build, check_parts, describe
-from ..engine.round import BY_RULE, PERIOD, SWITCHED, unmarked
+from ..engine.round import BY_RULE, LEVEL, PERIOD, SWITCHED, unmarked
+from ..engine.stakes import EARLIER, LEVELS
 from ..engine.state_arrays import arrays_of, with_arrays
+from ..engine.tally import DERIVED, complete
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
 from ..trace.trace import Ask
 from ..weights.choose_form import matrix_bytes
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
+from . import first_release
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
-LAYOUT = 3
-"""Of the arrays: since 2 there are a tally and what a rule has spent, since 3 what Prepare knows ahead."""
+LAYOUT = 4
+"""Of the arrays: since 2 there are a tally and what a rule has spent, since 3 what Prepare knows ahead, since 4 a tally
+that predicts mistakes."""
 
 LARGEST_DIMENSION = (1 << 31) - 1
 
@@ -85,11 +90,15 @@ def _dump(engine: Engine) -> Content:
         "randomness": engine.randomness.bit_generator.state,
         "pending": [[*ask, *unmarked(marks)] for ask, _, marks in engine.pending.values()],
     }
+    if engine.costs is not None:
+        header["costs"] = list(engine.costs)
     if engine.names is not None:
         header["names"] = list(engine.names)
     arrays: dict[str, np.ndarray] = {}
     for name, state in _states(engine, engine.round):
         arrays |= arrays_of(state, name)
+    for name in DERIVED:
+        arrays.pop(f"tally.{name}", None)
     for number, (_, x, _) in engine.pending.items():
         arrays[f"pending.{number}"] = values_of(x)
         if isinstance(x, SparseRow):
@@ -163,10 +172,18 @@ def _check_together(tasks: list[Engine]) -> None:
 
 def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
-    later = {} if engine.prepare is None else {"prepare.ahead": arrays_of(engine.prepare, "prepare")["prepare.ahead"]}
-    if header.get("layout", 1) == 1:
-        later |= arrays_of(engine.rule, "rule") | arrays_of(engine.tally, "tally")
-        later["tally.rounds"][0, -1] = count(header["round"])
+    layout, later = header.get("layout", 1), {}
+    if engine.prepare is not None:
+        later["prepare.ahead"] = arrays_of(engine.prepare, "prepare")["prepare.ahead"]
+    if layout == 1:
+        later |= arrays_of(engine.rule, "rule")
+    rounds = count(header["round"])
+    if layout < 4 and rounds > 0:
+        old = {name.removeprefix("tally."): array for name, array in arrays.items() if name.startswith("tally.")}
+        waiting = {line[0] for line in header["pending"]}
+        tally = first_release.unobserved(rounds) if layout == 1 else first_release.converted(old, rounds, waiting)
+        arrays = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
+        later |= arrays_of(tally, "tally")
     return later | arrays
 
 
@@ -191,10 +208,13 @@ def _restore(
     engine.volunteered = count(header.get("volunteered", 0))
     if not engine.updates <= engine.questions <= engine.round:
         raise SnapshotError("the snapshot's counts contradict each other.", owner="load")
+    derived = {f"tally.{name}": getattr(engine.tally, name) for name in DERIVED}
     for name, state in _states(engine, engine.round):
-        sound = with_arrays(state, name, arrays)
+        sound = with_arrays(state, name, arrays | derived)
         if not is_sound(sound):
             raise SnapshotError(_CONTRADICTION, owner="load")
+        if name == "tally":
+            complete(sound)
         setattr(engine, name, sound)
     engine.names = read_names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
@@ -207,7 +227,9 @@ def _restore(
 
 def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], judges: bool) -> Engine:
     """An engine as before its first round, for instances of the header's kind."""
-    engine = (Decider if judges else Engine)(parts, None if header["seed"] is None else count(header["seed"], None))
+    costs = header.get("costs")
+    seed = None if header["seed"] is None else count(header["seed"], None)
+    engine = (Decider if judges else Engine)(parts, seed, None if costs is None else check_costs("load", costs))
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
         return engine
@@ -238,29 +260,32 @@ def read_names(names: Any, d: int) -> tuple[str, ...] | None:
 
 def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> None:
     """Let a question wait for its answer again."""
-    number, prediction, margin, uncertainty, chance, query, by_rule, period, switched = line
-    number = count(number, engine.round - 1)
+    *asked, by_rule, period, switched, level = line if len(line) == 11 else [*line[:6], None, *line[6:], EARLIER]
+    number = count(asked[0], engine.round - 1)
     x: Row = arrays[f"pending.{number}"]
     if engine.sees_sparse:
         x = SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
-    ask = read_ask([number, prediction, margin, uncertainty, chance, query])
+    ask = read_ask(asked)
     known = ask.prediction == ask.margin if engine.regression else ask.prediction in (-1, 1)
     has_both = (ask.uncertainty is not None) == engine.has_uncertainty
     if not (is_instance(x, engine.dimension) and known and has_both and number not in engine.pending):
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
-    marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + PERIOD * count(period)
+    level = level if level == EARLIER else count(level, LEVELS - 1)
+    marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + LEVEL * level + PERIOD * count(period)
     engine.pending[number] = (ask, x, marks)
 
 
 def read_ask(line: list[Any]) -> Ask:
-    """An open question from a header that may say anything."""
-    number, prediction, margin, uncertainty, chance, query = line
-    numbers = [margin, chance] if uncertainty is None else [margin, chance, uncertainty]
-    if not all(type(value) is float and math.isfinite(value) for value in numbers) or not 0.0 <= chance <= 1.0:
+    """An open question from a header that may say anything; those of older files have no certainty."""
+    number, prediction, margin, uncertainty, chance, query, certainty = line if len(line) == 7 else [*line, None]
+    numbers = [value for value in (margin, chance, uncertainty, certainty) if value is not None]
+    shares = [value for value in (chance, certainty) if value is not None]
+    finite = all(type(value) is float and math.isfinite(value) for value in numbers)
+    if None in (margin, chance) or not finite or not all(0.0 <= value <= 1.0 for value in shares):
         raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
     if query is not True:
         raise SnapshotError(f"round {number!r} has an open question that was never asked.", owner="load")
-    return Ask(count(number), prediction, margin, uncertainty, chance, query)
+    return Ask(count(number), prediction, margin, uncertainty, chance, query, certainty)
 
 
 def count(value: Any, largest: int | None = LARGEST_COUNT) -> int:

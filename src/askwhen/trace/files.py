@@ -23,6 +23,7 @@ from ..system.whole_file import open_alone, whole_file
 from .trace import Trace, needed
 
 _ABOUT = b"askwhen"
+_OF_THE_RUN = ("floor", "blind", "costs", "experts")
 
 
 class Known(NamedTuple):
@@ -123,7 +124,7 @@ class TraceWriter:
         """The rounds that follow those before."""
         table = trace.to_arrow()
         if self._schema is None:
-            about = self._about | {"floor": trace.floor, "experts": trace.experts}
+            about = self._about | {name: getattr(trace, name) for name in _OF_THE_RUN}
             self._schema = table.schema.with_metadata({_ABOUT: json.dumps(about).encode()})
             self._write(self._schema.serialize())
         for batch in table.cast(self._schema).to_batches():
@@ -223,13 +224,14 @@ def _known(table: Any, name: str) -> Known:
     columns = {field: table.column(field).to_numpy() for field in table.column_names}
     try:
         about = json.loads((table.schema.metadata or {}).get(_ABOUT, b"{}"))
-        floor, experts = float(about.pop("floor", 0.0)), tuple(map(str, about.pop("experts", ())))
-        return Known(_trace(columns, floor, experts), about)
+        known = {name: about.pop(name) for name in _OF_THE_RUN if name in about}
+        return Known(_trace(columns, known), about)
     except (KeyError, IndexError) as error:
         raise InputError(f"{name} holds no trace: it has no column {error}.", owner="trace") from error
 
 
-def _trace(columns: dict[str, np.ndarray], floor: float, experts: tuple[str, ...]) -> Trace:
+def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
+    experts, costs = tuple(map(str, known.get("experts", ()))), known.get("costs")
     rounds, prediction = columns["round"], columns["prediction"]
     names = sorted((name for name in columns if name.startswith("drift_weight_")), key=lambda name: (len(name), name))
     weights = [columns[name] for name in names]
@@ -251,5 +253,7 @@ def _trace(columns: dict[str, np.ndarray], floor: float, experts: tuple[str, ...
         queried=queried,
         updated=updated,
         mistaken=mistaken,
-        floor=floor,
+        floor=float(known.get("floor", 0.0)),
+        blind=bool(known.get("blind", np.isnan(columns["margin"].astype(float)).any())),
+        costs=None if costs is None else (float(costs[0]), float(costs[1])),
     )

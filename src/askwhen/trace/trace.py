@@ -18,6 +18,7 @@ class Ask(NamedTuple):
 
     ``prediction`` is -1 or +1 (the margin itself for a regressor); ``uncertainty`` is None for a learner that has
     none; ``query`` says whether the label is worth asking for: if so, answer with ``sampler.tell(ask, y)``.
+    ``certainty`` is how likely the prediction is right, learnt from the labels told so far; None for a regressor.
     """
 
     round: int
@@ -26,6 +27,7 @@ class Ask(NamedTuple):
     uncertainty: float | None
     probability: float
     query: bool
+    certainty: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,10 @@ class Trace:
         What these experts are: for ``Mixture`` the view and its drift level, as in "deviation, c = 100".
     floor : float
         No probability that was not computed is below this.
+    blind : bool
+        Whether it depended on the coins which margins were computed, since ``margins=False`` skipped some.
+    costs : (float, float) or None
+        What a false positive and a false negative cost, where that moved the boundary.
     several : bool
         Whether predictions are classes of a :class:`askwhen.OneVsRest`.
 
@@ -80,6 +86,8 @@ class Trace:
     floor: float = 0.0
     several: bool = False
     experts: tuple[str, ...] = ()
+    blind: bool = False
+    costs: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -167,5 +175,7 @@ def join(traces: list[Trace]) -> Trace:
         mistakes=sum(trace.mistakes for trace in traces),
         floor=traces[0].floor,
         experts=traces[0].experts,
+        blind=any(trace.blind for trace in traces),
+        costs=traces[0].costs,
         **arrays,
     )

@@ -1,0 +1,55 @@
+"""The bets behind the interval of the accuracy, round by round: logarithms in full, no cells and no blocks."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+STAKES = [2.0**-j for j in range(16)] + [-(2.0**-j) for j in range(16)]
+LEVELS = [1 / 256, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 0.7, 0.9]
+
+
+def rounded_down(P):
+    """The largest of 1, 2^-1/2, 1/2, .. 2^-16, 0 that is not above P."""
+    return max([2.0 ** (-i / 2) for i in range(33) if 2.0 ** (-i / 2) <= P * (1 + 1e-15)], default=0.0)
+
+
+def nearest(e):
+    """The level whose ratio to e is nearest to 1."""
+    return min(LEVELS, key=lambda level: abs(math.log(level / max(e, 1e-9))))
+
+
+def best(P, e, c):
+    """a: the root that is given, B in full."""
+    k = math.exp(c)
+    B = (1 - P) * (1 + k) + P * (1 - e + e * k)
+    return math.log(2 / (B + math.sqrt(max(B * B - 4 * k * (1 - P), 0.0))))
+
+
+def wealth(trace):
+    """What each round adds to A, for every stake, and to the estimate of the mistakes."""
+    alpha, beta, gamma, squares, labels, total = 0.0, 4.0, 0.0, [1e-8] * 3, 0, 0.0
+    A, estimate = np.zeros((trace.rounds, 32)), np.zeros(trace.rounds)
+    for t in range(trace.rounds):
+        p, P, x = trace.margin[t], trace.probability[t], bool(trace.mistaken[t])
+        total += abs(p)
+        r, side = min(abs(p) * (t + 1) / total, 8.0) if total > 0 else 0.0, 1 if p > 0 else -1
+        s = 1 / (1 + math.exp(-(alpha + gamma * side - beta * r)))
+        # Levels keep the shrinking of every sixteenth label, after the first 64.
+        n = labels if labels <= 64 else labels - labels % 16
+        e = nearest(s * n / (n + 30))
+        estimate[t] = e
+        for j, c in enumerate(STAKES):
+            a = best(rounded_down(P), e, c)
+            A[t, j] = -a
+            if trace.queried[t]:
+                A[t, j] = -(math.log((1 - (1 - P) * math.exp(a + c * x)) / P) - c * x)
+        if trace.queried[t]:
+            estimate[t] += (x - e) / P
+            labels += 1
+            slope = (s - x) * min(1 / P, 20.0)
+            slopes = slope, -r * slope, side * slope
+            squares = [square + each * each for square, each in zip(squares, slopes, strict=True)]
+            steps = [each / math.sqrt(square) for square, each in zip(squares, slopes, strict=True)]
+            alpha, beta, gamma = alpha - steps[0], max(beta - steps[1], 0.0), gamma - steps[2]
+    return SimpleNamespace(A=A, estimate=estimate, side=(trace.margin > 0).astype(int))
