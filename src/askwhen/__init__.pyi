@@ -3,6 +3,7 @@ from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, Sele
 from .batch import BatchClassifier, online_to_batch
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
+from .evaluate.side_by_side import SideBySide
 from .learners import (
     AutoLasec,
     BudgetPerceptron,
@@ -67,6 +68,7 @@ __all__ = [
     "SelectiveClassifier",
     "SelectiveRegressor",
     "ShiftingPerceptron",
+    "SideBySide",
     "SnapshotError",
     "SwitchDetector",
     "Trace",

@@ -360,6 +360,20 @@ class OneVsRest:
             seen = seen_rows(judge.prepare, rows)
             return np.column_stack([engine.margins(seen) for engine in self._learners])
 
+    def shares(self, margins: np.ndarray) -> np.ndarray:
+        """The probability of each class for these margins, a column each.
+
+        That of the best class is how likely the prediction is right; the others share the rest by their margins.
+        """
+        rows, best = np.arange(len(margins)), margins.argmax(axis=1)
+        closest = np.maximum(np.abs(margins).min(axis=1), _TINY)
+        right = np.maximum(self._judge.probabilities(closest), 1.0 / margins.shape[1])
+        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
+        weights[rows, best] = 0.0
+        found = weights * ((1.0 - right) / weights.sum(axis=1))[:, None]
+        found[rows, best] = np.maximum(right, np.nextafter(found.max(axis=1), 1.0))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
     def predict(self, X: Any) -> np.ndarray:
         """The classes of many instances, without asking and without playing a round."""
         found: np.ndarray = np.array(self.classes)[self.margins(X).argmax(axis=1)]

@@ -292,15 +292,24 @@ class Sampler:
                 plain = engine.plain_row(x)
                 if plain is not None:
                     return engine.ask(plain)
-            if self._tasks:
-                raise self._has_tasks("ask")
-            now = moment(engine, "ask", time)
-            row, d = check_instance("ask", x, engine.form)
-            names = check_names("ask", x, engine.names)
-            engine.begin("ask", "x", d, isinstance(row, SparseRow))
-            ask = engine.ask(row, now)
-            engine.names = names
-            return ask
+            return self._ask(x, time, None)
+
+    def ask_on(self, coin: float, x: Any, time: Any = None) -> Ask:
+        """Play one round with a coin that was tossed elsewhere, for several samplers at once; the own coins wait."""
+        with self._lock:
+            return self._ask(x, time, coin)
+
+    def _ask(self, x: Any, time: Any, coin: float | None) -> Ask:
+        engine = self._engine
+        if self._tasks:
+            raise self._has_tasks("ask")
+        now = moment(engine, "ask", time)
+        row, d = check_instance("ask", x, engine.form)
+        names = check_names("ask", x, engine.names)
+        engine.begin("ask", "x", d, isinstance(row, SparseRow))
+        ask = engine.ask(row, now, coin)
+        engine.names = names
+        return ask
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
@@ -403,6 +412,15 @@ class Sampler:
         """
         check_flag("run", "margins", margins)
         check_flag("run", "trace", trace)
+        return self._run(X, y, times, margins, trace, volunteered, None)
+
+    def run_on(self, coins: np.ndarray, X: Any, y: Any, times: Any = None) -> Trace:
+        """Play a round for every row of X with coins that were tossed elsewhere; the own coins wait."""
+        return self._run(X, y, times, True, True, None, coins)
+
+    def _run(
+        self, X: Any, y: Any, times: Any, margins: bool, trace: bool, volunteered: Any, coins: np.ndarray | None
+    ) -> Trace:
         engine = self._engine
         with self._lock:
             if self._tasks or dimensions_of("run", y) == 2:
@@ -417,7 +435,8 @@ class Sampler:
             before = engine.checkpoint()
             try:
                 engine.begin("run", "X", d, isinstance(rows, SparseRows))
-                played = engine.run(rows, labels, margins or engine.regression, trace, when, given=given)
+                every = margins or engine.regression
+                played = engine.run(rows, labels, every, trace, when, given=given, coins=coins)
             except BaseException:
                 engine.restore(before)
                 raise
@@ -507,8 +526,8 @@ class Sampler:
     def probabilities(self, X: Any) -> np.ndarray:
         """P(y = +1) for many instances, as the told labels have it, without asking and without playing a round.
 
-        Learnt from asked labels, weighted by one over their probability of being asked for: a logistic function of the
-        margin. See ``ask.certainty`` for the round that is being played.
+        Learnt from the labels that were asked for: a logistic function of the margin, which follows a drift. See
+        ``ask.certainty`` for the round that is being played.
         """
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")

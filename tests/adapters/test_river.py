@@ -377,8 +377,6 @@ def test_what_cannot_be_done_is_said():
         RiverSampler(preprocessing.StandardScaler() | linear_model.LinearRegression(), aw.Always()).ask({"a": 1.0})
     with pytest.raises(aw.InputError, match="must be one of river's"):
         RiverSampler(object())
-    with pytest.raises(aw.InputError, match="gives no probabilities"):
-        RiverSampler(perceptron(), aw.Always()).ask({"a": 1.0})
     again = pickle.loads(pickle.dumps(sampler))
     assert again.round == 1
 
@@ -414,3 +412,18 @@ def test_the_accuracy_of_rivers_classifier_is_estimated_like_any_other():
     found = aw.evaluate.accuracy(sampler).overall
     assert found.low <= 1 - mistakes / 400 <= found.high
     assert found.low > 0.5
+
+
+def test_probabilities_serve_rivers_metrics():
+    model, loss, right = SelectiveClassifier(seed=1), metrics.LogLoss(), metrics.Accuracy()
+    assert model.predict_proba_one({"a": 1.0}) in ({False: 0.5, True: 0.5}, {True: 0.5, False: 0.5})
+    for x, y in datasets.Phishing():
+        chances = model.predict_proba_one(x)
+        assert sum(chances.values()) == pytest.approx(1.0)
+        if model.predict_one(x) is not None:
+            assert chances[model.predict_one(x)] == max(chances.values())
+        loss.update(y, chances)
+        right.update(y, model.predict_one(x) or False)
+        model.learn_one(x, y)
+    assert right.get() > 0.8
+    assert loss.get() < 0.5

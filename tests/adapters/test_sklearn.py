@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import askwhen as aw
@@ -169,6 +171,32 @@ def test_scikit_learns_own_tools_take_it():
     assert cross_val_score(aw.SelectiveClassifier(random_state=0), X, y, cv=2).mean() > 0.5
     drawn = aw.SelectiveClassifier(random_state=np.random.RandomState(1)).fit(X, y)
     assert drawn.sampler_.round == 600
+
+
+def test_probabilities_serve_scikit_learns_tools():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((3000, 4))
+    y = np.where(X[:, 0] + 0.5 * rng.standard_normal(3000) > 0, "spam", "ham")
+    model = aw.SelectiveClassifier(random_state=1).fit(X, y)
+    chances = model.predict_proba(X)
+    assert chances.shape == (3000, 2)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[chances.argmax(axis=1)], model.predict(X))
+    assert brier_score_loss(y == "spam", chances[:, 1]) < 0.12
+    assert roc_auc_score(y == "spam", chances[:, 1]) > 0.9
+    said, came = calibration_curve(y == "spam", chances[:, 1], n_bins=5)
+    assert np.abs(said - came).mean() < 0.1
+    eager = aw.SelectiveClassifier(random_state=1, costs=(1, 10)).fit(X, y)
+    assert (eager.predict(X) == "spam").mean() > (model.predict(X) == "spam").mean()
+    several = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]
+    of_several = aw.SelectiveClassifier(random_state=1).fit(X, several)
+    shares = of_several.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(of_several.classes_[shares.argmax(axis=1)], of_several.predict(X))
+    labels = aw.SelectiveClassifier(random_state=1).fit(X, (X[:, :3] > 0).astype(int)).predict_proba(X)
+    assert labels.shape == (3000, 3)
+    with pytest.raises(ValueError, match="costs for two classes only"):
+        aw.SelectiveClassifier(costs=(1, 2)).fit(X, several)
 
 
 def test_a_regressor_asks_where_it_is_uncertain():

@@ -68,7 +68,9 @@ def test_a_person_reads_the_same_as_a_program():
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0] == found["summary"]
-    shown = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines[2:] if not line.startswith(" "))
+    assert lines[-2:] == ["", found["advice"]]
+    assert found["advice"].startswith("To know this within")
+    shown = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines[2:-2] if not line.startswith(" "))
     assert shown["accuracy"] == f"{100 * found['accuracy']:.1f} %, {found['mistakes']:,} mistakes"
     assert shown["labels asked"] == f"{found['questions']:,} ({100 * found['label_share']:.1f} %)"
     assert shown["by asked labels alone"] == f"{100 * found['estimate']['value']:.1f} %"

@@ -85,7 +85,7 @@ def test_a_prediction_of_no_mistakes_is_the_first_release():
 
 def test_bounds_invert_the_mixture_exactly():
     A = 200.0 * STANDARD + 40.0 * STANDARD**2
-    weights = np.array([(1 + min(abs(j - 5), abs(j - 6))) ** -1.5 for j in range(16)])
+    weights = np.array([(1 + max(5 - j, (j - 6) / 2, 0)) ** -3.5 for j in range(16)])
     top, bottom = float(most(A, STANDARD, 400.0, 0.025)), float(least(A, STANDARD, 400.0, 0.025))
     for S, half in ((top, slice(0, 16)), (bottom, slice(16, 32))):
         wealth = (weights * np.exp(STANDARD[half] * S - A[half])).sum() / weights.sum()

@@ -28,16 +28,19 @@ def best(P, e, c):
 
 def wealth(trace):
     """What each round adds to A, for every stake, and to the estimate of the mistakes."""
-    alpha, beta, gamma, squares, labels, total = 0.0, 4.0, 0.0, [1e-8] * 3, 0, 0.0
+    theta, V = np.array([0.0, 3.0, 0.0]), np.diag([4.0, 16.0, 1.0])
+    S, labels = V, 0
     A, estimate = np.zeros((trace.rounds, 32)), np.zeros(trace.rounds)
     for t in range(trace.rounds):
         p, P, x = trace.margin[t], trace.probability[t], bool(trace.mistaken[t])
-        total += abs(p)
-        r, side = min(abs(p) * (t + 1) / total, 8.0) if total > 0 else 0.0, 1 if p > 0 else -1
-        s = 1 / (1 + math.exp(-(alpha + gamma * side - beta * r)))
+        seen = trace.margin[: t + 1]
+        z = np.clip((p - seen.mean()) / seen.std(), -8, 8) if seen.std() > 1e-6 * abs(seen).max() else 0.0
+        features = np.array([1.0, z, 1.0 if p > 0 else -1.0])
+        positive = 1 / (1 + math.exp(-theta @ features))
+        s = 1 - positive if p > 0 else positive
         # Levels keep the shrinking of every sixteenth label, after the first 64.
         n = labels if labels <= 64 else labels - labels % 16
-        e = nearest(s * n / (n + 30))
+        e = nearest(s * n / (n + 60))
         estimate[t] = e
         for j, c in enumerate(STAKES):
             a = best(rounded_down(P), e, c)
@@ -47,9 +50,10 @@ def wealth(trace):
         if trace.queried[t]:
             estimate[t] += (x - e) / P
             labels += 1
-            slope = (s - x) * min(1 / P, 20.0)
-            slopes = slope, -r * slope, side * slope
-            squares = [square + each * each for square, each in zip(squares, slopes, strict=True)]
-            steps = [each / math.sqrt(square) for square, each in zip(squares, slopes, strict=True)]
-            alpha, beta, gamma = alpha - steps[0], max(beta - steps[1], 0.0), gamma - steps[2]
+            S = 0.9995 * S + 0.0005 * V
+            curve = max(positive * (1 - positive), 1e-3)
+            # The posterior of a Gaussian prior and one observation of that precision.
+            S = np.linalg.inv(np.linalg.inv(S) + curve * np.outer(features, features))
+            theta = theta + S @ features * (((p > 0) != x) - positive)
+            theta[1] = max(theta[1], 0.0)
     return SimpleNamespace(A=A, estimate=estimate, side=(trace.margin > 0).astype(int))

@@ -25,6 +25,8 @@ from ..batch import online_to_batch
 from ..one_vs_rest import OneVsRest
 from ..sampler import Sampler
 
+_ABOVE_HALF = float(np.nextafter(0.5, 1.0))
+
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """Parameters that reach into the parts of a sampler, as ``learner__c`` or ``rule__rate``."""
@@ -94,6 +96,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         ``rule__rate`` and so on. A drift guard is for two classes and for multilabel only.
     random_state : int, optional
         Seeds the coins.
+    costs : (float, float), optional
+        What a false positive and a false negative cost, see :class:`askwhen.Sampler`; for two classes, of which the
+        second is the positive one.
 
     Attributes
     ----------
@@ -122,6 +127,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         prepare: Any = None,
         audit: Any = None,
         random_state: Any = None,
+        costs: Any = None,
     ) -> None:
         self.learner = learner
         self.rule = rule
@@ -129,6 +135,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         self.prepare = prepare
         self.audit = audit
         self.random_state = random_state
+        self.costs = costs
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,11 +194,11 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise ValueError("SelectiveClassifier needs samples of 2 classes, got 1 class; name all as classes=.")
         seed = self._seed()
         if len(classes) == 2:
-            self.sampler_: Any = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, seed)
-        elif self.drift is not None:
-            raise ValueError(
-                f"SelectiveClassifier takes a drift guard for two classes only, got {len(classes)} classes."
-            )
+            parts = (self.learner, self.rule, self.drift, self.prepare, self.audit)
+            self.sampler_: Any = Sampler(*parts, seed, costs=self.costs)
+        elif self.drift is not None or self.costs is not None:
+            what = "a drift guard" if self.drift is not None else "costs"
+            raise ValueError(f"SelectiveClassifier takes {what} for two classes only, got {len(classes)} classes.")
         else:
             places = list(range(len(classes)))
             self.sampler_ = OneVsRest(places, self.learner, self.rule, self.prepare, self.audit, seed)
@@ -202,7 +209,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         values = np.unique(Y)
         if first:
             pair = values if len(values) == 2 else np.array([0, 1])
-            self.sampler_ = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, self._seed())
+            parts = (self.learner, self.rule, self.drift, self.prepare, self.audit)
+            self.sampler_ = Sampler(*parts, self._seed(), costs=self.costs)
             self.classes_ = [pair for _ in range(Y.shape[1])]
         elif len(self.classes_) != Y.shape[1]:
             raise ValueError(f"y must have {len(self.classes_)} columns as before, got {Y.shape[1]}.")
@@ -226,6 +234,23 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         if isinstance(self.classes_, list):
             return self.classes_[0][(p > 0.0).astype(int)]  # type: ignore[no-any-return]
         return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.0).astype(int)]  # type: ignore[no-any-return]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, a column each; for multilabel, of the second value of each label.
+
+        Learnt from the labels that were asked for, see ``Sampler.probabilities``. With several classes the most likely
+        one has the probability that the prediction is right, and the others share the rest by their margins.
+        """
+        p = self.decision_function(X)
+        if isinstance(self.classes_, list):
+            tasks = self.sampler_.tasks
+            return np.column_stack([task.engine.probabilities(p[:, j]) for j, task in enumerate(tasks)])
+        if p.ndim == 1:
+            positive = self.sampler_.engine.probabilities(p)
+            if self.costs is None:  # what is predicted is not the less likely
+                positive = np.where(p > 0.0, np.maximum(positive, _ABOVE_HALF), np.minimum(positive, 0.5))
+            return np.column_stack([1.0 - positive, positive])
+        return self.sampler_.shares(p)  # type: ignore[no-any-return]
 
 
 class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,26 @@ class AlgorithmName(click.ParamType[str]):
             hint = f", perhaps {' or '.join(near)}" if near else ""
             self.fail(f"there is no {value!r}{hint}; `askwhen algorithms` lists them all.", param, ctx)
         return str(value)
+
+
+class Costs(click.ParamType[tuple[float, float]]):
+    """What a false positive and a false negative cost, as in 1,20."""
+
+    name = "costs"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
+        """Two positive numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            positive, negative = (float(part) for part in str(value).split(","))
+        except ValueError:
+            positive = negative = 0.0
+        if not (0.0 < positive < math.inf and 0.0 < negative < math.inf):
+            self.fail(
+                f"{value!r} says no costs; write those of a false positive and a false negative, 1,20.", param, ctx
+            )
+        return positive, negative
 
 
 class Labels(click.ParamType[float]):

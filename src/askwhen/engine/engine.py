@@ -305,8 +305,8 @@ class Engine:
             self._framed()
         return x if self.prepare is None else self._prepared_row(x)
 
-    def ask(self, x: Row, time: float = 0.0) -> Ask:
-        """Play one round."""
+    def ask(self, x: Row, time: float = 0.0, given: float | None = None) -> Ask:
+        """Play one round, with a coin that is given or the next of its own."""
         _held, address = self._frame or self._framed()  # held, so that no other thread frees it
         live = self._live
         if self._preparing is None:
@@ -315,11 +315,12 @@ class Engine:
         else:
             seen = self._prepared_row(x)
         number, coins = self.round, self._drawn
-        coin = coins.pop() if coins else self._draw()
+        coin = given if given is not None else coins.pop() if coins else self._draw()
         verdict, p, r, chance, query, marks, certainty = self._ask(address, live.address, 0, time, coin)
         if verdict != SOUND:
-            coins.append(coin)
-            return self._ask_again(verdict, x, seen, time)
+            if given is None:
+                coins.append(coin)
+            return self._ask_again(verdict, x, seen, time, given)
         if seen is not x:
             self._absorb(self._preparing[1], x)
         self.round = number + 1
@@ -349,12 +350,12 @@ class Engine:
         self.begin_afresh()
         raise self.refusal(verdict, x, "ask", "x")
 
-    def _ask_again(self, verdict: int, x: Row, seen: Row, time: float) -> Ask:
+    def _ask_again(self, verdict: int, x: Row, seen: Row, time: float, given: float | None) -> Ask:
         """Grow and play a round that could not be played, or raise why it cannot be."""
         if verdict != NOT_READY:
             self._refuse(verdict, seen)
         self._make_ready(verdict, seen, "ask", "x")
-        return self.ask(x, time)
+        return self.ask(x, time, given)
 
     def tell(self, question: OpenQuestion, y: float) -> None:
         """Settle an open question."""
@@ -402,11 +403,12 @@ class Engine:
         before: int = 0,
         is_prepared: bool = False,
         given: np.ndarray = _NOBODY,
+        coins: np.ndarray | None = None,
     ) -> Trace:
         """Play a round for every row, telling each asked label at once; rounds before an error stay played.
 
         ``before`` rows of X came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees.
-        Labels that are ``given`` are learnt even if they are not asked for.
+        Labels that are ``given`` are learnt even if they are not asked for. ``coins`` may be tossed elsewhere.
         """
         n, d = shape_of(rows)
         prepares = self.prepare is not None and not is_prepared
@@ -424,7 +426,10 @@ class Engine:
             last = min(n, first + size)
             here = slice(first, last) if keep else slice(0, last - first)
             record = Record(*(array[here] for array in kept))
-            self.coins.random(out=record.coin)
+            if coins is None:
+                self.coins.random(out=record.coin)
+            else:
+                record.coin[:] = coins[first:last]
             now = times[first:last]
             chunk = self.prepared(part_of(rows, first, last), before + first) if prepares else None
             done = 0
@@ -522,8 +527,7 @@ class Engine:
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
         """P(y = +1) for these margins."""
         raw = margins + boundary(self.tally.model, self.tally.log_cost)
-        opposite = np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
-        return np.where(raw > 0.0, 1.0 - opposite, opposite)
+        return np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
         """Everything that a run changes before it succeeds, copied."""

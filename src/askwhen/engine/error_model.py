@@ -1,17 +1,18 @@
-"""How likely a prediction is wrong, from its margin: learnt from told labels, and used before every coin.
+"""How likely a label is +1, and so a prediction wrong, by its margin: learnt from told labels, read before every coin.
 
 ==========  ==========================================================
 p           the raw margin, from 0, wherever costs have moved the boundary
-r           min(|p| / running mean of |p|, 8)
+z           p less its running mean, in units of its running deviation, at most 8 in size
 side        the sign of p
-s           the probability that the label is not ``side``: sigmoid(alpha + gamma side - beta r)
-e           the probability that the prediction is wrong, shrunk: s n / (n + 30) after n labels, or 1 - s in place of s
-            where costs make the prediction another than ``side``
+l           the logarithm of the odds of y = +1: a + b z + c side, b >= 0
+e           the probability that the prediction is wrong, shrunk by n / (n + 60) after n labels
 ==========  ==========================================================
 
-alpha, beta >= 0 and gamma follow the logarithmic loss of told labels, weighted by 1/P, by AdaGrad. The model may be as
-wrong as it likes: the interval of the accuracy stays valid and becomes wider. It also gives P(y = +1 | x), and with
-costs the boundary where both kinds of mistakes are expected to cost the same.
+a, b and c are a logistic regression on told labels by steps of Newton's kind: ``S`` is the covariance of the three,
+which every label draws a two-thousandth back to that of the beginning, so that they follow a drift. Labels are not
+weighted by 1/P: given the margin, asking does not depend on the label, and weights were measured to add noise. The
+model may be as wrong as it likes: the interval of the accuracy stays valid and becomes wider. It also gives P(y = +1),
+and with costs the boundary where both kinds of mistakes are expected to cost the same.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from ..contracts.learner import LARGEST_COUNT
 from ..linalg.vectors import LARGEST, all_within
 from .stakes import ERRORS, LEVELS
 
-ALPHA, BETA, GAMMA, ALPHA_SQUARES, BETA_SQUARES, GAMMA_SQUARES, LABELS, SIZE, SIZES = range(9)
-"""Places in the model: three numbers, the sums of their squared gradients, labels, and the sum and number of |p|."""
+A, B, C, COVARIANCE, LABELS, SUM, SQUARES, COUNT = 0, 1, 2, 3, 12, 13, 14, 15
+"""Places in the model: three numbers, their covariances, how many labels; and of p the sum, the sum of squares, and how
+many there were."""
 
-_RATE = 1.0
-_FIRST_BETA = 4.0
-_SHRINK = 30.0
-_LARGEST_RATIO = 8.0
-_LARGEST_WEIGHT = 20.0
+_FIRST_B = 3.0
+_VARIANCES = np.array([4.0, 16.0, 1.0])
+_FADE = 0.9995
+_LEAST_SLOPE = 1e-3
+SHRINK = 60.0
+_LARGEST_Z = 8.0
 _LARGEST_LOG = 1e3
 
 BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
@@ -42,42 +45,62 @@ BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
 
 def new_model() -> np.ndarray:
     """A model that has heard no label."""
-    model = np.zeros(9)
-    model[BETA] = _FIRST_BETA
-    model[[ALPHA_SQUARES, BETA_SQUARES, GAMMA_SQUARES]] = 1e-8
+    model = np.zeros(16)
+    model[B] = _FIRST_B
+    model[COVARIANCE:LABELS:4] = _VARIANCES
     return model
 
 
 def is_sound_model(model: np.ndarray) -> bool:
-    """Whether a file can have held this."""
-    squares, counts = model[[ALPHA_SQUARES, BETA_SQUARES, GAMMA_SQUARES]], model[[LABELS, SIZES]]
+    """Whether a file can have held this: covariances not larger than variances allow, above all."""
+    S = model[COVARIANCE:LABELS].reshape(3, 3)
+    largest = np.sqrt(np.outer(_VARIANCES, _VARIANCES)) * (1.0 + 1e-6)
     return (
-        all_within(model[[ALPHA, GAMMA]], -_LARGEST_LOG, _LARGEST_LOG)
-        and all_within(model[BETA], 0.0, _LARGEST_LOG)
-        and all_within(squares, 1e-9, LARGEST)
-        and all_within(counts, 0.0, LARGEST_COUNT)
-        and all_within(model[SIZE], 0.0, LARGEST)
+        all_within(model[[A, C]], -_LARGEST_LOG, _LARGEST_LOG)
+        and all_within(model[B], 0.0, _LARGEST_LOG)
+        and all_within(np.diagonal(S), 0.0, LARGEST)
+        and all_within(np.abs(S) - largest, -LARGEST, 0.0)
+        and all_within(model[[LABELS, COUNT]], 0.0, LARGEST_COUNT)
+        and all_within(model[SQUARES], 0.0, LARGEST)
+        and all_within(model[SUM], -LARGEST, LARGEST)
     )
 
 
 @step
-def mean_size(model: Any) -> Any:
-    """The running mean of |p|; 1 where it is not known yet."""
-    size = model[SIZE] / max(model[SIZES], 1.0)
-    return size if size > 0.0 else 1.0
+def note_margin(model: Any, p: float, weight: float) -> None:
+    """Take p into its running mean and deviation, in place; margins beyond all measure have no say."""
+    if abs(p) < 1e100:
+        model[SUM] += p * weight
+        model[SQUARES] += p * p * weight
+        model[COUNT] += weight
 
 
 @step
-def ratio(model: Any, p: float) -> Any:
-    """r, the margin in units of its running mean."""
-    return min(abs(p) / mean_size(model), _LARGEST_RATIO)
+def centre(model: Any) -> Any:
+    """The running mean of p."""
+    return model[SUM] / model[COUNT] if model[COUNT] > 0.0 else 0.0
+
+
+@step
+def deviation(model: Any) -> Any:
+    """The running deviation of p; 1 where it is not known yet."""
+    if not model[COUNT] > 0.0:
+        return 1.0
+    mean, square = centre(model), model[SQUARES] / model[COUNT]
+    found = math.sqrt(max(square - mean * mean, 1e-12 * square))
+    return found if found > 0.0 else 1.0
+
+
+@step
+def standing(model: Any, p: float) -> Any:
+    """Where p stands among the margins so far: z."""
+    return min(max((p - centre(model)) / deviation(model), -_LARGEST_Z), _LARGEST_Z)
 
 
 @step
 def log_odds(model: Any, p: float) -> Any:
-    """Ln s / (1 - s): the logarithm of the odds that the label is not the sign of p."""
-    lean = model[GAMMA] if p > 0.0 else -model[GAMMA]
-    return model[ALPHA] + lean - model[BETA] * ratio(model, p)
+    """The logarithm of the odds of y = +1 at this margin."""
+    return model[A] + model[B] * standing(model, p) + (model[C] if p > 0.0 else -model[C])
 
 
 @step
@@ -87,17 +110,10 @@ def sigmoid(log: float) -> Any:
 
 
 @step
-def note_size(model: Any, p: float, weight: float) -> None:
-    """Take |p| into its running mean, in place."""
-    model[SIZE] += abs(p) * weight
-    model[SIZES] += weight
-
-
-@step
 def level_of(model: Any, limits: Any, p: float, positive: bool) -> Any:
     """The level of e where ``positive`` or its opposite is predicted; ``limits`` are those of :func:`set_limits`."""
     log = log_odds(model, p)
-    if positive != (p > 0.0):
+    if positive:
         log = -log
     level = 0
     for i in range(len(limits)):
@@ -115,48 +131,64 @@ def level_at(e: float) -> Any:
 
 
 @apart
-def hear_label(model: Any, limits: Any, p: float, P: float, wrong: bool) -> None:
-    """Learn from a label that was asked for with probability P, in place: ``wrong`` if it is not the sign of p."""
-    r, lean = ratio(model, p), 1.0 if p > 0.0 else -1.0
-    slope = (sigmoid(log_odds(model, p)) - (1.0 if wrong else 0.0)) * min(1.0 / P, _LARGEST_WEIGHT)
+def hear_label(model: Any, limits: Any, p: float, positive: bool) -> None:
+    """Learn that the label at margin p was ``positive`` or not, in place."""
     model[LABELS] += 1.0
-    step_model(model, ALPHA, slope)
-    step_model(model, BETA, -r * slope)
-    step_model(model, GAMMA, lean * slope)
-    model[BETA] = max(model[BETA], 0.0)
     n = model[LABELS]
+    s, x = sigmoid(log_odds(model, p)), (1.0, standing(model, p), 1.0 if p > 0.0 else -1.0)
+    move_model(model, x, s, (1.0 if positive else 0.0) - s)
     if n <= 64.0 or n % 16.0 == 0.0:  # later they hardly move
         set_limits(limits, n)
 
 
 @step
-def step_model(model: Any, place: int, slope: float) -> None:
-    """One step of AdaGrad on one number, in place."""
-    squares = model[place + ALPHA_SQUARES] + slope * slope
-    model[place + ALPHA_SQUARES] = squares
-    model[place] = min(max(model[place] - _RATE * slope / math.sqrt(squares), -_LARGEST_LOG), _LARGEST_LOG)
+def move_model(model: Any, x: Any, s: float, error: float) -> None:
+    """One step of a logistic regression on the features x, which said s and was off by the error, in place."""
+    slope, S = max(s * (1.0 - s), _LEAST_SLOPE), COVARIANCE
+    for i in range(3):
+        for j in range(3):
+            model[S + 3 * i + j] *= _FADE
+        model[S + 4 * i] += (1.0 - _FADE) * _VARIANCES[i]
+    g = (
+        model[S] * x[0] + model[S + 1] * x[1] + model[S + 2] * x[2],
+        model[S + 3] * x[0] + model[S + 4] * x[1] + model[S + 5] * x[2],
+        model[S + 6] * x[0] + model[S + 7] * x[1] + model[S + 8] * x[2],
+    )
+    whole = 1.0 + slope * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])
+    for i in range(3):
+        model[i] = min(max(model[i] + g[i] * error / whole, -_LARGEST_LOG), _LARGEST_LOG)
+        for j in range(3):
+            model[S + 3 * i + j] -= g[i] * g[j] * slope / whole
+    model[B] = max(model[B], 0.0)
 
 
 @step
 def set_limits(limits: Any, n: float) -> None:
     """Write the log odds from which on e is of the next level, after n labels."""
     for i in range(len(limits)):
-        s = BETWEEN[i] * (n + _SHRINK) / n if n > 0.0 else 1.0
+        s = BETWEEN[i] * (n + SHRINK) / n if n > 0.0 else 1.0
         limits[i] = math.log(s / (1.0 - s)) if s < 1.0 else math.inf
 
 
 @step
 def boundary(model: Any, log_cost: float) -> Any:
-    """The margin at which both kinds of mistakes are expected to cost the same; ``log_cost`` is ln(costs' ratio).
+    """The margin at which both kinds of mistakes are expected to cost the same; ``log_cost`` is ln of their ratio.
 
-    A false positive costs e^log_cost false negatives. Where misses are dearer, that is as deep on the side of -1 as
-    P(y = +1) is still above 1 / (1 + e^-log_cost); and the other way round.
+    It is where the odds of y = +1 are what a false positive costs, in false negatives: 0 where all mistakes are alike,
+    or where the odds pass that by the jump at 0.
     """
     if log_cost == 0.0:
         return 0.0
-    away = -1.0 if log_cost < 0.0 else 1.0
-    reach = model[ALPHA] + away * model[GAMMA] + away * log_cost
-    if reach <= 0.0:
-        return 0.0
-    beta = model[BETA]
-    return away * mean_size(model) * (reach / beta if reach < _LARGEST_RATIO * beta else _LARGEST_RATIO)
+    here = model[A] - model[B] * centre(model) / deviation(model)
+    if here - model[C] > log_cost:
+        return min(at_odds(model, log_cost + model[C]), 0.0)
+    if here + model[C] < log_cost:
+        return max(at_odds(model, log_cost - model[C]), 0.0)
+    return 0.0
+
+
+@step
+def at_odds(model: Any, log: float) -> Any:
+    """The margin at which a + b z is this, z at most 8 in size."""
+    z = (log - model[A]) / max(model[B], 1e-9)
+    return centre(model) + deviation(model) * min(max(z, -_LARGEST_Z), _LARGEST_Z)

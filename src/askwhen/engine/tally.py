@@ -29,6 +29,7 @@ from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..linalg.vectors import LARGEST, all_within, clear
 from .error_model import (
     LABELS,
+    SHRINK,
     boundary,
     hear_label,
     is_sound_model,
@@ -36,7 +37,7 @@ from .error_model import (
     level_of,
     log_odds,
     new_model,
-    note_size,
+    note_margin,
     set_limits,
     sigmoid,
 )
@@ -187,7 +188,7 @@ def note_round(tally: Any, P: float, p: float, positive: bool, asked: bool) -> A
     level = 0  # of no account where nothing may be asked, and there p may be unknown
     if not math.isnan(p):
         raw = p + boundary(tally.model, tally.log_cost)
-        note_size(tally.model, raw, 1.0)
+        note_margin(tally.model, raw, 1.0)
         level = level_of(tally.model, tally.limits, raw, positive)
     count_round(tally, place_of(P), level, positive, asked, P > 0.0)
     return level
@@ -201,7 +202,7 @@ def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any
     for side in range(2):
         rounds += sums[side, ROUNDS] + fresh[side, ROUNDS]
         wrong += sums[side, EXPECTED] + fresh[side, EXPECTED] + sums[side, RESIDUAL] + fresh[side, RESIDUAL]
-    level = level_at(wrong / max(rounds, 1.0) * n / (n + 30.0))
+    level = level_at(wrong / max(rounds, 1.0) * n / (n + SHRINK))
     count_round(tally, place, level, positive, asked, True)
     return level
 
@@ -227,15 +228,21 @@ def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool,
 def certainty_of(tally: Any, p: float) -> Any:
     """How likely the prediction at margin p is right, by the error model."""
     raw = p + boundary(tally.model, tally.log_cost)
-    wrong = sigmoid(log_odds(tally.model, raw))
-    return 1.0 - wrong if (p > 0.0) == (raw > 0.0) else wrong
+    log = log_odds(tally.model, raw)
+    return sigmoid(log if p > 0.0 else -log)
 
 
 @step
 def settle_round(tally: Any, ago: int, P: float, p: float, place: int, level: int, positive: bool, wrong: bool) -> None:
     """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
     raw = p + boundary(tally.model, tally.log_cost)
-    hear_label(tally.model, tally.limits, raw, P, wrong == (positive == (raw > 0.0)))
+    hear_label(tally.model, tally.limits, raw, positive != wrong)
+    settle_bet(tally, ago, P, place, level, positive, wrong)
+
+
+@step
+def settle_bet(tally: Any, ago: int, P: float, place: int, level: int, positive: bool, wrong: bool) -> None:
+    """The same without the error model."""
     bet(tally.factors, tally.growth, tally.loss, P, place, level, wrong, wrong)
     expected = ERRORS[level] if level < LEVELS else 0.0
     residual = ((1.0 if wrong else 0.0) - expected) / max(P, SMALLEST_COIN)
@@ -347,7 +354,7 @@ def count_told(
     if blind:
         level = note_blind_round(tally, place, positive, asked)
         if asked:
-            note_size(tally.model, p, 1.0 / P)
+            note_margin(tally.model, p, 1.0 / P)
     else:
         place = place_of(P)
         level = note_round(tally, P, p, positive, asked)

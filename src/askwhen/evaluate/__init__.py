@@ -9,6 +9,7 @@ from .needed import Needed
 from .order import order_warning
 from .progress import Progress, Scores
 from .progressive import progressive
+from .side_by_side import Difference, SideBySide
 from .tuning import Tried, tune
 
 __all__ = [
@@ -17,10 +18,12 @@ __all__ = [
     "Cell",
     "Comparison",
     "Curve",
+    "Difference",
     "Estimate",
     "Needed",
     "Progress",
     "Scores",
+    "SideBySide",
     "Tried",
     "accuracy",
     "accuracy_curve",

@@ -28,6 +28,8 @@ RECENT = 5_000
 """Of how many of the last rounds the recent accuracy is told, unless another window is asked for."""
 
 _LARGEST_WINDOW = 600_000
+_POINTS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+_MOST_LABELS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,13 @@ class Estimate:
         return f"{known} ({self.low:.1%} to {self.high:.1%})"
 
 
+class Cost(Estimate):
+    """The cost of a round: not a share, but what ``costs`` are counted in."""
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """What a sampler or a trace says of itself.
@@ -61,7 +70,7 @@ class Accuracy:
         rounds of the window at once with this confidence; it is not the chance that all windows of a long life do.
     f_measure, precision, recall : Estimate
         Of the label +1, over all rounds.
-    cost : Estimate or None
+    cost : Cost or None
         What the mistakes cost, on average in a round, where ``costs`` say what each kind does.
     rounds, questions, answered, unanswered : int
         How many rounds were played and labels asked for, answered, and open or forgotten.
@@ -83,7 +92,7 @@ class Accuracy:
     unobserved: float
     confidence: float
     windows: dict[int, Estimate] = field(default_factory=dict)
-    cost: Estimate | None = None
+    cost: Cost | None = None
     counted: Counted | None = field(default=None, repr=False, compare=False)
 
     def needed(self, width: float) -> Needed:
@@ -97,6 +106,25 @@ class Accuracy:
         if self.counted is None:
             return Needed(None, None)
         return needed_labels(self.counted, self.questions, float(width), 1.0 - self.confidence)
+
+    @property
+    def target(self) -> float | None:
+        """The next width that is worth asking for: plus and minus 10, 5, 2 or 1 points, or a half, a fifth, a tenth."""
+        width = self.overall.high - self.overall.low
+        return next((2.0 * points for points in _POINTS if 2.0 * points < 0.9 * width), None)
+
+    def advice(self) -> str:
+        """What it would take to know the accuracy better, in a sentence; empty where nothing can be said."""
+        if self.target is None:
+            return ""
+        by_rule, at_random = self.needed(self.target)
+        asks = [
+            f"about {_shown(labels)} more labels {how}"
+            for labels, how in ((at_random, "at random"), (by_rule, "by this rule"))
+            if labels is not None and labels <= _MOST_LABELS
+        ]
+        within = f"{50.0 * self.target:g} point" + ("" if self.target == 0.02 else "s")
+        return f"To know this within {within} either way, ask for {' or '.join(asks)}." if asks else ""
 
     def __str__(self) -> str:
         return (
@@ -113,6 +141,12 @@ class Curve:
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
+
+
+def _shown(labels: int) -> str:
+    """A number of labels in two digits: more would promise too much."""
+    places = max(len(str(labels)) - 2, 0)
+    return f"{round(labels, -places):,}"
 
 
 def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
@@ -303,7 +337,7 @@ def _report(
 
 def _by_kind(
     negative: Counted, positive: Counted, alpha: float, costs: tuple[float, float] | None
-) -> tuple[Estimate, Estimate, Estimate, Estimate | None]:
+) -> tuple[Estimate, Estimate, Estimate, Cost | None]:
     """Precision, recall and F of +1, and costs: with n predictions of +1, all get worse with both kinds of mistakes."""
     n, rounds = float(positive.rounds), int(positive.rounds + negative.rounds)
     few, many = positive.mistakes(alpha)
@@ -332,4 +366,5 @@ def _by_kind(
         return precision, recall, f_measure, None
     each = np.array(costs) / rounds
     low, high = float((below @ each).min()), float((above @ each).max())
-    return precision, recall, f_measure, _inside(float(np.array(seen) @ each), low, high, rounds)
+    found = _inside(float(np.array(seen) @ each), low, high, rounds)
+    return precision, recall, f_measure, Cost(found.value, found.low, found.high, found.unbiased, rounds)

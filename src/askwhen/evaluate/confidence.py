@@ -23,7 +23,7 @@ import numpy as np
 from ..engine.stakes import HALVINGS
 
 _STEPS = 50
-_POWER = 1.5
+_POWER = 3.5
 _NEAR = {-1: 0.2, 0: 0.6, 1: 0.2}
 """How much a pair of stakes weighs by how many places they are apart."""
 
@@ -31,9 +31,9 @@ _GRID = 129
 
 
 def log_weights(stakes: np.ndarray) -> np.ndarray:
-    """The logarithms of the weights of stakes: most have those near 2^-5 and 2^-6."""
+    """The logarithms of the weights of stakes: most have 2^-5 and 2^-6, for thousands of rounds, then smaller ones."""
     place = -np.log2(np.abs(stakes))
-    weights = (1.0 + np.minimum(np.abs(place - 5.0), np.abs(place - 6.0))) ** -_POWER
+    weights = (1.0 + np.maximum(np.maximum(5.0 - place, 0.5 * (place - 6.0)), 0.0)) ** -_POWER
     return np.asarray(np.log(weights / weights.sum(axis=-1, keepdims=True)))
 
 

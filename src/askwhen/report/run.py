@@ -81,6 +81,8 @@ def _headline(progress: Progress, trace: Trace, budget: float | None) -> str:
         right = f"{count(trace.rounds - trace.mistakes)} of {count(trace.rounds)} predictions right"
         found, sure = progress.estimate.overall, f"{1 - progress.delta:.0%} confidence"
         interval = f"{share(found.low)} to {share(found.high)} at {sure}, at every round at once"
+        if advice := progress.estimate.advice():
+            interval += f". {advice}"
         bound = f"expected error at {sure}, if instances are independent"
         tiles += [
             _tile("Accuracy", share(1 - progress.error), right, big=True),

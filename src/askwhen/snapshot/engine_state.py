@@ -43,7 +43,7 @@ LARGEST_DIMENSION = (1 << 31) - 1
 
 _CONTRADICTION = "the snapshot's arrays contradict each other."
 
-_OTHERS = {"one_vs_rest": "OneVsRest", "batch": "BatchClassifier"}
+_OTHERS = {"one_vs_rest": "OneVsRest", "batch": "BatchClassifier", "side_by_side": "SideBySide"}
 """What a header holds where the file is not a sampler's, and the class that reads it."""
 
 UNREADABLE = (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError, MemoryError, RecursionError)

@@ -74,6 +74,7 @@ def run(
     algorithm: str = "default",
     letters: dict[str, Any] | None = None,
     labels: float | None = None,
+    costs: tuple[float, float] | None = None,
     seed: int = 0,
     raw: bool = False,
     shuffle: bool = False,
@@ -144,6 +145,8 @@ def run(
         note = notes.Note()
         source = Source(file, reading, shuffle=shuffle, seed=seed)
         sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say)
+        if costs is not None:
+            sampler = Sampler(*sampler.parts, seed=seed, costs=costs)
         if seed_labels is not None:
             _learn_seeds(sampler, seed_labels, reading, source)
             say(f"Learnt {sampler.volunteered:,} labels of {Path(seed_labels).name}.")
@@ -281,7 +284,9 @@ def parts_of(sampler: Any) -> dict[str, str]:
     """The parts of a sampler, as they are written in Python."""
     named = ("learner", "rule", "drift", "prepare", "audit")
     found = {name: getattr(sampler, name, None) for name in named}
-    return {name: short(part) for name, part in found.items() if part is not None}
+    costs = getattr(sampler, "costs", None)
+    paid = {} if costs is None else {"costs": f"false positive {costs[0]:g}, false negative {costs[1]:g}"}
+    return {name: short(part) for name, part in found.items() if part is not None} | paid
 
 
 def _write_report(

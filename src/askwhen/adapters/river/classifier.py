@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from river import base
@@ -147,18 +147,30 @@ class SelectiveClassifier(base.Classifier):
         if ask.query:
             self.sampler.tell(ask, sign)
 
+    def _row(self, owner: str, x: dict[Any, Any]) -> Any:
+        values = self._values(owner, x)
+        if self._columns is None:
+            return hashed_row(values, self.n_features or DEFAULT_FEATURES)
+        return self._columns.row(values, self._statistics)[None]
+
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The label, without playing a round; None before any is known."""
-        values = self._values("predict_one", x)
-        if self._columns is None:
-            row: Any = hashed_row(values, self.n_features or DEFAULT_FEATURES)
-        else:
-            row = self._columns.row(values, self._statistics)[None]
-        return self._label(float(self.sampler.margins(row)[0]))
+        return self._label(float(self.sampler.margins(self._row("predict_one", x))[0]))
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> NoReturn:
-        """Refused, since margins are no probabilities; ``ask_one`` gives the margin."""
-        raise NotImplementedError("a margin is no probability; use predict_one, or ask_one for the margin")
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """The probability of each label that has come, without playing a round; see ``Sampler.probabilities``.
+
+        Before any has, the labels are False and True.
+        """
+        p = float(self.sampler.margins(self._row("predict_proba_one", x))[0])
+        likely, other = self._label(p), self._label(-p if p != 0.0 else 1.0)
+        if likely is None:
+            likely, other = p > 0.0, not p > 0.0
+        if likely == other:
+            return {likely: 1.0}
+        positive = float(self.sampler.engine.probabilities(np.array([p]))[0])
+        right = max(positive if p > 0.0 else 1.0 - positive, 0.5)  # what is predicted is not the less likely
+        return {likely: right, other: 1.0 - right}
 
     def ask_one(self, x: dict[Any, Any]) -> Ask:
         """Play a round: predict x and say whether its label is worth asking for."""

@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from ..command import Out, again, command, fail, said
-from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Labels, Seconds, reading
+from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Costs, Labels, Seconds, reading
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
-_OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw", "everything", "seed_labels")
+_OF_MODEL = ("algorithm", "settings", "labels", "costs", "seed", "raw", "everything", "seed_labels")
 
 
 @command
@@ -24,6 +24,7 @@ _OF_MODEL = ("algorithm", "settings", "labels", "seed", "raw", "everything", "se
 @click.option(
     "--labels", type=Labels(), help="How many labels it may ask for: a share, as in 10% or 0.1, or a number, as in 500."
 )
+@click.option("--costs", type=Costs(), help="What a false positive and a false negative cost, as in 1,20.")
 @SEED
 @RAW
 @reading(STREAMS)
@@ -56,6 +57,7 @@ def run(
     algorithm: str,
     settings: tuple[tuple[str, Any], ...],
     labels: float | None,
+    costs: tuple[float, float] | None,
     seed: int,
     raw: bool,
     reading: dict[str, Any],
@@ -106,6 +108,7 @@ def run(
         algorithm=algorithm,
         letters=dict(settings),
         labels=labels,
+        costs=costs,
         seed=seed,
         raw=raw,
         shuffle=shuffle,

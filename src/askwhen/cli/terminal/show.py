@@ -28,8 +28,15 @@ def run_facts(
             "error_bound": progress.error_bound,
             "confidence": 1 - progress.delta,
             "f_measure": float(last.f_measure[-1]),
-            "estimate": {"value": overall.value, "low": overall.low, "high": overall.high},
+            "estimate": _interval(overall),
+            "recent": {
+                str(length): _interval(found) for length, found in progress.estimate.windows.items() if length < n
+            },
+            "needed": _needed(progress.estimate),
+            "advice": progress.estimate.advice(),
         }
+        if progress.estimate.cost is not None:
+            facts["cost"] = _interval(progress.estimate.cost)
     return facts | {
         "questions": round(float(last.question_rate[-1]) * n),
         "label_share": float(last.question_rate[-1]),
@@ -42,6 +49,15 @@ def run_facts(
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name),
     }
+
+
+def _interval(found: aw.evaluate.Estimate) -> dict[str, float]:
+    return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _needed(found: aw.evaluate.Accuracy) -> dict[str, Any] | None:
+    """How many more labels the next width takes."""
+    return None if found.target is None else {"width": found.target} | found.needed(found.target)._asdict()
 
 
 def lead(facts: dict[str, Any]) -> list[Any]:
@@ -71,6 +87,13 @@ def run_table(facts: dict[str, Any]) -> Any:
         )
         table.add_row("by asked labels alone", in_percent(found["value"]))
         table.add_row("", f"{in_percent(found['low'])} to {in_percent(found['high'])} at every round at once, {sure}")
+        for length, late in facts["recent"].items():
+            ends = f"{in_percent(late['low'])} to {in_percent(late['high'])}"
+            table.add_row(f"last {int(length):,} rounds", f"{in_percent(late['value'])}, {ends}")
+        if "cost" in facts:
+            cost = facts["cost"]
+            ends = f"{cost['low']:.3g} to {cost['high']:.3g}"
+            table.add_row("cost of a round", f"{cost['value']:.3g}, {ends} at every round at once, {sure}")
         table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
@@ -86,7 +109,8 @@ def run_table(facts: dict[str, Any]) -> Any:
     for name in ("model", "trace", "report"):
         if facts[name]:
             table.add_row(name, escape(facts[name]))
-    return Group(*lead(facts), table)
+    advice = facts.get("advice")
+    return Group(*lead(facts), table, *(["", escape(advice)] if advice else []))
 
 
 def algorithm_table(facts: list[dict[str, Any]]) -> Any:

@@ -1,0 +1,348 @@
+"""Two samplers on one stream, and which of them is better: the honest way to change a live model.
+
+One coin is tossed for both, and the label is asked for when either of them would: with probability P, the larger of
+theirs. Each is told only what it would have asked for itself, so each is just what it would be alone.
+
+Rounds in which both predict alike say nothing of the difference. Where two labels are predicted one of them is right
+and the other wrong, so the difference follows from the number S of a's mistakes among the D rounds in which they
+differ: (D - 2 S) of all rounds. S is bounded by the bets of :mod:`askwhen.engine.stakes`, at every round at once.
+Before its coin, a's mistake is predicted with probability r_b / (r_a + r_b), r being |margin| over its running mean.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.frames import new_frame
+from ..compiled.steps import entry_point
+from ..contracts.learner import is_sound
+from ..engine.door import open_question
+from ..engine.engine import Engine
+from ..engine.paired_rounds import compare_rounds, settle_one
+from ..engine.stakes import LEVELS
+from ..engine.state_arrays import arrays_of, copy_state, with_arrays
+from ..engine.tally import DERIVED, Tally, complete, forget_round, new_tally
+from ..errors import InputError, SnapshotError
+from ..sampler import Sampler
+from ..snapshot import engine_state, file_format
+from ..system.turns import new_lock
+from ..trace.trace import Ask, Trace
+from ..validation import check_number, check_seed
+from .counted import sides_of
+
+_KIND = "side_by_side"
+
+
+class PairAsk(NamedTuple):
+    """What both say of one instance; if ``query``, answer with ``pair.tell(ask, y)``."""
+
+    round: int
+    a: Ask
+    b: Ask
+    probability: float
+    query: bool
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The accuracy of a less that of b, over all rounds, with an interval that holds at every round at once.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The estimate, kept inside the interval, and the interval. Above 0, a is known to be better.
+    unbiased : float
+        The estimate before that.
+    rounds, apart : int
+        How many rounds were played, and in how many of them the two predicted different labels.
+    questions, answered : int
+        How many labels were asked for in all, and told where the two differed.
+    confidence : float
+        The interval covers the true difference at all rounds at once with this probability.
+    """
+
+    value: float
+    low: float
+    high: float
+    unbiased: float
+    rounds: int
+    apart: int
+    questions: int
+    answered: int
+    confidence: float
+
+    def __str__(self) -> str:
+        said = "a is better" if self.low > 0.0 else "b is better" if self.high < 0.0 else "not known which is better"
+        ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        return (
+            f"{said}: {100 * self.value:+.1f} points ({ends}) over {self.rounds} rounds, in {self.apart} of which they "
+            f"differed, at {self.confidence:.0%} confidence"
+        )
+
+
+class _Open(NamedTuple):
+    """A question that waits: where in the rounds that differ it is (-1: they did not), and the level of its bet."""
+
+    ask: PairAsk
+    place: int
+    level: int
+
+
+class SideBySide:
+    """Plays two samplers on one stream with one coin, and says which of them is more accurate.
+
+    A label is asked for where either of them would ask; each is told only what it would have asked for itself. So both
+    stay within their own budgets, and a person is asked no more often than the sum of both.
+
+    Parameters
+    ----------
+    a, b : Sampler
+        Two classifiers, fresh or from a file; they are played, and can be taken out again at any time.
+    seed : int, optional
+        Seeds the coins.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((20000, 5))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    >>> pair = aw.SideBySide(aw.Sampler(seed=7), aw.Sampler(aw.AutoLasec(), prepare=aw.Prepare(), seed=7), seed=7)
+    >>> traces = pair.run(X, y)
+    >>> pair.difference().low > 0.2
+    True
+    """
+
+    def __init__(self, a: Sampler, b: Sampler, seed: int | None = None) -> None:
+        for name, sampler in (("a", a), ("b", b)):
+            if not isinstance(sampler, Sampler) or sampler.classes is None or sampler.tasks:
+                raise InputError(f"{name} must be a Sampler that predicts labels, got {sampler!r}.", owner="SideBySide")
+        if a is b:
+            raise InputError("a and b must be two samplers, got the same one twice.", owner="SideBySide")
+        check_seed("SideBySide", seed)
+        self._own(a, b, np.random.Generator(np.random.PCG64(None if seed is None else int(seed))))
+
+    def _own(self, a: Sampler, b: Sampler, coins: np.random.Generator) -> None:
+        self.a, self.b = a, b
+        self._coins = coins
+        self._tally: Tally = new_tally((1000,))
+        self._sizes = np.zeros(2)
+        self._round = self._questions = 0
+        self._open: dict[int, _Open] = {}
+        self._lock = new_lock(self)
+
+    def __repr__(self) -> str:
+        return f"<SideBySide({self.a!r}, {self.b!r}) in round {self._round}>"
+
+    @property
+    def round(self) -> int:
+        """How many rounds have been played; also the number of the next one."""
+        return self._round
+
+    @property
+    def questions(self) -> int:
+        """How many labels have been asked for."""
+        return self._questions
+
+    @property
+    def pending(self) -> list[PairAsk]:
+        """The questions that wait for a label, oldest first."""
+        return [waiting.ask for waiting in self._open.values()]
+
+    def ask(self, x: Any, time: Any = None) -> PairAsk:
+        """Play one round: let both predict x, and decide whether its label is worth asking for."""
+        with self._lock:
+            coins = self._coins.bit_generator.state
+            coin = float(self._coins.random())
+            before = self.a.engine.checkpoint(), self.a.engine.round, self.a.engine.questions
+            try:
+                a = self.a.ask_on(coin, x, time)
+            except BaseException:
+                self._coins.bit_generator.state = coins
+                raise
+            try:
+                b = self.b.ask_on(coin, x, time)
+            except BaseException:  # neither has played the round then
+                self._take_back(before)
+                self._coins.bit_generator.state = coins
+                raise
+            chance, query = self._union(a.probability, b.probability), a.query or b.query
+            ask = PairAsk(self._round, a, b, chance, query)
+            apart = a.prediction != b.prediction
+            level = self._count([a.margin], [b.margin], [apart], [chance], [query], [False], [False])
+            if query:
+                place = int(self._tally.count[0]) - 1 if apart else -1
+                self._open[self._round] = _Open(ask, place, level)
+                self._questions += 1
+            self._round += 1
+            return ask
+
+    def _take_back(self, before: Any) -> None:
+        """Undo the last round of a."""
+        engine = self.a.engine
+        states, engine.round, engine.questions = before
+        engine.restore(states)
+        engine.pending.pop(engine.round, None)
+        engine.switches = [number for number in engine.switches if number < engine.round]
+
+    def _union(self, a: Any, b: Any) -> Any:
+        """The probability that either asks: rules ask below their probability, audits at the other end of the coin."""
+        rules, audits = np.zeros_like(np.asarray(a, float)), np.zeros_like(np.asarray(a, float))
+        for chance, sampler in ((a, self.a), (b, self.b)):
+            rate = 0.0 if sampler.audit is None else sampler.audit.rate
+            audit = np.where(np.asarray(chance) > 0.0, rate, 0.0)
+            rules, audits = np.maximum(rules, np.asarray(chance) - audit), np.maximum(audits, audit)
+        found = np.minimum(rules + audits, 1.0)
+        return found if found.ndim else float(found)
+
+    def _count(self, *rounds: Any) -> int:
+        floats, flags = (0, 1, 3), (2, 4, 5, 6)
+        kinds = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(flags, np.bool_)}
+        arrays: list[Any] = [np.ascontiguousarray(each, kinds[i]) for i, each in enumerate(rounds)]
+        (_held, address), kind = new_frame(self._tally)
+        return int(entry_point(compare_rounds, kind, self._sizes, *arrays)(address, self._sizes, *arrays))
+
+    def tell(self, ask: PairAsk | int, y: Any) -> None:
+        """Give the label of a question: each learns it if it would have asked for it itself."""
+        with self._lock:
+            waiting = self._waiting("tell", ask)
+            for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
+                if each.query and each.round in sampler.engine.pending:  # unless b refused it the last time
+                    sampler.tell(each, y)
+            if waiting.place >= 0:
+                ago, wrong = int(self._tally.count[0]) - waiting.place, bool(waiting.ask.a.prediction != y)
+                told = (ago, waiting.ask.probability, waiting.level, wrong)
+                (_held, address), kind = new_frame(self._tally)
+                entry_point(settle_one, kind, *told)(address, *told)
+            del self._open[waiting.ask.round]
+
+    def forget(self, ask: PairAsk | int) -> None:
+        """Drop a question that will never be answered, by what ``ask`` returned or the number of its round."""
+        with self._lock:
+            waiting = self._waiting("forget", ask)
+            for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
+                if each.query:
+                    sampler.forget(each)
+            if waiting.place >= 0:
+                ago = int(self._tally.count[0]) - waiting.place
+                forget_round(self._tally, ago, waiting.ask.probability, waiting.level, True)
+            del self._open[waiting.ask.round]
+
+    def _waiting(self, owner: str, ask: PairAsk | int) -> _Open:
+        return open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
+
+    def run(self, X: Any, y: Any, times: Any = None) -> tuple[Trace, Trace]:
+        """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``."""
+        with self._lock:
+            coins = self._coins.bit_generator.state
+            tossed = self._coins.random(np.shape(X)[0])
+            engine = self.a.engine
+            counts = ("round", "questions", "updates", "volunteered")
+            before, numbers, switches = engine.checkpoint(), [getattr(engine, n) for n in counts], engine.switches[:]
+            try:
+                a = self.a.run_on(tossed, X, y, times)
+                b = self.b.run_on(tossed, X, y, times)
+            except BaseException:
+                engine.restore(before)
+                for name, number in zip(counts, numbers, strict=True):
+                    setattr(engine, name, number)
+                engine.switches = switches
+                self._coins.bit_generator.state = coins
+                raise
+            apart, asked = a.prediction != b.prediction, a.queried | b.queried
+            chance = self._union(a.probability, b.probability)
+            self._count(a.margin, b.margin, apart, chance, asked, asked, a.mistaken)
+            self._round += a.rounds
+            self._questions += int(np.count_nonzero(asked))
+            return a, b
+
+    def difference(self, confidence: float = 0.95) -> Difference:
+        """The accuracy of a less that of b, over all rounds, from the labels that were asked for."""
+        level = "a number strictly between 0 and 1"
+        check_number("difference", "confidence", confidence, level, 0.0, 1.0, open_high=True)
+        with self._lock:
+            count, rounds = int(self._tally.count[0]), self._round
+            waiting = [
+                (count - each.place, each.ask.probability, each.level, True)
+                for each in self._open.values()
+                if each.place >= 0
+            ]
+            found, questions = sides_of(copy_state(self._tally), waiting)[1], self._questions
+        if rounds == 0:
+            return Difference(math.nan, -1.0, 1.0, math.nan, 0, 0, 0, 0, confidence)
+        fewest, largest = found.mistakes(1.0 - confidence)
+        apart, observed = float(found.rounds), float(found.rounds - found.unobserved)
+        low, high = ((apart - 2.0 * float(mistakes)) / rounds for mistakes in (largest, fewest))
+        unbiased = (observed - 2.0 * float(found.estimate)) / rounds
+        value = min(max(unbiased, low), high)
+        return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(found.answered), confidence)
+
+    def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
+        """Write both samplers, the coins, the open questions and what is known of the difference to one file."""
+        with self._lock:
+            header: dict[str, Any] = {
+                _KIND: {
+                    "round": self._round,
+                    "questions": self._questions,
+                    "coins": self._coins.bit_generator.state,
+                    "open": [
+                        [o.ask.round, o.ask.probability, o.place, o.level, list(o.ask.a), list(o.ask.b)]
+                        for o in self._open.values()
+                    ],
+                }
+            }
+            kept = arrays_of(self._tally, "tally").items()
+            arrays: dict[str, Any] = {name: array for name, array in kept if name.split(".")[1] not in DERIVED}
+            arrays["sizes"] = self._sizes
+            for name, sampler in (("a", self.a), ("b", self.b)):
+                header[name], own = engine_state.dump(sampler.engine, [])
+                arrays |= {f"{name}.{key}": array for key, array in own.items()}
+            file_format.write(path, header, arrays, note)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, parts: Any = ()) -> SideBySide:
+        """A pair that goes on from a file exactly where ``save`` left it."""
+        header, arrays = file_format.read(path)
+        try:
+            engine_state.check_kind(header, "SideBySide")
+            a, b = (Sampler.of(_engine(header[name], arrays, name, parts)) for name in ("a", "b"))
+            about = header[_KIND]
+            made = cls.__new__(cls)
+            made._own(a, b, np.random.Generator(np.random.PCG64()))
+            made._coins.bit_generator.state = about["coins"]
+            made._round, made._questions = (engine_state.count(about[name]) for name in ("round", "questions"))
+            derived = {f"tally.{name}": getattr(made._tally, name) for name in DERIVED}
+            made._tally = with_arrays(made._tally, "tally", arrays | derived)
+            made._sizes = arrays["sizes"]
+            if not is_sound(made._tally) or made._sizes.shape != (2,) or not (made._sizes >= 0.0).all():
+                raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
+            complete(made._tally)
+            made._open = dict(_opened(line, made) for line in about["open"])
+            return made
+        except SnapshotError:
+            raise
+        except engine_state.UNREADABLE as error:
+            raise SnapshotError("the file holds no SideBySide that this version can read.", owner="load") from error
+
+
+def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, parts: Any) -> Engine:
+    own = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+    return engine_state.restore(header, own, None, given=parts)[0]
+
+
+def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
+    """An open question from a header that may say anything."""
+    number, chance, place, level, *asks = line
+    number = engine_state.count(number, pair.round - 1)
+    place = -1 if place == -1 else engine_state.count(place, int(pair._tally.count[0]) - 1)
+    level = engine_state.count(level, LEVELS - 1)
+    a, b = (Ask(*each) for each in asks)
+    waits = [ask for sampler in (pair.a, pair.b) for ask in sampler.pending]
+    known = all(ask in waits for ask in (a, b) if ask.query) and (a.query or b.query)
+    if not known or type(chance) is not float or not 0.0 < chance <= 1.0:
+        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
+    return number, _Open(PairAsk(number, a, b, chance, True), place, level)
