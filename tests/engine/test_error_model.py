@@ -61,7 +61,7 @@ def test_the_boundary_is_where_the_odds_are_those_of_the_costs():
         model = new_model()
         model[:3] = rng.normal(-1, 2), rng.uniform(0.3, 5), rng.normal(0, 0.5)
         for p in rng.normal(rng.normal(), rng.uniform(0.1, 2), 50):
-            note_margin(model, p, 1.0)
+            note_margin(model, p, 1.0, True)
         for cost in (-3.0, -0.5, 1.0, 4.0):
             edge = boundary(model, cost)
             if edge != 0.0 and abs(edge - model[13] / 50) < 7 * model[15]:

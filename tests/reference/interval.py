@@ -33,14 +33,16 @@ def wealth(trace):
     A, estimate = np.zeros((trace.rounds, 32)), np.zeros(trace.rounds)
     for t in range(trace.rounds):
         p, P, x = trace.margin[t], trace.probability[t], bool(trace.mistaken[t])
-        seen = trace.margin[: t + 1]
-        z = np.clip((p - seen.mean()) / seen.std(), -8, 8) if seen.std() > 1e-6 * abs(seen).max() else 0.0
+        if t < 64 or t % 64 == 0:  # mean and deviation are looked at now and then
+            seen = trace.margin[: t + 1]
+            mean, deviation = seen.mean(), max(seen.std(), 1e-6 * np.sqrt((seen**2).mean())) or 1.0
+        z = np.clip((p - mean) / deviation, -8, 8)
         features = np.array([1.0, z, 1.0 if p > 0 else -1.0])
         positive = 1 / (1 + math.exp(-theta @ features))
         s = 1 - positive if p > 0 else positive
         # Levels keep the shrinking of every sixteenth label, after the first 64.
         n = labels if labels <= 64 else labels - labels % 16
-        e = nearest(s * n / (n + 60))
+        e = nearest(s * n / (n + 60)) if P < 1 else LEVELS[0]
         estimate[t] = e
         for j, c in enumerate(STAKES):
             a = best(rounded_down(P), e, c)

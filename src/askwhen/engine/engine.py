@@ -67,7 +67,7 @@ from .round import (
     tell_round,
 )
 from .state_arrays import copy_state, writeable
-from .tally import Tally, forget_round, new_tally
+from .tally import Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
 
 _CHUNK = 1 << 16
 _AHEAD = 256  # coins drawn at once
@@ -272,7 +272,7 @@ class Engine:
             learner, learning = learner_calls(self.learner, sparse, drift.state != 0, self.parts.learner)
             board = Board(learner, self.rule, self._audit, drift, self.tally, self.regression)
             (block, address), kind = new_frame(board)
-            self._board = ((block, learning, watching), address), kind
+            self._board = ((block, learning, watching, new_frame(self.tally)), address), kind
         return cast(tuple[tuple[Any, int], Any], self._board)
 
     def alone(self) -> tuple[int, Any]:
@@ -443,6 +443,10 @@ class Engine:
                 elif verdict != SOUND:
                     self._make_ready(verdict, row(part, done), "run", at_row(before + first + done))
                     frame, _ = self._boarded()
+            if not (self.regression or counts_in_rounds(self.tally)):
+                rounds = (record.probability, record.margin, record.prediction, record.queried, record.mistaken)
+                (_block, counted), counting = frame[0][-1]
+                note_rounds_at(counted, counting, *rounds, floor, blind)
             volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())

@@ -27,9 +27,9 @@ from ..contracts.learner import LARGEST_COUNT
 from ..linalg.vectors import LARGEST, all_within
 from .stakes import ERRORS, LEVELS
 
-A, B, C, COVARIANCE, LABELS, SUM, SQUARES, COUNT = 0, 1, 2, 3, 12, 13, 14, 15
-"""Places in the model: three numbers, their covariances, how many labels; and of p the sum, the sum of squares, and how
-many there were."""
+A, B, C, COVARIANCE, LABELS, SUM, SQUARES, COUNT, CENTRE, DEVIATION, SCALE = 0, 1, 2, 3, 12, 13, 14, 15, 16, 17, 18
+"""Places in the model: three numbers, their covariances, how many labels; of p the sum, the sum of squares, and how
+many there were; and its mean, its deviation and one over that as they were when they were last looked at."""
 
 _FIRST_B = 3.0
 _VARIANCES = np.array([4.0, 16.0, 1.0])
@@ -45,9 +45,10 @@ BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
 
 def new_model() -> np.ndarray:
     """A model that has heard no label."""
-    model = np.zeros(16)
+    model = np.zeros(19)
     model[B] = _FIRST_B
     model[COVARIANCE:LABELS:4] = _VARIANCES
+    model[[DEVIATION, SCALE]] = 1.0
     return model
 
 
@@ -62,39 +63,39 @@ def is_sound_model(model: np.ndarray) -> bool:
         and all_within(np.abs(S) - largest, -LARGEST, 0.0)
         and all_within(model[[LABELS, COUNT]], 0.0, LARGEST_COUNT)
         and all_within(model[SQUARES], 0.0, LARGEST)
-        and all_within(model[SUM], -LARGEST, LARGEST)
+        and all_within(model[[SUM, CENTRE]], -LARGEST, LARGEST)
+        and all_within(model[[DEVIATION, SCALE]], 1.0 / LARGEST, LARGEST)
     )
 
 
 @step
-def note_margin(model: Any, p: float, weight: float) -> None:
-    """Take p into its running mean and deviation, in place; margins beyond all measure have no say."""
-    if abs(p) < 1e100:
+def note_margin(model: Any, p: float, weight: float, look: bool) -> None:
+    """Take p into its running mean and deviation, in place; ``look`` at them, or go on with what was seen last.
+
+    Roots and quotients take longer than all else in a round that is not asked about.
+    """
+    if abs(p) < 1e100:  # margins beyond all measure have no say
         model[SUM] += p * weight
         model[SQUARES] += p * p * weight
         model[COUNT] += weight
+    if look and model[COUNT] > 0.0:
+        look_at_margins(model)
 
 
-@step
-def centre(model: Any) -> Any:
-    """The running mean of p."""
-    return model[SUM] / model[COUNT] if model[COUNT] > 0.0 else 0.0
-
-
-@step
-def deviation(model: Any) -> Any:
-    """The running deviation of p; 1 where it is not known yet."""
-    if not model[COUNT] > 0.0:
-        return 1.0
-    mean, square = centre(model), model[SQUARES] / model[COUNT]
+@apart
+def look_at_margins(model: Any) -> None:
+    """Note the running mean and deviation of p, in place; a deviation of 0 counts as 1."""
+    mean, square = model[SUM] / model[COUNT], model[SQUARES] / model[COUNT]
     found = math.sqrt(max(square - mean * mean, 1e-12 * square))
-    return found if found > 0.0 else 1.0
+    model[CENTRE] = mean
+    model[DEVIATION] = found if found > 0.0 else 1.0
+    model[SCALE] = 1.0 / model[DEVIATION]
 
 
 @step
 def standing(model: Any, p: float) -> Any:
     """Where p stands among the margins so far: z."""
-    return min(max((p - centre(model)) / deviation(model), -_LARGEST_Z), _LARGEST_Z)
+    return min(max((p - model[CENTRE]) * model[SCALE], -_LARGEST_Z), _LARGEST_Z)
 
 
 @step
@@ -116,7 +117,7 @@ def level_of(model: Any, limits: Any, p: float, positive: bool) -> Any:
     if positive:
         log = -log
     level = 0
-    for i in range(len(limits)):
+    for i in range(LEVELS - 1):
         level += 1 if log >= limits[i] else 0
     return level
 
@@ -130,15 +131,22 @@ def level_at(e: float) -> Any:
     return level
 
 
+@step
+def count_label(model: Any, limits: Any) -> Any:
+    """Count one more label, in place: how many there were before."""
+    before = model[LABELS]
+    model[LABELS] = before + 1.0
+    n = int(before) + 1
+    if n <= 64 or n & 15 == 0:  # later they hardly move
+        set_limits(limits, float(n))
+    return before
+
+
 @apart
-def hear_label(model: Any, limits: Any, p: float, positive: bool) -> None:
+def hear_label(model: Any, p: float, positive: bool) -> None:
     """Learn that the label at margin p was ``positive`` or not, in place."""
-    model[LABELS] += 1.0
-    n = model[LABELS]
     s, x = sigmoid(log_odds(model, p)), (1.0, standing(model, p), 1.0 if p > 0.0 else -1.0)
     move_model(model, x, s, (1.0 if positive else 0.0) - s)
-    if n <= 64.0 or n % 16.0 == 0.0:  # later they hardly move
-        set_limits(limits, n)
 
 
 @step
@@ -162,7 +170,7 @@ def move_model(model: Any, x: Any, s: float, error: float) -> None:
     model[B] = max(model[B], 0.0)
 
 
-@step
+@apart
 def set_limits(limits: Any, n: float) -> None:
     """Write the log odds from which on e is of the next level, after n labels."""
     for i in range(len(limits)):
@@ -179,7 +187,7 @@ def boundary(model: Any, log_cost: float) -> Any:
     """
     if log_cost == 0.0:
         return 0.0
-    here = model[A] - model[B] * centre(model) / deviation(model)
+    here = model[A] - model[B] * model[CENTRE] * model[SCALE]
     if here - model[C] > log_cost:
         return min(at_odds(model, log_cost + model[C]), 0.0)
     if here + model[C] < log_cost:
@@ -191,4 +199,4 @@ def boundary(model: Any, log_cost: float) -> Any:
 def at_odds(model: Any, log: float) -> Any:
     """The margin at which a + b z is this, z at most 8 in size."""
     z = (log - model[A]) / max(model[B], 1e-9)
-    return centre(model) + deviation(model) * min(max(z, -_LARGEST_Z), _LARGEST_Z)
+    return model[CENTRE] + model[DEVIATION] * min(max(z, -_LARGEST_Z), _LARGEST_Z)

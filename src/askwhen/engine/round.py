@@ -58,7 +58,7 @@ from .players import (
     call_watch,
 )
 from .stakes import place_of
-from .tally import certainty_of, count_told, note_round, settle_round
+from .tally import certainty_of, count_told_apart, counts_in_rounds, note_round, settle_round
 
 LABEL_REFUSED = 4
 """A verdict: the learner cannot learn this label without overflow."""
@@ -242,7 +242,7 @@ def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any
     verdict, m, q, _, asked, by_rule, period, chance, switched, edge = found
     p, level, certainty = margin(beyond(m, q, edge), q), first, 0.0
     if verdict == SOUND and not board.regression:
-        level += note_round(board.tally, chance, p, p > 0.0, asked)
+        level += note_round(board.tally, chance, place_of(chance), p, p > 0.0, asked)
         certainty = certainty_of(board.tally, p)
     if switched and not asked:
         restart_if_due(board)
@@ -298,10 +298,11 @@ def run_rounds(
     """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict).
 
     The rounds are ``blind`` if it depends on the coin whether their margins are computed; their probability of asking
-    is not below the floor.
+    is not below the floor. They are counted here only if the next round depends on that; see ``note_all``.
     """
     (board,) = lend(address)
     learner, regression, place = board.learner, board.regression, place_of(floor)
+    counts = counts_in_rounds(board.tally) and not regression
     y, times, given, u, record = borrow(y), borrow(times), borrow(given), borrow(record.coin), borrow(record)
     n = len(y)
     timed = len(times) > 0
@@ -337,8 +338,8 @@ def run_rounds(
             if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y[i], mistaken, 1.0) == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
-        if not regression:
-            count_told(board.tally, chance, p, prediction > 0.0, asked, mistaken, place, blind)
+        if counts:
+            count_told_apart(board.tally, chance, p, prediction > 0.0, asked, mistaken, place, blind)
         if switched:
             restart_if_due(board)
     return n, SOUND

@@ -48,7 +48,9 @@ EARLIER = 15
 SMALLEST_COIN = 2.0**-53
 """The smallest probability of asking that there is: coins are multiples of 2^-53, and the coin 0 always asks."""
 
-_HALF_ROOT = CHANCES[1]
+_FRACTION = (1 << 52) - 1
+_ROOT = int(CHANCES[1:2].view(np.int64)[0]) & _FRACTION
+"""The bits of the fraction of a number, and those of the root of 1/2."""
 
 STANDARD = np.concatenate([0.5 ** np.arange(HALVINGS), -(0.5 ** np.arange(HALVINGS))])
 """The stakes of every tally but those of the first release: 1, 1/2, 1/4, .. above, and the same below."""
@@ -62,8 +64,8 @@ def place_of(P: float) -> Any:
     """The place of the largest probability in ``CHANCES`` that is not above P."""
     if not P >= 2.0**-16:  # and where a damaged file has made it no number
         return PLACES - 1
-    fraction, exponent = math.frexp(P)
-    return -2 * exponent + (1 if fraction >= _HALF_ROOT else 2)
+    bits = np.float64(P).view(np.int64)  # of which the exponent and the fraction are read: no function is as fast
+    return 2 * (1023 - (bits >> 52)) - (1 if bits & _FRACTION >= _ROOT else 0)
 
 
 @step

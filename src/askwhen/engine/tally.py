@@ -31,6 +31,7 @@ from .error_model import (
     LABELS,
     SHRINK,
     boundary,
+    count_label,
     hear_label,
     is_sound_model,
     level_at,
@@ -47,18 +48,24 @@ WINDOWS = (1_000, 5_000, 20_000)
 """Of how many of the last rounds a sampler can tell the accuracy, up to a tenth more."""
 
 BLOCKS = 11
-ROUNDS, UNOBSERVED, ANSWERED, MISTAKES, FORGOTTEN, EXPECTED, RESIDUAL = range(7)
+ROUNDS, UNOBSERVED, ANSWERED, MISTAKES, FORGOTTEN, CERTAIN, EXPECTED, RESIDUAL = range(8)
 """Places in sums: rounds, those in which nothing could be asked, labels told, mistakes among them, questions that will
-never be answered, the mistakes that were predicted, and the weighted difference of what was told from that."""
+never be answered, mistakes in rounds that were certain to be asked about, which need no bet; the mistakes that were
+predicted, and the weighted difference of what was told from that."""
 
 CELLS = PLACES * LEVELS
-_SUMS = 7
+_SUMS = 8
+_HEARD, _BETWEEN = 1000, 7
+"""Where every label is told anyway, the error model hears one in eight after the first ones: more is no use."""
+
 _FACTORS = 1e200
 """A product is made a logarithm before it leaves the range from 1e-200 to this."""
 
 
 class Tally(NamedTuple):
-    """See above. ``count`` holds the number of rounds, ``steps`` the length of a window's blocks.
+    """See above. count = (rounds, the first round of the present block, how many of its cells are ``touched``).
+
+    ``steps`` has the length of a window's blocks, and ``touched`` the cells of the present block that are not 0.
 
     ``growth`` and ``loss`` are e^c and 1 - e^c of the stakes c. ``log_cost`` is ln of what a false positive costs, in
     false negatives.
@@ -68,6 +75,7 @@ class Tally(NamedTuple):
     logs: Any
     sums: Any
     now: Any
+    touched: Any
     product: Any
     carried: Any
     fresh: Any
@@ -85,14 +93,14 @@ class Tally(NamedTuple):
     log_cost: float
 
 
-DERIVED = ("growth", "loss", "factors", "limits", "steps")
+DERIVED = ("growth", "loss", "factors", "limits", "steps", "touched")
 """What follows from the rest, and is not kept in files."""
 
 
 def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes: np.ndarray = STANDARD) -> Tally:
     """Nothing has happened; windows of so many rounds will be kept, each a multiple of the first or shorter than 10."""
     W = len(windows)
-    cells, now = np.zeros((2, CELLS)), np.zeros((2, CELLS), np.uint16)
+    cells, now, touched = np.zeros((2, CELLS)), np.zeros(2 * CELLS, np.uint16), np.zeros(2 * CELLS, np.int64)
     wealth = [np.zeros((2, STAKES)) for _ in range(2)]
     blocks = np.zeros((W, BLOCKS, CELLS), np.uint16), np.zeros((W, BLOCKS, STAKES)), np.zeros((W, BLOCKS, _SUMS))
     steps = np.array([max(window // 10, 1) for window in windows], np.int64)
@@ -103,6 +111,7 @@ def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes:
         wealth[0],
         np.zeros((2, _SUMS)),
         now,
+        touched,
         np.ones((2, STAKES)),
         wealth[1],
         np.zeros((2, _SUMS)),
@@ -113,7 +122,7 @@ def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes:
         np.zeros(STAKES),
         new_model(),
         limits,
-        np.zeros(1, np.int64),
+        np.zeros(3, np.int64),
         steps,
         float(log_cost),
     )
@@ -124,6 +133,8 @@ def complete(tally: Tally) -> None:
     tally.growth[:], tally.loss[:] = np.exp(tally.stakes), -np.expm1(tally.stakes)
     n = tally.model[LABELS]
     set_limits(tally.limits, n if n <= 64.0 else n - n % 16.0)
+    touched = np.flatnonzero(tally.now)
+    tally.touched[: len(touched)], tally.count[2] = touched, len(touched)
 
 
 @is_sound.of(Tally)
@@ -140,7 +151,13 @@ def _is_sound(tally: Tally) -> Any:
         and bool((np.sign(tally.stakes) == np.sign(STANDARD)).all())
         and is_sound_model(tally.model)
         and all_within(tally.count, 0, LARGEST_COUNT)
+        and tally.count[1] == first_of_block(int(tally.count[0]), int(tally.steps[0]))
     )
+
+
+def first_of_block(count: int, size: int) -> int:
+    """The first round of the present block of this size, which ends only when the next round begins."""
+    return max(count - 1, 0) // size * size
 
 
 @apart
@@ -151,27 +168,26 @@ def end_block(tally: Any) -> None:
     for side in range(2):
         product, carried = tally.product[side], tally.carried[side]
         for j in range(len(product)):
-            log = carried[j]
-            if product[j] != 1.0:
-                log += math.log(product[j])
-            tally.logs[side, j] += log
-            for w in range(len(steps)):
-                tally.block_logs[w, last // steps[w] % BLOCKS, j] += log
-            product[j], carried[j] = 1.0, 0.0
-        now, cells, fresh = tally.now[side], tally.cells[side], tally.fresh[side]
-        for i in range(len(now)):
-            cells[i] += now[i]
-        for w in range(len(steps)):
-            block = tally.block_cells[w, last // steps[w] % BLOCKS]
-            for i in range(len(now)):
-                block[i] += now[i]
-            for i in range(len(fresh)):
-                tally.block_sums[w, last // steps[w] % BLOCKS, i] += fresh[i]
-        for i in range(len(now)):
-            now[i] = 0
+            if product[j] != 1.0 or carried[j] != 0.0:
+                log = carried[j] + math.log(product[j])
+                tally.logs[side, j] += log
+                for w in range(len(steps)):
+                    tally.block_logs[w, last // steps[w] % BLOCKS, j] += log
+                product[j], carried[j] = 1.0, 0.0
+        fresh = tally.fresh[side]
         for i in range(len(fresh)):
             tally.sums[side, i] += fresh[i]
+            for w in range(len(steps)):
+                tally.block_sums[w, last // steps[w] % BLOCKS, i] += fresh[i]
             fresh[i] = 0.0
+    for at in range(tally.count[2]):
+        cell = tally.touched[at]
+        n = tally.now[cell]
+        tally.now[cell] = 0
+        tally.cells[cell // CELLS, cell % CELLS] += n
+        for w in range(len(steps)):
+            tally.block_cells[w, last // steps[w] % BLOCKS, cell % CELLS] += n
+    tally.count[1], tally.count[2] = count, 0
     for w in range(len(steps)):
         if count % steps[w] == 0:
             slot = count // steps[w] % BLOCKS
@@ -183,18 +199,19 @@ def end_block(tally: Any) -> None:
 
 
 @step
-def note_round(tally: Any, P: float, p: float, positive: bool, asked: bool) -> Any:
+def note_round(tally: Any, P: float, place: int, p: float, positive: bool, asked: bool) -> Any:
     """Count a round with margin p, whose prediction is ``positive`` or not, in place: the level that it is bet on."""
-    level = 0  # of no account where nothing may be asked, and there p may be unknown
+    level = 0  # of no account where nothing may be asked, and p may be unknown; nor where it is asked for certain
     if not math.isnan(p):
-        raw = p + boundary(tally.model, tally.log_cost)
-        note_margin(tally.model, raw, 1.0)
-        level = level_of(tally.model, tally.limits, raw, positive)
-    count_round(tally, place_of(P), level, positive, asked, P > 0.0)
+        raw, t = p + boundary(tally.model, tally.log_cost), tally.count[0]
+        note_margin(tally.model, raw, 1.0, t < 64 or t & 63 == 0)
+        if P < 1.0:
+            level = level_of(tally.model, tally.limits, raw, positive)
+    count_round(tally, place, level, positive, asked, P > 0.0)
     return level
 
 
-@step
+@apart
 def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any:
     """Count a round whose margin is known only if the coin said so, in place: the level that it is bet on."""
     sums, fresh, n = tally.sums, tally.fresh, tally.model[LABELS]
@@ -211,7 +228,7 @@ def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any
 def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
     """Count a round in its cell, unless it was asked about, in place; it is ``observed`` if it can have been."""
     count, side = tally.count, 1 if positive else 0
-    if count[0] % tally.steps[0] == 0 and count[0] > 0:
+    if count[0] - count[1] >= tally.steps[0]:
         end_block(tally)
     count[0] += 1
     fresh = tally.fresh[side]
@@ -221,7 +238,11 @@ def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool,
     else:
         fresh[UNOBSERVED] += 1.0
     if not asked:
-        tally.now[side, place * LEVELS + level] += 1
+        cell = side * CELLS + place * LEVELS + level
+        if tally.now[cell] == 0:
+            tally.touched[count[2]] = cell
+            count[2] += 1
+        tally.now[cell] += 1
 
 
 @step
@@ -232,33 +253,39 @@ def certainty_of(tally: Any, p: float) -> Any:
     return sigmoid(log if p > 0.0 else -log)
 
 
-@step
+@apart
 def settle_round(tally: Any, ago: int, P: float, p: float, place: int, level: int, positive: bool, wrong: bool) -> None:
     """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
     raw = p + boundary(tally.model, tally.log_cost)
-    hear_label(tally.model, tally.limits, raw, positive != wrong)
+    n = int(count_label(tally.model, tally.limits))
+    if P < 1.0 or n < _HEARD or n & _BETWEEN == 0:
+        hear_label(tally.model, raw, positive != wrong)
     settle_bet(tally, ago, P, place, level, positive, wrong)
 
 
 @step
 def settle_bet(tally: Any, ago: int, P: float, place: int, level: int, positive: bool, wrong: bool) -> None:
     """The same without the error model."""
-    bet(tally.factors, tally.growth, tally.loss, P, place, level, wrong, wrong)
+    certain = P == 1.0 and place == 0 and level < LEVELS
+    if not certain:
+        bet(tally.factors, tally.growth, tally.loss, P, place, level, wrong, wrong)
     expected = ERRORS[level] if level < LEVELS else 0.0
     residual = ((1.0 if wrong else 0.0) - expected) / max(P, SMALLEST_COIN)
-    side, last, size = 1 if positive else 0, tally.count[0] - 1, tally.steps[0]
-    if tally.count[0] - ago >= last // size * size:
-        add_label(tally.fresh[side], wrong, residual)
-        multiply_up(tally, side)
+    side = 1 if positive else 0
+    if tally.count[0] - ago >= tally.count[1]:
+        add_label(tally.fresh[side], wrong, certain, residual)
+        if not certain:
+            multiply_up(tally, side)
     else:
-        settle_late(tally, ago, side, wrong, residual)
+        settle_late(tally, ago, side, wrong, certain, residual)
 
 
 @step
-def add_label(sums: Any, wrong: bool, residual: float) -> None:
+def add_label(sums: Any, wrong: bool, certain: bool, residual: float) -> None:
     """Count a label, in place."""
     sums[ANSWERED] += 1.0
     sums[MISTAKES] += 1.0 if wrong else 0.0
+    sums[CERTAIN] += 1.0 if wrong and certain else 0.0
     sums[RESIDUAL] += residual
 
 
@@ -276,16 +303,18 @@ def multiply_up(tally: Any, side: int) -> None:
 
 
 @apart
-def settle_late(tally: Any, ago: int, side: int, wrong: bool, residual: float) -> None:
+def settle_late(tally: Any, ago: int, side: int, wrong: bool, certain: bool, residual: float) -> None:
     """Count a label in the blocks that its round was in, where they are still there, in place."""
-    add_label(tally.sums[side], wrong, residual)
-    add_logs(tally.logs[side], tally.factors)
+    add_label(tally.sums[side], wrong, certain, residual)
+    if not certain:
+        add_logs(tally.logs[side], tally.factors)
     last, place, steps = tally.count[0] - 1, tally.count[0] - ago, tally.steps
     for w in range(len(steps)):
         block = place // steps[w]
         if place >= 0 and last // steps[w] - block < BLOCKS:
-            add_label(tally.block_sums[w, block % BLOCKS], wrong, residual)
-            add_logs(tally.block_logs[w, block % BLOCKS], tally.factors)
+            add_label(tally.block_sums[w, block % BLOCKS], wrong, certain, residual)
+            if not certain:
+                add_logs(tally.block_logs[w, block % BLOCKS], tally.factors)
 
 
 @step
@@ -315,9 +344,20 @@ def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -
             tally.block_sums[w, block % BLOCKS, FORGOTTEN] += 1.0
 
 
+@step
+def counts_in_rounds(tally: Any) -> Any:
+    """Whether rounds must be counted as they are played: with costs, what was told moves the boundary of the next."""
+    return tally.log_cost != 0.0
+
+
 def note_rounds(tally: Tally, *told: Any) -> None:
     """Count rounds that were told at once, in place; see :func:`note_all`."""
     (_held, address), kind = new_frame(tally)
+    note_rounds_at(address, kind, *told)
+
+
+def note_rounds_at(address: int, kind: Any, *told: Any) -> None:
+    """The same for a tally in a frame."""
     entry_point(note_all, kind, *told)(address, *told)
 
 
@@ -332,7 +372,7 @@ def note_all(
     floor: float,
     blind: bool,
 ) -> None:
-    """Count rounds that were told at once, in place.
+    """Count rounds that were told at once, in place: in a loop of its own that takes half the time.
 
     In ``blind`` rounds whether P is known depends on the coin: each is bet on as one that was asked about with the
     rule's floor.
@@ -346,6 +386,14 @@ def note_all(
         count_told(tally, probability[i], margin[i], *told, place, blind)
 
 
+@apart
+def count_told_apart(
+    tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
+) -> None:
+    """The same, not written out where it is called: there it would slow down rounds that do not call it."""
+    count_told(tally, P, p, positive, asked, wrong, place, blind)
+
+
 @step
 def count_told(
     tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
@@ -354,9 +402,9 @@ def count_told(
     if blind:
         level = note_blind_round(tally, place, positive, asked)
         if asked:
-            note_margin(tally.model, p, 1.0 / P)
+            note_margin(tally.model, p, 1.0 / P, True)
     else:
         place = place_of(P)
-        level = note_round(tally, P, p, positive, asked)
+        level = note_round(tally, P, place, p, positive, asked)
     if asked:
         settle_round(tally, 1, P, p, place, level, positive, wrong)

@@ -2,7 +2,7 @@
 
 from . import bounds
 from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
-from .alarm import Alarm, alarm
+from .alarms import Alarm, alarm
 from .comparators import best_linear, best_linear_by_segment
 from .comparing import Cell, Comparison, compare
 from .needed import Needed

@@ -15,6 +15,7 @@ from ..engine.tally import (
     ANSWERED,
     BLOCKS,
     CELLS,
+    CERTAIN,
     EXPECTED,
     FORGOTTEN,
     MISTAKES,
@@ -76,9 +77,9 @@ def _table(stakes: bytes) -> np.ndarray:
     return all_unasked(np.frombuffer(stakes)).reshape(CELLS, STAKES)
 
 
-def _wealth(tally: Tally, cells: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """A from counts of unasked rounds and the logarithms of what answers did."""
-    return np.asarray(cells @ _table(tally.stakes.tobytes()) - logs)
+def _wealth(tally: Tally, cells: np.ndarray, logs: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """A from counts of unasked rounds, the logarithms of what answers did, and the mistakes that needed no bet."""
+    return np.asarray(cells @ _table(tally.stakes.tobytes()) - logs + sums[..., CERTAIN, None] * tally.stakes)
 
 
 def sides_of(tally: Tally, waiting: Iterable[Waiting] = ()) -> list[Counted]:
@@ -87,8 +88,8 @@ def sides_of(tally: Tally, waiting: Iterable[Waiting] = ()) -> list[Counted]:
     for _, P, level, positive in waiting:
         logs[int(positive)] += doubted(tally, P, level)
         opened[int(positive)] += 1
-    A = _wealth(tally, tally.cells + tally.now, logs)
     sums = tally.sums + tally.fresh
+    A = _wealth(tally, tally.cells + tally.now.reshape(2, CELLS), logs, sums)
     return [Counted(sums[s], A[s], tally.stakes, opened[s]) for s in (0, 1)]
 
 
@@ -99,7 +100,7 @@ def blocks_of(tally: Tally, which: int, first: int, last: int, waiting: Iterable
     cells = tally.block_cells[which, slots].astype(float).sum(axis=0)
     logs, sums = tally.block_logs[which, slots].sum(axis=0), tally.block_sums[which, slots].sum(axis=0)
     if last * size >= count:  # the present block of the shortest window is not among them yet
-        cells = cells + tally.now.sum(axis=0)
+        cells = cells + tally.now.reshape(2, CELLS).sum(axis=0)
         logs = logs + (tally.carried + np.log(tally.product)).sum(axis=0)
         sums = sums + tally.fresh.sum(axis=0)
     opened = 0
@@ -107,7 +108,7 @@ def blocks_of(tally: Tally, which: int, first: int, last: int, waiting: Iterable
         if first * size <= count - ago < last * size:
             logs = logs + doubted(tally, P, level)
             opened += 1
-    return Counted(sums, _wealth(tally, cells, logs), tally.stakes, opened)
+    return Counted(sums, _wealth(tally, cells, logs, sums), tally.stakes, opened)
 
 
 def window_of(tally: Tally, which: int, waiting: Iterable[Waiting] = ()) -> Counted:

@@ -31,6 +31,7 @@ from ..engine.tally import (
     ROUNDS,
     UNOBSERVED,
     Tally,
+    first_of_block,
     new_tally,
 )
 from ..errors import SnapshotError
@@ -45,7 +46,7 @@ _SHAPES = {"rounds": (2, 18), "high": (2, 16), "low": (2, 16), "up": (2, 16), "d
 def unobserved(rounds: int) -> Tally:
     """A tally for rounds of which nothing is known."""
     tally = new_tally()
-    tally.count[0] = rounds
+    tally.count[:2] = rounds, first_of_block(rounds, int(tally.steps[0]))
     tally.cells[0, (PLACES - 1) * LEVELS] = rounds
     tally.sums[0, [ROUNDS, UNOBSERVED]] = rounds
     return tally
@@ -55,7 +56,7 @@ def converted(old: dict[str, np.ndarray], rounds: int, pending: set[int]) -> Tal
     """A tally that goes on from the arrays of an old one, after so many rounds, some of which have open questions."""
     _check(old)
     tally = new_tally(stakes=FIRST_RELEASE)
-    tally.count[0] = rounds
+    tally.count[:2] = rounds, first_of_block(rounds, int(tally.steps[0]))
     total = old["rounds"].sum(axis=1)
     unstaked = total[:, None] - np.cumsum(old["rounds"], axis=1)[:, :HALVINGS]
     high, low = old["high"] - np.log(old["up"]), old["low"] + np.log(old["down"])
