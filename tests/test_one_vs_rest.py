@@ -1,6 +1,7 @@
 """Several classes with one question for all: against samplers of single classes, and as a sampler itself."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen.engine.class_tally import EXPECTED, RESIDUAL, SEEN, UNSEEN
 from askwhen.evaluate import accuracy
 
 CLASSES = ["ant", "bee", "cat"]
@@ -35,18 +37,119 @@ def test_every_class_learns_as_a_sampler_of_its_own(learner):
     np.testing.assert_array_equal(together.predict(X), np.array(CLASSES)[together.margins(X).argmax(axis=1)])
 
 
-def test_one_coin_against_the_largest_probability():
+def test_one_coin_against_half_the_gap_between_the_two_best():
     X, y = data()
     made, coins = sampler(), np.random.Generator(np.random.PCG64(3))
     for x, label in zip(X, y, strict=True):
         p = made.margins(x[None])[0]
         ask = made.ask(x)
-        assert ask.probability == pytest.approx((0.5 / (0.5 + np.abs(p))).max())
+        gap = 0.5 * np.subtract(*np.sort(p)[[-1, -2]])
+        assert ask.margin == pytest.approx(gap, abs=1e-300)
+        assert ask.probability == pytest.approx(0.5 / (0.5 + gap))
         assert ask.query == (coins.random() < ask.probability)
-        assert (ask.prediction, ask.margin) == (CLASSES[p.argmax()], p.max())
+        assert ask.prediction == CLASSES[p.argmax()]
         if ask.query:
             made.tell(ask, label)
-    assert made.pending == []
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [aw.Lasec(1.0, 50.0, update="queried"), aw.LeastSquares(), aw.AutoLasec()],
+    ids=lambda each: type(each).__name__,
+)
+def test_two_classes_ask_what_two_labels_ask(learner):
+    X, y = data(500)
+    y = np.where(y == CLASSES[0], 1, -1)
+    two, several = (
+        aw.Sampler(learner, aw.BudgetRule(0.2), seed=4),
+        aw.OneVsRest([-1, 1], learner, aw.BudgetRule(0.2), seed=4),
+    )
+    expected, found = two.run(X, y), several.run(X, y)
+    np.testing.assert_array_equal(found.queried, expected.queried)
+    np.testing.assert_array_equal(found.prediction, expected.prediction)
+    np.testing.assert_allclose(found.probability, expected.probability, atol=1e-12)
+    np.testing.assert_allclose(found.margin, np.abs(expected.margin), atol=1e-12)
+    of_two, of_several = accuracy(two), accuracy(several).classes[1]
+    for name in ("precision", "recall", "f_measure"):
+        assert getattr(of_several, name).unbiased == pytest.approx(getattr(of_two, name).unbiased, abs=0.05)
+
+
+def play_all_coins(X, y, classes):
+    """Every sequence of asked and not asked, with its probability, the sampler after it, and its predictions."""
+    for asked in itertools.product([True, False], repeat=len(X)):
+        made = aw.OneVsRest(classes, aw.Perceptron(), aw.MarginRule(0.7, floor=0.2), seed=0)
+        chance, predicted = 1.0, []
+        for x, label, query in zip(X, y, asked, strict=True):
+            made._judge._drawn[:] = [0.0 if query else 1.0 - 1e-12]
+            ask = made.ask(x)
+            chance *= ask.probability if query else 1.0 - ask.probability
+            if chance == 0.0:
+                break
+            predicted.append(ask.prediction)
+            if ask.query:
+                made.tell(ask, label)
+        if chance > 0.0:
+            yield chance, made, predicted
+
+
+def test_false_and_missed_ones_are_unbiased_over_all_coin_sequences():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((6, 2)), rng.choice(["a", "b", "c"], 6)
+    mean, truth, total = np.zeros((3, 2)), np.zeros((3, 2)), 0.0
+    for chance, made, predicted in play_all_coins(X, y, ["a", "b", "c"]):
+        sums = made.class_tally().sums
+        total += chance
+        for c, label in enumerate("abc"):
+            rest = sums.sum(axis=0) - sums[c]
+            false = sums[c, EXPECTED] + sums[c, RESIDUAL]
+            missed = rest[EXPECTED] / 2 + rest[UNSEEN] + sums[c, SEEN]
+            mean[c] += chance * np.array([false, missed])
+            said = np.array(predicted) == label
+            truth[c] += chance * np.array([(said & (y != label)).sum(), (~said & (y == label)).sum()])
+    assert total == pytest.approx(1.0)
+    np.testing.assert_allclose(mean, truth, atol=1e-9)
+
+
+def test_precision_recall_and_f_of_every_class_cover_the_truth_and_are_kept(tmp_path):
+    missed, of = 0, 0
+    for seed in range(6):
+        rng = np.random.default_rng([seed, 7])
+        X = rng.standard_normal((1500, 4))
+        y = np.array(["a", "b", "c"])[(X[:, :3] + 0.5 * rng.standard_normal((1500, 3))).argmax(axis=1)]
+        made = aw.OneVsRest(["a", "b", "c"], seed=seed)
+        trace = made.run(X, y)
+        found = accuracy(made).classes
+        made.save(tmp_path / "m")
+        assert accuracy(aw.OneVsRest.load(tmp_path / "m")).classes == found
+        for label, each in found.items():
+            said, true = trace.prediction == label, y == label
+            hits = (said & true).sum()
+            for estimate, truth in (
+                (each.precision, hits / said.sum()),
+                (each.recall, hits / true.sum()),
+                (each.f_measure, 2 * hits / (said.sum() + true.sum())),
+            ):
+                of += 1
+                missed += not estimate.low <= truth <= estimate.high
+            assert each.predicted == said.sum()
+            assert each.answered == (trace.queried & said).sum()
+        assert "recall" in str(found["a"])
+    assert missed <= 0.1 * of
+
+
+def test_open_and_forgotten_questions_widen_what_is_known_of_a_class():
+    X, y = data(300)
+    made = aw.OneVsRest(CLASSES, aw.Perceptron(), aw.FixedRate(0.5), seed=3)
+    asks = [(made.ask(x), label) for x, label in zip(X, y, strict=True)]
+    before = accuracy(made).classes[CLASSES[0]]
+    for ask, label in asks:
+        if ask.query and ask.round % 7:
+            made.tell(ask, label)
+    told = accuracy(made).classes[CLASSES[0]]
+    assert before.recall.low <= told.recall.low <= told.recall.high <= before.recall.high
+    for ask in made.pending:
+        made.forget(ask)
+    assert accuracy(made).classes[CLASSES[0]].recall == told.recall
 
 
 def test_by_uncertainty_the_most_uncertain_class_decides():
@@ -84,8 +187,7 @@ def test_a_budget_holds_for_the_questions():
     assert trace.mistakes / 4000 < 0.25
     found = accuracy(made)
     assert found.overall.low <= 1 - trace.mistakes / 4000 <= found.overall.high
-    again = accuracy(trace).overall  # of the margins of the best classes, while the sampler bets on the closest ones
-    assert again.low <= 1 - trace.mistakes / 4000 <= again.high
+    assert accuracy(trace).overall == found.overall
 
 
 def test_it_goes_on_from_a_file_bit_for_bit(tmp_path):

@@ -1,9 +1,9 @@
 """Several classes: one learner for each against the rest, and one question for all of them.
 
-In every round one coin is tossed against the largest of the classes' probabilities. For a rule that asks near the
-boundary that is the probability of the class with the smallest margin, for one that asks by uncertainty that of the
-most uncertain class: so one rule decides on that class's numbers, and a budget holds for the questions, not for each
-class. A label that comes is +1 for its class and -1 for the others.
+In every round one rule decides for all classes, and a budget holds for the questions, not for each class. A rule that
+asks near the boundary is given half the gap between the two best classes in the place of the margin: of two classes
+that is the margin of one of them. One that asks by uncertainty is given the numbers of the most uncertain class. A
+label that comes is +1 for its class and -1 for the others.
 """
 
 from __future__ import annotations
@@ -12,22 +12,33 @@ import copy
 import dataclasses
 import os
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from .compiled.steps import entry_point
-from .contracts.learner import Learner, grow
+from .contracts.learner import Learner, grow, is_sound
 from .contracts.rule import Rule, least_chance
 from .contracts.sampler import Parts
+from .engine.class_tally import (
+    KEPT,
+    ClassTally,
+    count_class,
+    doubt_class,
+    level_of_certainty,
+    new_class_tally,
+    settle_class,
+)
 from .engine.decider import Decider
 from .engine.door import moment, moments, open_question
 from .engine.engine import Engine, Shape, Waiting, seen_rows
+from .engine.error_model import LABELS
 from .engine.instances import all_canonical, check_instance, check_instances, check_names
 from .engine.live_row import LiveRow
 from .engine.parts import check_parts
 from .engine.players import NOT_READY
 from .engine.round import BY_RULE, learn_row, score_row
+from .engine.stakes import LEVELS
 from .engine.state_arrays import copy_state
 from .engine.tally import Tally
 from .errors import INSTANCES, InputError, SnapshotError, at_row
@@ -101,6 +112,7 @@ class OneVsRest:
         self._judge = judge
         self._learners = learners
         self._open: dict[int, _Open] = {}
+        self._classes = new_class_tally(len(classes))
         self._by_uncertainty = bool(judge.parts.rule.needs_uncertainty)
         self._unpickled()
 
@@ -163,7 +175,8 @@ class OneVsRest:
     def ask(self, x: Any, time: Any = None) -> Ask:
         """Play one round: predict the class of x and decide whether its label is worth asking for.
 
-        ``prediction`` is a class, and ``margin`` that of its learner.
+        ``prediction`` is a class, ``margin`` half the gap between it and the next best one, by which the rule decides,
+        and ``uncertainty`` that of its learner.
         """
         with self._lock:
             now = moment(self._judge, "ask", time)
@@ -200,13 +213,20 @@ class OneVsRest:
         judge = self._judge
         m, q, norm2 = self._scores(judge.seen(x), owner, where)
         p = m / (1.0 + q)
-        j = int(q.argmax() if self._by_uncertainty else np.abs(p).argmin())
-        asked = judge.decide(x, time, max(abs(m[j]), _TINY), q[j], norm2[j])
         best = int(p.argmax())
+        if self._by_uncertainty:
+            j = int(q.argmax())
+            asked = judge.decide(x, time, max(abs(m[j]), _TINY), q[j], norm2[j])
+        else:
+            gap = 0.5 * (p[best] - np.delete(p, best).max())
+            asked = judge.decide(x, time, max(gap * (1.0 + q[best]), _TINY), q[best], norm2[best])
         r = float(q[best] / (1.0 + q[best])) if judge.has_uncertainty else None
-        ask = Ask(asked.round, self.classes[best], float(p[best]), r, asked.probability, asked.query, asked.certainty)
+        ask = asked._replace(prediction=self.classes[best], uncertainty=r)
+        certainty = 1.0 if asked.certainty is None else asked.certainty
+        level = level_of_certainty(certainty, float(judge.tally.model[LABELS]))
+        count_class(self._classes, best, ask.probability, level, ask.query)
         if ask.query:
-            self._open[ask.round] = _Open(ask, p > 0.0, judge.numbers.copy())
+            self._open[ask.round] = _Open(ask, p > 0.0, judge.numbers.copy(), level)
         return ask
 
     def _compile(self) -> None:
@@ -260,15 +280,25 @@ class OneVsRest:
         updates = judge.updates
         judge.tell(question, 1.0 if waiting.ask.prediction == self.classes[k] else -1.0)
         judge.updates = updates + moved
+        settle_class(self._classes, self._places[waiting.ask.prediction], k, waiting.ask.probability, waiting.level)
         del self._open[number]
         return moved
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
         with self._lock:
-            number = open_question("forget", self._open, ask).ask.round
-            self._judge.drop(number)
-            del self._open[number]
+            waiting = open_question("forget", self._open, ask)
+            self._judge.drop(waiting.ask.round)
+            doubt_class(self._classes, self._places[waiting.ask.prediction], waiting.ask.probability, waiting.level)
+            del self._open[waiting.ask.round]
+
+    def class_tally(self) -> ClassTally:
+        """What :func:`askwhen.evaluate.accuracy` reads of every class, with open questions in doubt, as a copy."""
+        with self._lock:
+            found = copy_state(self._classes)
+            for ask, _, _, level in self._open.values():
+                doubt_class(found, self._places[ask.prediction], ask.probability, level)
+            return cast(ClassTally, found)
 
     def _place(self, owner: str, label: Any) -> int:
         label = label.item() if isinstance(label, np.generic) else label
@@ -301,13 +331,13 @@ class OneVsRest:
                 )
             places = np.array([self._place("run", label) for label in labels])
             when = moments(judge, "run", times, n)
-            before = copy.deepcopy((judge, self._learners, self._open))
+            before = copy.deepcopy((judge, self._learners, self._open, self._classes))
             coins = copy.deepcopy(judge.coins)
             try:
                 self._begin("run", "X", d, not isinstance(rows, DenseRows))
                 played = self._run(rows, places, when, coins.random(n))
             except BaseException:
-                self._judge, self._learners, self._open = before
+                self._judge, self._learners, self._open, self._classes = before
                 self._begin_afresh()
                 raise
             judge.names = names
@@ -366,8 +396,8 @@ class OneVsRest:
         That of the best class is how likely the prediction is right; the others share the rest by their margins.
         """
         rows, best = np.arange(len(margins)), margins.argmax(axis=1)
-        closest = np.maximum(np.abs(margins).min(axis=1), _TINY)
-        right = np.maximum(self._judge.probabilities(closest), 1.0 / margins.shape[1])
+        second, first = np.partition(margins, -2, axis=1)[:, -2:].T
+        right = np.maximum(self._judge.probabilities(np.maximum(0.5 * (first - second), _TINY)), 1.0 / margins.shape[1])
         weights = np.exp(margins - margins.max(axis=1, keepdims=True))
         weights[rows, best] = 0.0
         found = weights * ((1.0 - right) / weights.sum(axis=1))[:, None]
@@ -388,8 +418,11 @@ class OneVsRest:
         """Write everything to a file, and a note, as ``Sampler.save`` does."""
         with self._lock:
             header, arrays = engine_state.dump(self._judge, self._learners)
-            waiting = [[*item.ask, item.signs.tolist(), item.numbers.tolist()] for item in self._open.values()]
+            waiting = [
+                [*item.ask, item.signs.tolist(), item.numbers.tolist(), item.level] for item in self._open.values()
+            ]
             about = {"classes": self.classes, "open": waiting}
+            arrays |= {f"classes.{name}": getattr(self._classes, name) for name in KEPT}
             file_format.write(path, {"one_vs_rest": about, "model": header}, arrays, note)
 
     @classmethod
@@ -407,6 +440,12 @@ class OneVsRest:
             _check_learners(classes, judge, learners)
             made = cls.__new__(cls)
             made._own(classes, judge, learners)
+            if f"classes.{KEPT[0]}" in arrays:  # older files have counted nothing by class
+                found = made._classes._replace(**{name: arrays[f"classes.{name}"].copy() for name in KEPT})
+                shapes = [getattr(found, name).shape == getattr(made._classes, name).shape for name in KEPT]
+                if not all(shapes) or not is_sound(found):
+                    raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
+                made._classes = found
             made._open = {waiting.ask.round: waiting for waiting in map(_open_of, about["open"])}
             known = all(waiting.ask.prediction in made._places for waiting in made._open.values())
             whole = all(len(waiting.signs) == len(classes) for waiting in made._open.values())
@@ -429,20 +468,22 @@ class OneVsRest:
 
 
 class _Open(NamedTuple):
-    """A question that waits: which learners said +1, and the numbers that the rule decided on."""
+    """A question that waits: which learners said +1, the numbers that the rule decided on, and the level of its bet."""
 
     ask: Ask
     signs: np.ndarray
     numbers: np.ndarray
+    level: int
 
 
 def _open_of(line: list[Any]) -> _Open:
     """An open question from the header of a file, checked, since a file may say anything."""
-    *ask, signs, numbers = line
+    *ask, signs, numbers, level = line if type(line[-1]) is int else [*line, 0]
     found = [engine_state.flag(sign) for sign in signs]
     if len(numbers) != 3 or not all(type(number) is float and 0.0 <= number < np.inf for number in numbers):
         raise SnapshotError("the snapshot's open questions contradict each other.", owner="load")
-    return _Open(engine_state.read_ask(ask), np.array(found, bool), np.array(numbers))
+    level = engine_state.count(level, LEVELS - 1)
+    return _Open(engine_state.read_ask(ask), np.array(found, bool), np.array(numbers), level)
 
 
 def _check_learners(classes: list[Any], judge: Engine, learners: list[Engine]) -> None:

@@ -114,10 +114,10 @@ def bet(factors: Any, growth: Any, loss: Any, P: float, place: int, level: int, 
     stake(factors, growth, loss, HALVINGS, P, rounded, e, below)
 
 
-def all_unasked(stakes: np.ndarray) -> np.ndarray:
-    """-a for every place, level and stake: what an unasked round adds to A."""
+def all_unasked(stakes: np.ndarray, share: float = 1.0) -> np.ndarray:
+    """-a for every place, level and stake: what an unasked round adds to A; with a share of the predicted mistakes."""
     k, loss = np.exp(stakes), -np.expm1(stakes)
-    P, e = CHANCES[:, None, None], ERRORS[:, None]
+    P, e = CHANCES[:, None, None], share * ERRORS[:, None]
     mean, left = 1.0 - e * loss, 1.0 - P
     root = left * loss * loss + P * left * loss * (1.0 + k) * (1.0 - 2.0 * e) + P * P * mean * mean
     return np.asarray(np.log(0.5 * (left * (1.0 + k) + P * mean + np.sqrt(np.maximum(root, 0.0)))))

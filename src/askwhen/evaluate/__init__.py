@@ -1,10 +1,12 @@
 """How good is it? Estimates and guarantees, from the labels that were asked for."""
 
 from . import bounds
-from .accuracy import Accuracy, Curve, Estimate, accuracy, accuracy_curve
+from .accuracy import Accuracy, Curve, accuracy, accuracy_curve
 from .alarms import Alarm, alarm
+from .by_class import ClassAccuracy
 from .comparators import best_linear, best_linear_by_segment
 from .comparing import Cell, Comparison, compare
+from .estimate import Cost, Estimate
 from .needed import Needed
 from .order import order_warning
 from .progress import Progress, Scores
@@ -16,7 +18,9 @@ __all__ = [
     "Accuracy",
     "Alarm",
     "Cell",
+    "ClassAccuracy",
     "Comparison",
+    "Cost",
     "Curve",
     "Difference",
     "Estimate",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from ..engine.tally import WINDOWS, Tally, new_tally, note_rounds
 from ..errors import InputError
 from ..trace.trace import Trace
 from ..validation import check_count, check_number
-from .confidence import both_kinds
+from .by_class import ClassAccuracy, by_class
 from .counted import Counted, sides_of, window_of
+from .estimate import Cost, Estimate, by_kind, inside
 from .needed import Needed, needed_labels
 
 RECENT = 5_000
@@ -30,31 +31,6 @@ RECENT = 5_000
 _LARGEST_WINDOW = 600_000
 _POINTS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 _MOST_LABELS = 10_000_000
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A share of rounds, or a cost, with an interval that holds at every round at once.
-
-    ``value`` is the estimate, kept inside the interval; ``unbiased`` is what it was before that.
-    """
-
-    value: float
-    low: float
-    high: float
-    unbiased: float
-    rounds: int
-
-    def __str__(self) -> str:
-        known = "unknown" if math.isnan(self.value) else f"{self.value:.1%}"
-        return f"{known} ({self.low:.1%} to {self.high:.1%})"
-
-
-class Cost(Estimate):
-    """The cost of a round: not a share, but what ``costs`` are counted in."""
-
-    def __str__(self) -> str:
-        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 
 @dataclass(frozen=True)
@@ -70,6 +46,8 @@ class Accuracy:
         rounds of the window at once with this confidence; it is not the chance that all windows of a long life do.
     f_measure, precision, recall : Estimate
         Of the label +1, over all rounds.
+    classes : dict of label to ClassAccuracy
+        Precision, recall and F of every class, where a sampler has several.
     cost : Cost or None
         What the mistakes cost, on average in a round, where ``costs`` say what each kind does.
     rounds, questions, answered, unanswered : int
@@ -93,6 +71,7 @@ class Accuracy:
     confidence: float
     windows: dict[int, Estimate] = field(default_factory=dict)
     cost: Cost | None = None
+    classes: dict[Any, ClassAccuracy] = field(default_factory=dict)
     counted: Counted | None = field(default=None, repr=False, compare=False)
 
     def needed(self, width: float) -> Needed:
@@ -196,7 +175,10 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     check_window("accuracy", recent)
     tally, _, questions, waiting = source.tally()
     window = window_of(tally, WINDOWS.index(recent), waiting)
-    return _report(tally, questions, waiting, alpha, window, getattr(source, "costs", None))
+    report = _report(tally, questions, waiting, alpha, window, getattr(source, "costs", None))
+    if not hasattr(source, "class_tally"):
+        return report
+    return replace(report, classes=dict(zip(source.classes, by_class(source.class_tally(), alpha), strict=True)))
 
 
 def check_window(owner: str, recent: Any) -> None:
@@ -291,18 +273,12 @@ def _estimate(found: Counted, alpha: float) -> Estimate:
     if rounds == 0:
         return Estimate(math.nan, 0.0, 1.0, math.nan, 0)
     fewest, largest = found.mistakes(alpha)
-    return _inside(float(_unbiased(found)), 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds, rounds)
+    return inside(float(_unbiased(found)), 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds, rounds)
 
 
 def _unbiased(found: Counted) -> Any:
     """The estimate over the rounds that could be asked about, with mean the accuracy over these."""
     return 1.0 - found.estimate / np.maximum(found.rounds - found.unobserved, 1.0)
-
-
-def _inside(unbiased: float, low: float, high: float, rounds: int) -> Estimate:
-    if math.isnan(unbiased):
-        return Estimate(math.nan, float(low), float(high), math.nan, rounds)  # one NaN, so that estimates can be equal
-    return Estimate(float(min(max(unbiased, low), high)), float(low), float(high), float(unbiased), rounds)
 
 
 def _report(
@@ -316,7 +292,7 @@ def _report(
     negative, positive = sides_of(tally, waiting)
     both = negative + positive
     windows = {length: _estimate(window_of(tally, w, waiting), alpha) for w, length in enumerate(WINDOWS)}
-    precision, recall, f_measure, cost = _by_kind(negative, positive, alpha, costs)
+    precision, recall, f_measure, cost = by_kind(negative, positive, alpha, costs)
     return Accuracy(
         overall=_estimate(both, alpha),
         recent=_estimate(recent, alpha),
@@ -333,38 +309,3 @@ def _report(
         cost=cost,
         counted=both,
     )
-
-
-def _by_kind(
-    negative: Counted, positive: Counted, alpha: float, costs: tuple[float, float] | None
-) -> tuple[Estimate, Estimate, Estimate, Cost | None]:
-    """Precision, recall and F of +1, and costs: with n predictions of +1, all get worse with both kinds of mistakes."""
-    n, rounds = float(positive.rounds), int(positive.rounds + negative.rounds)
-    few, many = positive.mistakes(alpha)
-    (fp_low, fp_high), (fn_low, fn_high) = (side.mistakes(alpha / 2.0) for side in (positive, negative))
-    seen = float(positive.estimate), float(negative.estimate)
-    above, below = both_kinds((positive.A, negative.A), positive.stakes, (n, float(negative.rounds)), alpha)
-
-    def interval(score: Any, low: Any, high: Any) -> Estimate:
-        known = np.isfinite(low).any() and np.isfinite(high).any()
-        ends = (float(np.nanmin(low)), float(np.nanmax(high))) if known else (0.0, 1.0)
-        return _inside(float(score), *ends, rounds)
-
-    def ratio(a: Any, b: Any) -> Any:
-        return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=np.asarray(b) > 0.0)
-
-    def recalled(fp: Any, fn: Any) -> Any:
-        return ratio(n - fp, n - fp + fn)
-
-    def f_score(fp: Any, fn: Any) -> Any:
-        return ratio(2.0 * (n - fp), 2.0 * n - fp + fn)
-
-    precision = interval(ratio(n - seen[0], n), ratio(n - many, n), ratio(n - few, n))
-    recall = interval(recalled(*seen), recalled(fp_high, fn_high), recalled(fp_low, fn_low))
-    f_measure = interval(f_score(*seen), f_score(*above.T), f_score(*below.T))
-    if costs is None or rounds == 0:
-        return precision, recall, f_measure, None
-    each = np.array(costs) / rounds
-    low, high = float((below @ each).min()), float((above @ each).max())
-    found = _inside(float(np.array(seen) @ each), low, high, rounds)
-    return precision, recall, f_measure, Cost(found.value, found.low, found.high, found.unbiased, rounds)

@@ -1,0 +1,79 @@
+"""A number with its interval, and what follows from two kinds of mistakes: precision, recall, F, costs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .confidence import both_kinds
+from .counted import Counted
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share of rounds, or a cost, with an interval that holds at every round at once.
+
+    ``value`` is the estimate, kept inside the interval; ``unbiased`` is what it was before that.
+    """
+
+    value: float
+    low: float
+    high: float
+    unbiased: float
+    rounds: int
+
+    def __str__(self) -> str:
+        known = "unknown" if math.isnan(self.value) else f"{self.value:.1%}"
+        return f"{known} ({self.low:.1%} to {self.high:.1%})"
+
+
+class Cost(Estimate):
+    """The cost of a round: not a share, but what ``costs`` are counted in."""
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
+def inside(unbiased: float, low: float, high: float, rounds: int) -> Estimate:
+    """An estimate kept inside its interval."""
+    if math.isnan(unbiased):
+        return Estimate(math.nan, float(low), float(high), math.nan, rounds)  # one NaN, so that estimates can be equal
+    return Estimate(float(min(max(unbiased, low), high)), float(low), float(high), float(unbiased), rounds)
+
+
+def by_kind(
+    negative: Counted, positive: Counted, alpha: float, costs: tuple[float, float] | None
+) -> tuple[Estimate, Estimate, Estimate, Cost | None]:
+    """Precision, recall and F of +1, and costs: with n predictions of +1, all get worse with both kinds of mistakes."""
+    n, rounds = float(positive.rounds), int(positive.rounds + negative.rounds)
+    few, many = positive.mistakes(alpha)
+    (fp_low, fp_high), (fn_low, fn_high) = (side.mistakes(alpha / 2.0) for side in (positive, negative))
+    seen = float(positive.estimate), float(negative.estimate)
+    above, below = both_kinds((positive.A, negative.A), positive.stakes, (n, float(negative.rounds)), alpha)
+
+    def interval(score: Any, low: Any, high: Any) -> Estimate:
+        known = np.isfinite(low).any() and np.isfinite(high).any()
+        ends = (float(np.nanmin(low)), float(np.nanmax(high))) if known else (0.0, 1.0)
+        return inside(float(score), *ends, rounds)
+
+    def ratio(a: Any, b: Any) -> Any:
+        return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=np.asarray(b) > 0.0)
+
+    def recalled(fp: Any, fn: Any) -> Any:
+        return ratio(n - fp, n - fp + fn)
+
+    def f_score(fp: Any, fn: Any) -> Any:
+        return ratio(2.0 * (n - fp), 2.0 * n - fp + fn)
+
+    precision = interval(ratio(n - seen[0], n), ratio(n - many, n), ratio(n - few, n))
+    recall = interval(recalled(*seen), recalled(fp_high, fn_high), recalled(fp_low, fn_low))
+    f_measure = interval(f_score(*seen), f_score(*above.T), f_score(*below.T))
+    if costs is None or rounds == 0:
+        return precision, recall, f_measure, None
+    each = np.array(costs) / rounds
+    low, high = float((below @ each).min()), float((above @ each).max())
+    found = inside(float(np.array(seen) @ each), low, high, rounds)
+    return precision, recall, f_measure, Cost(found.value, found.low, found.high, found.unbiased, rounds)
