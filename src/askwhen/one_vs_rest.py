@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from .compiled.steps import entry_point
-from .contracts.learner import Learner, grow, is_sound
+from .contracts.learner import Learner, grow
 from .contracts.rule import Rule, least_chance
 from .contracts.sampler import Parts
 from .engine.class_tally import (
@@ -30,7 +30,7 @@ from .engine.class_tally import (
     settle_class,
 )
 from .engine.decider import Decider
-from .engine.door import moment, moments, open_question
+from .engine.door import check_class, check_classes, moment, moments, open_question
 from .engine.engine import Engine, Shape, Waiting, seen_rows
 from .engine.error_model import LABELS
 from .engine.instances import all_canonical, check_instance, check_instances, check_names
@@ -91,7 +91,7 @@ class OneVsRest:
         audit: Audit | None = None,
         seed: int | None = None,
     ) -> None:
-        found = _checked_classes(classes)
+        found = check_classes("OneVsRest", classes)
         if learner is None:
             learner, prepare = AutoLasec(), Prepare() if prepare is None else prepare
         elif hasattr(learner, "layout"):
@@ -301,13 +301,7 @@ class OneVsRest:
             return cast(ClassTally, found)
 
     def _place(self, owner: str, label: Any) -> int:
-        label = label.item() if isinstance(label, np.generic) else label
-        known = isinstance(label, (str, int, float)) and label in self._places
-        if not known:
-            raise InputError(
-                f"the label must be one of the classes {_listed(self.classes)}, got {label!r}.", owner=owner
-            )
-        return self._places[label]
+        return check_class(owner, self._places, label)
 
     def run(self, X: Any, y: Any, times: Any = None) -> Trace:
         """Play a round for every row of X, telling each asked label at once; if any row is refused, none was played.
@@ -391,18 +385,8 @@ class OneVsRest:
             return np.column_stack([engine.margins(seen) for engine in self._learners])
 
     def shares(self, margins: np.ndarray) -> np.ndarray:
-        """The probability of each class for these margins, a column each.
-
-        That of the best class is how likely the prediction is right; the others share the rest by their margins.
-        """
-        rows, best = np.arange(len(margins)), margins.argmax(axis=1)
-        second, first = np.partition(margins, -2, axis=1)[:, -2:].T
-        right = np.maximum(self._judge.probabilities(np.maximum(0.5 * (first - second), _TINY)), 1.0 / margins.shape[1])
-        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
-        weights[rows, best] = 0.0
-        found = weights * ((1.0 - right) / weights.sum(axis=1))[:, None]
-        found[rows, best] = np.maximum(right, np.nextafter(found.max(axis=1), 1.0))
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        """The probability of each class for these margins, a column each."""
+        return self._judge.shares(margins)
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes of many instances, without asking and without playing a round."""
@@ -436,16 +420,12 @@ class OneVsRest:
             about = header["one_vs_rest"]
             judge, *learners = engine_state.restore(header["model"], arrays, kernel, True, parts)
             assert isinstance(judge, Decider)
-            classes = _checked_classes(about["classes"])
+            classes = check_classes("load", about["classes"])
             _check_learners(classes, judge, learners)
             made = cls.__new__(cls)
             made._own(classes, judge, learners)
             if f"classes.{KEPT[0]}" in arrays:  # older files have counted nothing by class
-                found = made._classes._replace(**{name: arrays[f"classes.{name}"].copy() for name in KEPT})
-                shapes = [getattr(found, name).shape == getattr(made._classes, name).shape for name in KEPT]
-                if not all(shapes) or not is_sound(found):
-                    raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
-                made._classes = found
+                made._classes = engine_state.with_kept(made._classes, arrays)
             made._open = {waiting.ask.round: waiting for waiting in map(_open_of, about["open"])}
             known = all(waiting.ask.prediction in made._places for waiting in made._open.values())
             whole = all(len(waiting.signs) == len(classes) for waiting in made._open.values())
@@ -500,19 +480,3 @@ def _in_any_form(learner: Any) -> Any:
     """The learner as it was before it took a form by itself."""
     free = getattr(learner, "form", None) and learner.kernel is None and learner.budget is None
     return dataclasses.replace(learner, form="auto") if free else learner
-
-
-def _checked_classes(classes: Any) -> list[Any]:
-    given = [] if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable) else list(classes)
-    found = [label.item() if isinstance(label, np.generic) else label for label in given]
-    words = [isinstance(label, str) for label in found]
-    numbers = [isinstance(label, (int, float)) and label == label for label in found]  # NaN is not itself
-    if len(found) < 2 or not (all(words) or all(numbers)) or len(set(found)) < len(found):
-        raise InputError(
-            f"classes must be at least two different strings or numbers, got {classes!r}.", owner="OneVsRest"
-        )
-    return found
-
-
-def _listed(classes: list[Any]) -> str:
-    return ", ".join(map(repr, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")

@@ -15,7 +15,11 @@ from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
+from .engine.class_tally import ClassTally
 from .engine.door import (
+    check_class,
+    check_class_labels,
+    check_classes,
     check_costs,
     check_flags,
     check_label,
@@ -73,6 +77,10 @@ class Sampler:
         What a false positive and a false negative cost, as ``(1, 20)`` where a missed fraud costs as much as twenty
         false alarms. Prediction and asking then move to where both are expected to cost the same; the margin is the
         distance from there.
+    classes : list, optional
+        Without a learner: predict one of these labels, strings or numbers, instead of -1 and +1. One question serves
+        all of them, asked by half the gap between the two best classes, which stands for the margin. For other
+        learners see :class:`askwhen.OneVsRest`.
 
     Without a learner, the sampler takes the recommended one and prepares instances for it: ``Sampler()`` is
     ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
@@ -99,10 +107,18 @@ class Sampler:
         seed: int | None = None,
         regression: bool = False,
         costs: tuple[float, float] | None = None,
+        classes: Any = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
+        names = None if classes is None else check_classes("Sampler", classes)
+        if names is not None and (learner is not None or regression or costs is not None or drift is not None):
+            raise InputError(
+                "classes go with the default learner alone, without regression, costs and drift guard; see OneVsRest.",
+                owner="Sampler",
+            )
         if learner is None:
-            learner, prepare = Mixture(regression), Prepare() if prepare is None else prepare
+            learner = Mixture(regression, None if names is None else len(names))
+            prepare = Prepare() if prepare is None else prepare
         elif regression and not getattr(learner, "regression", True):
             raise InputError(f"regression is for the default learner, and {short(learner)} is none.", owner="Sampler")
         if rule is None:
@@ -113,11 +129,12 @@ class Sampler:
         paid = None if costs is None else check_costs("Sampler", costs)
         if paid is not None and learner.regression:
             raise InputError("costs are for a classifier: a regressor makes no mistakes to pay for.", owner="Sampler")
-        self._own(Engine(parts, None if seed is None else int(seed), paid))
+        self._own(Engine(parts, None if seed is None else int(seed), paid, names))
 
     def _own(self, engine: Engine) -> None:
         self._engine = engine
         self._tasks: list[Sampler] = []
+        self._places = {label: k for k, label in enumerate(engine.classes or ())}
         self._lock = new_lock(self)
 
     def __repr__(self) -> str:
@@ -168,7 +185,9 @@ class Sampler:
 
     @property
     def classes(self) -> list[Any] | None:
-        """What it predicts: -1 and +1, or None for a regressor, which predicts numbers."""
+        """What it predicts: -1 and +1, the classes it was given, or None for a regressor, which predicts numbers."""
+        if self._engine.classes is not None:
+            return list(self._engine.classes)
         return None if self._engine.regression else [-1, 1]
 
     @property
@@ -325,7 +344,9 @@ class Sampler:
             -1 or +1; any finite number for a regressor.
         """
         engine = self._engine
-        if type(y) is not float or (y != 1.0 and y != -1.0):
+        if engine.classes is not None:
+            y = float(check_class("tell", self._places, y))
+        elif type(y) is not float or (y != 1.0 and y != -1.0):
             y = check_label("tell", y, engine.regression)
         with self._lock:
             try:
@@ -368,7 +389,7 @@ class Sampler:
                 raise self._has_tasks("learn")
             rows, y = given_rows("learn", x, y, engine.form)
             names = check_names("learn", x, engine.names)
-            labels = check_labels("learn", y, shape_of(rows)[0], engine.regression)
+            labels = self._labels("learn", y, shape_of(rows)[0])
             before = engine.checkpoint()
             try:
                 engine.begin("learn", "x", shape_of(rows)[1], isinstance(rows, SparseRows))
@@ -430,7 +451,7 @@ class Sampler:
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
-            labels, when = check_labels("run", y, n, engine.regression), moments(engine, "run", times, n)
+            labels, when = self._labels("run", y, n), moments(engine, "run", times, n)
             given = check_flags("run", "volunteered", volunteered, n)
             before = engine.checkpoint()
             try:
@@ -442,6 +463,11 @@ class Sampler:
                 raise
             engine.names = names
             return played
+
+    def _labels(self, owner: str, y: Any, n: int) -> np.ndarray:
+        if self._engine.classes is not None:
+            return check_class_labels(owner, self._places, y, n)
+        return check_labels(owner, y, n, self._engine.regression)
 
     def run_tasks(self, X: Any, Y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> list[Trace]:
         """Play several tasks over one stream, one for each column of Y: the same bits as a sampler for each.
@@ -477,6 +503,8 @@ class Sampler:
 
     def _run_tasks(self, owner: str, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
+        if engine.classes is not None:
+            raise InputError("tasks are for two labels, and this sampler has classes.", owner=owner)
         if engine.volunteered > 0:
             raise InputError("this sampler has learnt labels of one task; let each task learn its own.", owner=owner)
         if engine.round > 0:
@@ -510,7 +538,10 @@ class Sampler:
         return list(self._tasks)
 
     def margins(self, X: Any) -> np.ndarray:
-        """The margins of many instances, without asking and without playing a round: positive where +1 is predicted."""
+        """The margins of many instances, without asking and without playing a round: positive where +1 is predicted.
+
+        With classes, a column for each of them.
+        """
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
@@ -521,17 +552,25 @@ class Sampler:
     def predict(self, X: Any) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round."""
         p = self.margins(X)
+        if self._engine.classes is not None:
+            return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
 
     def probabilities(self, X: Any) -> np.ndarray:
-        """P(y = +1) for many instances, as the told labels have it, without asking and without playing a round.
+        """P(y = +1) for many instances, or of every class, by the told labels, without asking or playing a round.
 
         Learnt from the labels that were asked for: a logistic function of the margin, which follows a drift. See
         ``ask.certainty`` for the round that is being played.
         """
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
-        return self._engine.probabilities(self.margins(X))
+        engine, p = self._engine, self.margins(X)
+        return engine.probabilities(p) if engine.classes is None else engine.shares(p)
+
+    def class_tally(self) -> ClassTally | None:
+        """What :func:`askwhen.evaluate.accuracy` reads of every class, as a copy; None where there are no classes."""
+        with self._lock:
+            return None if self._engine.classes is None else self._engine.counted_by_class()
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
         """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""

@@ -62,7 +62,9 @@ def three_classes(n=600, seed=0):
 def test_several_classes_share_their_questions():
     X, y = three_classes(2000)
     model = aw.SelectiveClassifier(random_state=3).fit(X, y)
-    assert isinstance(model.sampler_, aw.OneVsRest)
+    assert model.sampler_.classes == [0, 1, 2]
+    one_each = aw.SelectiveClassifier(aw.Perceptron(), random_state=3).fit(X, y)
+    assert isinstance(one_each.sampler_, aw.OneVsRest)
     assert model.classes_.tolist() == ["ant", "bee", "cat"]
     assert model.decision_function(X).shape == (2000, 3)
     assert model.sampler_.questions < 250
@@ -234,5 +236,7 @@ def test_labels_that_one_has_already_are_learnt_before_asking_begins():
     found = aw.SelectiveRegressor(random_state=1).fit(X[:200], numbers[:200], volunteered=True)
     assert found.score(X[200:], numbers[200:]) > 0.95
     assert found.sampler_.questions == 0
+    three = np.array(list("abc"))[X[:, :3].argmax(axis=1)]
+    assert aw.SelectiveClassifier().fit(X, three, volunteered=True).score(X, three) > 0.8
     with pytest.raises(ValueError, match="for two classes"):
-        aw.SelectiveClassifier().fit(X[:9], list("abcabcabc"), volunteered=True)
+        aw.SelectiveClassifier(aw.Perceptron()).fit(X, three, volunteered=True)

@@ -69,7 +69,7 @@ def test_in_a_run_they_come_after_the_prediction(margins):
         if ask.query:
             live.tell(ask, y[i])
         elif flags[i]:  # without counting the instance twice
-            (_, address), _ = new_frame(DenseRows(engine._live.row[None]))
+            (_held, address), _ = new_frame(DenseRows(engine._live.row[None]))
             learner, kind = engine.alone()
             entry_point(learn_rows, kind, 0, y, 0, True)(learner, address, y[i : i + 1], 0, False)
     assert run.volunteered == int((flags & ~trace.queried).sum()) > 10

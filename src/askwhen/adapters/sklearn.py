@@ -85,9 +85,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     """Learns classes from a stream, from the labels it asks for.
 
     Without arguments this is the recommended default: ``Prepare()``, ``Mixture()`` and ``BudgetRule(0.1)``, one label
-    in ten. Two classes have one learner; several have an ``AutoLasec()`` each against the rest, with one question for
-    all (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own for each
-    column.
+    in ten. Several classes have one learner too, with one question for all of them, or with a ``learner`` one each
+    against the rest (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own
+    for each column.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """Forget everything and run over the rows of X in their order.
 
         With ``volunteered=True`` these are labels that you have already: all of them are learnt, no round is played,
-        and asking begins with ``partial_fit`` or ``sampler_.ask``. For two classes.
+        and asking begins with ``partial_fit`` or ``sampler_.ask``. Not for multilabel.
         """
         return self._afresh(lambda: self._learn(X, y, None, volunteered))
 
@@ -170,8 +170,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         if not first and (y.ndim == 2) != isinstance(self.classes_, list):
             raise ValueError(f"y must be {'a matrix' if y.ndim == 1 else 'a vector'} of labels as before.")
         known = self.classes_ if not first else y if classes is None else classes
-        if volunteered and (y.ndim == 2 or len(np.unique(known)) > 2):
-            raise ValueError("volunteered labels are for two classes.")
+        if volunteered and (y.ndim == 2 or (len(np.unique(known)) > 2 and self.learner is not None)):
+            raise ValueError("volunteered labels are for two classes, or for the default learner.")
         if y.ndim == 2:
             return self._learn_labels(X, y, first)
         if first:
@@ -181,12 +181,12 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         if not np.isin(y, self.classes_).all():
             strange = y[~np.isin(y, self.classes_)][0]
             raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange.item()!r}.")
+        signs = np.where(y == self.classes_[1], 1.0, -1.0)
+        labels = signs if len(self.classes_) == 2 else np.searchsorted(self.classes_, y)
         if volunteered:
-            self.sampler_.learn(X, np.where(y == self.classes_[1], 1.0, -1.0))
-        elif isinstance(self.sampler_, OneVsRest):
-            self.trace_ = self.sampler_.run(X, np.searchsorted(self.classes_, y))
+            self.sampler_.learn(X, labels)
         else:
-            self.trace_ = self.sampler_.run(X, np.where(y == self.classes_[1], 1.0, -1.0))
+            self.trace_ = self.sampler_.run(X, labels)
         return self
 
     def _begin(self, classes: np.ndarray) -> None:
@@ -199,6 +199,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         elif self.drift is not None or self.costs is not None:
             what = "a drift guard" if self.drift is not None else "costs"
             raise ValueError(f"SelectiveClassifier takes {what} for two classes only, got {len(classes)} classes.")
+        elif self.learner is None:
+            parts = (None, self.rule, None, self.prepare, self.audit)
+            self.sampler_ = Sampler(*parts, seed, classes=range(len(classes)))
         else:
             places = list(range(len(classes)))
             self.sampler_ = OneVsRest(places, self.learner, self.rule, self.prepare, self.audit, seed)
@@ -250,7 +253,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             if self.costs is None:  # what is predicted is not the less likely
                 positive = np.where(p > 0.0, np.maximum(positive, _ABOVE_HALF), np.minimum(positive, 0.5))
             return np.column_stack([1.0 - positive, positive])
-        return self.sampler_.shares(p)  # type: ignore[no-any-return]
+        of = self.sampler_.engine if isinstance(self.sampler_, Sampler) else self.sampler_
+        return of.shares(p)
 
 
 class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

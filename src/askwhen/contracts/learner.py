@@ -96,6 +96,10 @@ def _note_nothing(state: Any, record: Any, i: int) -> None:
     return
 
 
+def _no_class(state: Any) -> Any:
+    return -1
+
+
 def _no_experts(state: Any) -> Any:
     return np.zeros(0)
 
@@ -151,6 +155,15 @@ epoch = Family("epoch", default=_constant)
 
 weights = Family("weights", default=_vector)
 """weights(state) -> the weight vector w, a copy (Python only)."""
+
+best_class = Family("best_class", default=_no_class)
+"""best_class(state) -> the class that the last ``score`` found best, or -1 for a learner of two labels or of numbers.
+
+The m of a learner of several classes is positive: half the gap between the two best classes, times 1 + q. Its y is the
+number of a class."""
+
+write_margins = Family("write_margins", default=_note_nothing)
+"""write_margins(state, record, i): write the margin of every class, as the last ``score`` found it, to row i."""
 
 experts = Family("experts", default=_no_experts)
 """experts(state) -> the weight of each drift level of a mixture; empty for a learner that is none."""

@@ -42,10 +42,10 @@ class Layout(NamedTuple):
     width: int
 
 
-def layout_of(d: int) -> Layout:
-    """The row of instances with d features."""
+def layout_of(d: int, told_numbers: int = TOLD) -> Layout:
+    """The row of instances with d features, and of so many numbers that tell of the labels of late."""
     linear = 2 * WAVES
     deviation = linear + _eights(d + 1)
     ranks = deviation + (_eights(d) if d <= _LARGEST_DEVIATION else 0)
     told = ranks + 2 * WAVES + d + 1
-    return Layout(d, linear, deviation, ranks, told, ranks + 2 * WAVES + _eights(d + 1 + TOLD))
+    return Layout(d, linear, deviation, ranks, told, ranks + 2 * WAVES + _eights(d + 1 + told_numbers))

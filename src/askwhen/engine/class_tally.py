@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.frames import lend, new_frame
-from ..compiled.steps import entry, entry_point
+from ..compiled.steps import apart, borrow, entry, entry_point, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..linalg.vectors import LARGEST, all_within
 from .error_model import SHRINK, level_at
@@ -74,7 +74,8 @@ def level_of_certainty(certainty: float, labels: float) -> int:
     return int(level_at((1.0 - certainty) * labels / (labels + SHRINK)))
 
 
-def count_class(tally: ClassTally, predicted: int, P: float, level: int, asked: bool) -> None:
+@step
+def count_class(tally: Any, predicted: int, P: float, level: int, asked: bool) -> None:
     """Count a round in which a class was predicted, in place."""
     sums = tally.sums[predicted]
     sums[ROUNDS] += 1.0
@@ -97,6 +98,12 @@ def settle_class(tally: ClassTally, predicted: int, label: int, P: float, level:
 def settle_label(address: Any, predicted: int, label: int, P: float, level: int) -> None:
     """Count the label of a round in which a class was predicted with probability P of being asked about, in place."""
     (tally,) = lend(address)
+    settle_one_class(tally, predicted, label, P, level)
+
+
+@apart
+def settle_one_class(tally: Any, predicted: int, label: int, P: float, level: int) -> None:
+    """The same, for a tally that is lent."""
     k, place, wrong = len(tally.sums), place_of(P), predicted != label
     P = max(P, SMALLEST_COIN)
     e = ERRORS[level]
@@ -123,6 +130,24 @@ def settle_label(address: Any, predicted: int, label: int, P: float, level: int)
         stake(f, tally.growth, tally.loss, HALVINGS, P, CHANCES[place], small, True)
         for j in range(len(f)):
             tally.missed[label, j] += math.log(f[j])
+
+
+def note_classes(tally: ClassTally, *rounds: Any) -> None:
+    """Count rounds that were told at once, in place; see :func:`note_all_classes`."""
+    (_held, address), kind = new_frame(tally)
+    entry_point(note_all_classes, kind, *rounds)(address, *rounds)
+
+
+@entry
+def note_all_classes(address: Any, predicted: Any, label: Any, probability: Any, queried: Any, levels: Any) -> None:
+    """Count rounds that were told at once, in place."""
+    (tally,) = lend(address)
+    predicted, label, probability = borrow(predicted), borrow(label), borrow(probability)
+    queried, levels = borrow(queried), borrow(levels)
+    for i in range(len(predicted)):
+        count_class(tally, predicted[i], probability[i], int(levels[i]), queried[i])
+        if queried[i]:
+            settle_one_class(tally, predicted[i], int(label[i]), probability[i], int(levels[i]))
 
 
 def doubt_class(tally: ClassTally, predicted: int, P: float, level: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,6 +84,36 @@ def check_costs(owner: str, costs: Any) -> tuple[float, float]:
             owner=owner,
         )
     return false_positive, false_negative
+
+
+def check_classes(owner: str, classes: Any) -> list[Any]:
+    """At least two different labels, strings or numbers."""
+    given = [] if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable) else list(classes)
+    found = [label.item() if isinstance(label, np.generic) else label for label in given]
+    words = [isinstance(label, str) for label in found]
+    figures = [isinstance(label, (int, float)) and label == label for label in found]  # NaN is not itself
+    if len(found) < 2 or not (all(words) or all(figures)) or len(set(found)) < len(found):
+        raise InputError(f"classes must be at least two different strings or numbers, got {classes!r}.", owner=owner)
+    return found
+
+
+def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:
+    """The number of the class that a label names."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, (str, int, float)) or label not in places:
+        classes = list(places)
+        listed = ", ".join(map(repr, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
+        raise InputError(f"the label must be one of the classes {listed}, got {label!r}.", owner=owner)
+    return places[label]
+
+
+def check_class_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> np.ndarray:
+    """The numbers of the classes that labels name, as floats."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
+    values, where = np.unique(labels, return_inverse=True)
+    return np.array([check_class(owner, places, label) for label in values], float)[where]
 
 
 LARGEST_LABEL = 1e100

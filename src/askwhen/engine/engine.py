@@ -46,8 +46,11 @@ from ..prepare import (
     width_of,
 )
 from ..rules.audit import audit_state
+from ..rules.budget import lead_for
+from ..rules.state import RuleState
 from ..trace.trace import Ask, Trace
 from ..validation import short
+from .class_tally import ClassTally, count_class, doubt_class, new_class_tally, note_classes, settle_class
 from .error_model import boundary, log_odds, sigmoid
 from .instances import canonical, describe_unsound, is_canonical
 from .live_row import LiveRow
@@ -63,6 +66,7 @@ from .round import (
     learn_rows,
     new_record,
     run_rounds,
+    score_classes,
     score_rows,
     tell_round,
 )
@@ -124,9 +128,13 @@ class Engine:
 
     learner, rule, drift, tally, prepare = _InFrame(), _InFrame(), _InFrame(), _InFrame(), _InFrame()
 
-    def __init__(self, parts: Parts, seed: int | None, costs: Costs | None = None) -> None:
+    def __init__(
+        self, parts: Parts, seed: int | None, costs: Costs | None = None, classes: list[Any] | None = None
+    ) -> None:
         self.parts = parts
         self.costs = costs
+        self.classes = classes
+        self.class_tally = None if classes is None else new_class_tally(len(classes))
         self.seed = seed
         self._coins = np.random.Generator(np.random.PCG64(seed))
         self._drawn: list[float] = []
@@ -136,6 +144,8 @@ class Engine:
         self.learner = None
         self._audit = audit_state(parts.audit)
         self.rule = parts.rule.start()
+        if classes is not None and isinstance(self.rule, RuleState):
+            lead_for(self.rule, len(classes))
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare = None
@@ -316,7 +326,7 @@ class Engine:
             seen = self._prepared_row(x)
         number, coins = self.round, self._drawn
         coin = given if given is not None else coins.pop() if coins else self._draw()
-        verdict, p, r, chance, query, marks, certainty = self._ask(address, live.address, 0, time, coin)
+        verdict, p, r, chance, query, marks, certainty, best = self._ask(address, live.address, 0, time, coin)
         if verdict != SOUND:
             if given is None:
                 coins.append(coin)
@@ -329,6 +339,9 @@ class Engine:
         r = r if self.has_uncertainty else None
         if self.regression:
             ask = _new(Ask, (number, p, p, r, chance, query, None))
+        elif self.classes is not None:
+            ask = _new(Ask, (number, self.classes[best], p, r, chance, query, certainty))
+            count_class(self.class_tally, best, chance, marks % PERIOD // LEVEL, query)
         else:
             ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
         if query:
@@ -362,7 +375,8 @@ class Engine:
         asked, x, marks = question
         number, prediction, margin, _, chance, _, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
-        mistaken = y != prediction and not self.regression
+        label = y if self.classes is None else self.classes[int(y)]
+        mistaken = bool(label != prediction and not self.regression)
         rows = self._live.take(x)
         verdict, updated = self._tell(address, rows, y, mistaken, marks, self.round - number, chance, margin)
         if verdict != SOUND:
@@ -370,13 +384,22 @@ class Engine:
             self.tell(question, y)
             return
         self.updates += updated
+        if self.class_tally is not None:
+            settle_class(self.class_tally, self.place(prediction), int(y), chance, marks % PERIOD // LEVEL)
         del self.pending[number]
+
+    def place(self, label: Any) -> int:
+        """The number of a class."""
+        assert self.classes is not None
+        return self.classes.index(label)
 
     def forget(self, question: OpenQuestion) -> None:
         """Drop an open question."""
         if not self.regression:
             ago, chance, level, positive = self._bet_on(question)
             forget_round(self.tally, ago, chance, level, positive)
+            if self.class_tally is not None:
+                doubt_class(self.class_tally, self.place(question[0].prediction), chance, level)
         del self.pending[question[0].round]
 
     def _bet_on(self, question: OpenQuestion) -> Waiting:
@@ -387,6 +410,14 @@ class Engine:
         """What an estimate of the accuracy reads: sums, rounds, questions, and the open questions, as copies."""
         waiting = [self._bet_on(question) for question in self.pending.values()]
         return copy_state(self.tally), self.round, self.questions, waiting
+
+    def counted_by_class(self) -> ClassTally:
+        """What an estimate of each class reads, with open questions in doubt, as a copy."""
+        found: ClassTally = copy_state(self.class_tally)
+        for question in self.pending.values():
+            _, chance, level, _ = self._bet_on(question)
+            doubt_class(found, self.place(question[0].prediction), chance, level)
+        return found
 
     def prepared(self, rows: Rows, before: int = 0) -> Rows:
         """What the learner sees of these rows, which are taken into the running statistics."""
@@ -414,7 +445,8 @@ class Engine:
         prepares = self.prepare is not None and not is_prepared
         size = self.chunk if prepares else _CHUNK
         start, room = self.round, n if keep else min(n, size)
-        kept = new_record(room, len(experts(self.learner)))
+        several = self.class_tally is not None
+        kept = new_record(room, len(experts(self.learner)), several)
         counts = np.zeros(3, np.int64)
         volunteered = 0
         switches: list[int] = []
@@ -446,12 +478,16 @@ class Engine:
             if not (self.regression or counts_in_rounds(self.tally)):
                 rounds = (record.probability, record.margin, record.prediction, record.queried, record.mistaken)
                 (_block, counted), counting = frame[0][-1]
-                note_rounds_at(counted, counting, *rounds, floor, blind)
+                levels = np.zeros(len(record.best), np.int8)
+                note_rounds_at(counted, counting, *rounds, floor, blind, levels)
+                if several:
+                    answers = (labels[first:last], record.probability, record.queried, levels)
+                    note_classes(cast(ClassTally, self.class_tally), record.best, *answers)
             volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:
-            kept = new_record(0, kept.experts.shape[1])
+            kept = new_record(0, kept.experts.shape[1], several)
         questions, updates, mistakes = counts.tolist()
         trace = Trace(
             start=start,
@@ -460,7 +496,7 @@ class Engine:
             updates=updates,
             mistakes=mistakes,
             margin=kept.margin,
-            prediction=kept.margin if self.regression else kept.prediction,
+            prediction=self._predictions(kept),
             probability=kept.probability,
             coin=kept.coin,
             queried=kept.queried,
@@ -471,6 +507,7 @@ class Engine:
             floor=floor,
             blind=blind,
             costs=self.costs,
+            several=several,
             experts=tuple(names(d, self.shape.sparse)) if (names := getattr(self.parts.learner, "names", None)) else (),
         )
         self.round += n
@@ -479,6 +516,12 @@ class Engine:
         self.volunteered += volunteered
         self.switches.extend(switches)
         return trace
+
+    def _predictions(self, kept: Record) -> np.ndarray:
+        """What was predicted: -1 and +1, a class, or the margin itself."""
+        if self.classes is not None:
+            return np.asarray(np.array(self.classes)[kept.best])
+        return cast(np.ndarray, kept.margin if self.regression else kept.prediction)
 
     def _least_chance(self) -> float:
         """No probability of asking is below this, but for rounds in which nothing may be asked."""
@@ -514,10 +557,10 @@ class Engine:
         if learner is None:
             prepare, learner, _ = self._start("margins", "X", d, sparse)
         rows = seen_rows(prepare, rows)
-        p = np.empty(n)
+        p = np.empty(n) if self.classes is None else np.empty((n, len(self.classes)))
         calls, _learning = learner_calls(learner, isinstance(rows, SparseRows), False, self.parts.learner)
         (_block, address), kind = new_frame(calls)
-        score = entry_point(score_rows, kind, 0, 1, p)
+        score = entry_point(score_rows if self.classes is None else score_classes, kind, 0, 1, p)
         (_held, seen), _ = new_frame(part_of(rows, 0, n))
         stopped, verdict = score(address, seen, n, p)
         if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
@@ -532,6 +575,20 @@ class Engine:
         """P(y = +1) for these margins."""
         raw = margins + boundary(self.tally.model, self.tally.log_cost)
         return np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
+
+    def shares(self, margins: np.ndarray) -> np.ndarray:
+        """The probability of each class for these margins, a column each.
+
+        That of the best class is how likely the prediction is right; the others share the rest by their margins.
+        """
+        rows, best = np.arange(len(margins)), margins.argmax(axis=1)
+        second, first = np.partition(margins, -2, axis=1)[:, -2:].T
+        right = np.maximum(self.probabilities(np.maximum(0.5 * (first - second), 5e-324)), 1.0 / margins.shape[1])
+        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
+        weights[rows, best] = 0.0
+        found = weights * ((1.0 - right) / weights.sum(axis=1))[:, None]
+        found[rows, best] = np.maximum(right, np.nextafter(found.max(axis=1), 1.0))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
         """Everything that a run changes before it succeeds, copied."""
@@ -582,7 +639,7 @@ class Engine:
         )
 
 
-_STATES = ("learner", "rule", "drift", "prepare", "tally")
+_STATES = ("learner", "rule", "drift", "prepare", "tally", "class_tally")
 _COMPILED = (
     "plain",
     "plain_csr",

@@ -27,6 +27,7 @@ from ..contracts.learner import (
     UNCHANGED,
     State,
     arrive,
+    best_class,
     enter,
     experts,
     hear,
@@ -39,6 +40,7 @@ from ..contracts.learner import (
     ready,
     restart,
     score,
+    write_margins,
 )
 from ..linalg.rows import example_rows, row
 from ..linalg.vectors import SOUND
@@ -61,6 +63,8 @@ class LearnerCalls(NamedTuple):
     restart: int
     note: int
     leave: int
+    best: int = 0
+    margins: int = 0
 
 
 class DriftCalls(NamedTuple):
@@ -132,6 +136,19 @@ def note_at(learner: Any, record: Any, i: int) -> Any:
 
 
 @by_address
+def best_at(learner: Any) -> Any:
+    """The class that was found best for the row that was looked at last."""
+    return int(best_class(learner))
+
+
+@by_address
+def margins_at(learner: Any, record: Any, i: int) -> Any:
+    """Write the margins of all classes for the row that was looked at last to row i of the record, in place."""
+    write_margins(learner, borrow(record), i)
+    return True
+
+
+@by_address
 def room_at(drift: Any, rows: Any, i: int) -> Any:
     """Whether the guard can take row i without memory that is not there yet."""
     return bool(has_room_for(drift, row(rows, i)))
@@ -170,6 +187,8 @@ call_look = calling(_LOOK, ADDRESS, _INT, _INT)
 call_form = calling(_FLOAT, ADDRESS, _INT)
 call_learn = calling(_INT, ADDRESS, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLAG, _FLOAT)
 call_leave = calling(_FLAG)
+call_best = calling(_INT)
+call_margins = calling(_FLAG, None, _INT)
 call_restart = calling(_FLAG)
 call_note = calling(_FLAG, None, _INT)
 call_room = calling(_FLAG, ADDRESS, _INT)
@@ -198,6 +217,8 @@ def learner_calls(learner: State, sparse: bool, guarded: bool, what: Any = None)
             address_of(restart_at, lent, what=what) if guarded else 0,
             address_of(note_at, lent, _NO_RECORD, 0, what=what) if len(experts(learner)) else 0,
             address_of(leave_at, lent, what=what) if type(learner) in leave else 0,
+            address_of(best_at, lent, what=what) if type(learner) in best_class else 0,
+            address_of(margins_at, lent, _NO_RECORD, 0, what=what) if type(learner) in write_margins else 0,
         )
     return LearnerCalls(state, *_known[key]), block
 

@@ -47,11 +47,13 @@ from .players import (
     PEEK,
     call_absorb,
     call_begin,
+    call_best,
     call_due,
     call_form,
     call_learn,
     call_leave,
     call_look,
+    call_margins,
     call_note,
     call_restart,
     call_room,
@@ -87,9 +89,10 @@ class Record(NamedTuple):
     mistaken: Any
     switched: Any
     experts: Any
+    best: Any
 
 
-def new_record(n: int, experts: int = 0) -> Record:
+def new_record(n: int, experts: int = 0, several: bool = False) -> Record:
     """Arrays to record n rounds in, cut out of one block: many small ones cost more than the rounds themselves."""
     block = np.zeros(29 * n, np.uint8)
     numbers = block[: 24 * n].view(np.float64).reshape(3, n)
@@ -97,7 +100,8 @@ def new_record(n: int, experts: int = 0) -> Record:
     coin, margin, chance = numbers
     queried, updated, mistaken, switched = (flags[i].view(np.bool_) for i in range(1, 5))
     prediction, mixture = flags[0].view(np.int8), np.zeros((n, experts))
-    return Record(coin, margin, chance, prediction, queried, updated, mistaken, switched, mixture)
+    best = np.zeros(n if several else 0, np.int64)
+    return Record(coin, margin, chance, prediction, queried, updated, mistaken, switched, mixture, best)
 
 
 @step
@@ -236,7 +240,7 @@ def unmarked(marks: int) -> Any:
 
 @entry
 def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any:
-    """A round on the first row, live and in place: (verdict, p, r, chance, asked, marks, certainty); see `marked`."""
+    """A round on the first row, live and in place: (verdict, p, r, chance, asked, marks, certainty, best class)."""
     (board,) = lend(address)
     found = open_round(board, rows, first, time, u, first + FORM + LIVE)
     verdict, m, q, _, asked, by_rule, period, chance, switched, edge = found
@@ -244,9 +248,12 @@ def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any
     if verdict == SOUND and not board.regression:
         level += note_round(board.tally, chance, place_of(chance), p, p > 0.0, asked)
         certainty = certainty_of(board.tally, p)
+    learner, best = board.learner, first - 1
+    if learner.best != 0:
+        best = call_best(learner.best, learner.state)
     if switched and not asked:
         restart_if_due(board)
-    return verdict, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty
+    return verdict, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty, best
 
 
 @entry
@@ -315,6 +322,9 @@ def run_rounds(
             return i, verdict
         prediction = 1.0 if beyond(m, q, edge) > 0.0 else -1.0
         mistaken = not regression and prediction != y[i]
+        if learner.best != 0:
+            record.best[i] = call_best(learner.best, learner.state)
+            mistaken = record.best[i] != y[i]
         if asked and math.isnan(q):
             q = call_form(learner.form, learner.state, rows, i)
             chance = chance_of(board, beyond(m, q, edge), q, norm2, period)
@@ -370,6 +380,19 @@ def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
         if verdict != SOUND:
             return i, verdict
         p[i] = margin(m, q)
+    return n, SOUND
+
+
+@entry
+def score_classes(address: Any, rows: int, n: int, p: Any) -> Any:
+    """Write the margins of all classes for n rows to p; stop at the first that cannot be scored, as `score_rows`."""
+    (learner,) = lend(address)
+    p = borrow(p)
+    for i in range(n):
+        _, _, verdict, _, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK + ENTER)
+        if verdict != SOUND:
+            return i, verdict
+        call_margins(learner.margins, learner.state, p, i)
     return n, SOUND
 
 

@@ -350,10 +350,13 @@ def counts_in_rounds(tally: Any) -> Any:
     return tally.log_cost != 0.0
 
 
+NO_LEVELS = np.zeros(0, np.int8)
+
+
 def note_rounds(tally: Tally, *told: Any) -> None:
     """Count rounds that were told at once, in place; see :func:`note_all`."""
     (_held, address), kind = new_frame(tally)
-    note_rounds_at(address, kind, *told)
+    note_rounds_at(address, kind, *told, NO_LEVELS)
 
 
 def note_rounds_at(address: int, kind: Any, *told: Any) -> None:
@@ -371,6 +374,7 @@ def note_all(
     mistaken: Any,
     floor: float,
     blind: bool,
+    levels: Any,
 ) -> None:
     """Count rounds that were told at once, in place: in a loop of its own that takes half the time.
 
@@ -379,11 +383,13 @@ def note_all(
     """
     (tally,) = lend(address)
     probability, margin, prediction = borrow(probability), borrow(margin), borrow(prediction)
-    queried, mistaken = borrow(queried), borrow(mistaken)
-    place = place_of(floor)
+    queried, mistaken, levels = borrow(queried), borrow(mistaken), borrow(levels)
+    place, kept = place_of(floor), len(levels) > 0
     for i in range(len(probability)):
         told = (prediction[i] > 0, queried[i], mistaken[i])
-        count_told(tally, probability[i], margin[i], *told, place, blind)
+        level = count_told(tally, probability[i], margin[i], *told, place, blind)
+        if kept:
+            levels[i] = level
 
 
 @apart
@@ -397,8 +403,8 @@ def count_told_apart(
 @step
 def count_told(
     tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
-) -> None:
-    """Count a round, and its label where it was asked for, in place; ``place`` is that of blind rounds."""
+) -> Any:
+    """Count a round, and its label where it was asked for, in place: the level of its bet; blind ones have a place."""
     if blind:
         level = note_blind_round(tally, place, positive, asked)
         if asked:
@@ -408,3 +414,4 @@ def count_told(
         level = note_round(tally, P, place, p, positive, asked)
     if asked:
         settle_round(tally, 1, P, p, place, level, positive, wrong)
+    return level

@@ -176,9 +176,10 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     tally, _, questions, waiting = source.tally()
     window = window_of(tally, WINDOWS.index(recent), waiting)
     report = _report(tally, questions, waiting, alpha, window, getattr(source, "costs", None))
-    if not hasattr(source, "class_tally"):
+    by_label = source.class_tally() if hasattr(source, "class_tally") else None
+    if by_label is None:
         return report
-    return replace(report, classes=dict(zip(source.classes, by_class(source.class_tally(), alpha), strict=True)))
+    return replace(report, classes=dict(zip(source.classes, by_class(by_label, alpha), strict=True)))
 
 
 def check_window(owner: str, recent: Any) -> None:

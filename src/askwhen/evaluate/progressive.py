@@ -86,6 +86,8 @@ def progressive(
     """
     if not isinstance(sampler, Sampler):
         raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="progressive")
+    if sampler.classes not in ([-1, 1], None):
+        raise InputError("several classes are not counted by window yet; use run and accuracy.", owner="progressive")
     check_count("progressive", "window", window)
     check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     regression = bool(sampler.learner.regression)

@@ -119,8 +119,8 @@ class SideBySide:
 
     def __init__(self, a: Sampler, b: Sampler, seed: int | None = None) -> None:
         for name, sampler in (("a", a), ("b", b)):
-            if not isinstance(sampler, Sampler) or sampler.classes is None or sampler.tasks:
-                raise InputError(f"{name} must be a Sampler that predicts labels, got {sampler!r}.", owner="SideBySide")
+            if not isinstance(sampler, Sampler) or sampler.classes != [-1, 1] or sampler.tasks:
+                raise InputError(f"{name} must be a Sampler of two labels, got {sampler!r}.", owner="SideBySide")
         if a is b:
             raise InputError("a and b must be two samplers, got the same one twice.", owner="SideBySide")
         check_seed("SideBySide", seed)

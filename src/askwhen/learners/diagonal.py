@@ -57,10 +57,10 @@ from .mixing import is_mixture, shift_weights, weigh_alike
 
 NAMES = ("gradient, rate .5", "gradient, rate 1", "squares, still", "squares, drifting")
 EXPERTS = 4
-_RATES = (0.5, 1.0)
-_FIRST_SQUARE = 1e-8
-_FIRST_VARIANCE = 10.0
-_DRIFT = 0.1
+RATES = (0.5, 1.0)
+FIRST_SQUARE = 1e-8
+FIRST_VARIANCE = 10.0
+DRIFT = 0.1
 LIMIT = 1e6
 """The largest |x|^2: beyond it, features would have to be scaled first."""
 
@@ -93,7 +93,7 @@ def forget_lines(lines: Any) -> None:
 @is_sound.of(DiagonalState)
 def _is_sound(state: DiagonalState) -> Any:
     squares, variances = state.lines[:, 4:6], state.lines[:, 6:]
-    sound = all_within(squares, 0.0, LARGEST) and all_within(variances, 0.0, _FIRST_VARIANCE)
+    sound = all_within(squares, 0.0, LARGEST) and all_within(variances, 0.0, FIRST_VARIANCE)
     scale = is_sound_scale(state.labels, state.regression)
     return sound and all_within(state.lines, -LARGEST, LARGEST) and is_mixture(state.mix) and scale
 
@@ -129,7 +129,7 @@ def _score(state: Any, x: Any) -> Any:
         q0 = q0 + at(here, 4) * alike(a * a)
     put(seen[_M], 0, m0 + m1)
     taken = q0 + q1
-    put(seen[_Q], 0, alike(_FIRST_VARIANCE * norm2) - taken)
+    put(seen[_Q], 0, alike(FIRST_VARIANCE * norm2) - taken)
     for e in range(2, EXPERTS):
         seen[_Q, e] = max(seen[_Q, e], 0.0)
     m = mixed(state)
@@ -204,13 +204,13 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
             line = lines[np.uint64(position(x, j))]
             line[4] += g0 * v * (g0 * v)
             line[5] += g1 * v * (g1 * v)
-            line[0] += _RATES[0] * g0 * v / math.sqrt(line[4] + _FIRST_SQUARE)
-            line[1] += _RATES[1] * g1 * v / math.sqrt(line[5] + _FIRST_SQUARE)
-            still, moving = _FIRST_VARIANCE - line[6], _FIRST_VARIANCE - line[7]
+            line[0] += RATES[0] * g0 * v / math.sqrt(line[4] + FIRST_SQUARE)
+            line[1] += RATES[1] * g1 * v / math.sqrt(line[5] + FIRST_SQUARE)
+            still, moving = FIRST_VARIANCE - line[6], FIRST_VARIANCE - line[7]
             line[2] += still * v * gain2
             line[3] += moving * v * gain3
-            line[6] = _FIRST_VARIANCE - still / (1.0 + still * v * v)
-            line[7] = max(_FIRST_VARIANCE - moving / (1.0 + moving * v * v) - _DRIFT, 0.0)
+            line[6] = FIRST_VARIANCE - still / (1.0 + still * v * v)
+            line[7] = max(FIRST_VARIANCE - moving / (1.0 + moving * v * v) - DRIFT, 0.0)
     return UPDATED
 
 

@@ -54,9 +54,10 @@ from ..contracts.learner import (
     weights,
 )
 from ..contracts.views import Layout, layout_of
+from ..errors import InputError
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
-from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_finite, all_within, clear, inner
-from ..validation import check_flag
+from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
+from ..validation import check_count, check_flag
 from ..weights.choose_form import check_memory
 from .diagonal import NAMES as DIAGONAL
 from .diagonal import start_diagonal
@@ -74,24 +75,24 @@ from .label_scale import (
     take_label,
 )
 from .mixing import is_mixture, shift_weights, weigh_alike
-
-LINEAR, CURVED, DEVIATION, RANKS = "linear", "curved", "deviation", "ranks"
-LEVELS = {
-    LINEAR: (1e5, 1e2, 1e1, 1e0),
-    CURVED: (1e5, 1e2, 1e1),
-    DEVIATION: (1e5, 1e2, 1e1),
-    RANKS: (1e5, 1e2, 1e1),
-}
-_SCORED = 0.05
-_FADE = (math.exp(-1.0 / 3.0), math.exp(-1.0 / 30.0))
-LIMIT = 1e6
-"""The largest |z|^2: beyond it, matrices in single precision could not tell what was learnt from what was not."""
-
-_LARGEST = 1e20
-"""Of the entries of a matrix."""
+from .several_diagonal import start_several_diagonal
+from .several_views import SeveralState, start_several, told_numbers
+from .view_blocks import (
+    FADE,
+    LIMIT,
+    RANKS,
+    SCORED,
+    blocks_of,
+    is_sound_matrices,
+    levels_of,
+    matrix_bytes,
+)
 
 _LARGEST_TOLD = 1e6
 """Of the labels told of late, in their spread: where they begin to be told apart, one may be far from the others."""
+
+MOST_CLASSES = 1000
+"""More are free text, most likely, and no labels."""
 
 WIDEST = 400
 """Instances of more features are learnt feature by feature, see :mod:`askwhen.learners.diagonal`. At 10 % of the labels
@@ -134,22 +135,6 @@ class MixtureState(NamedTuple):
     labels: Any
     place: int
     regression: bool
-
-
-def blocks_of(layout: Layout) -> dict[str, tuple[int, int]]:
-    """Where each block begins and ends in the row; one without features has no experts."""
-    _, linear, deviation, ranks, _, width = layout
-    return {
-        LINEAR: (linear, deviation),
-        CURVED: (0, deviation),
-        DEVIATION: (linear, ranks if ranks > deviation else linear),
-        RANKS: (ranks, width),
-    }
-
-
-def levels_of(layout: Layout) -> dict[str, tuple[float, ...]]:
-    """The drift levels of each block."""
-    return {name: LEVELS[name] if stop > start else () for name, (start, stop) in blocks_of(layout).items()}
 
 
 @apart
@@ -215,8 +200,8 @@ def _enter(state: Any, x: Any) -> None:
 @leave.of(MixtureState)
 def _leave(state: Any) -> None:
     for k in range(2):
-        state.told[2 * k] *= _FADE[k]
-        state.told[2 * k + 1] *= _FADE[k]
+        state.told[2 * k] *= FADE[k]
+        state.told[2 * k + 1] *= FADE[k]
 
 
 @hear.of(MixtureState)
@@ -304,7 +289,7 @@ def weigh_experts(state: Any, y: float) -> None:
     for e in range(len(mix)):
         top = max(top, mix[e])
     for e in range(len(mix)):
-        state.scored[e] = mix[e] >= _SCORED * top
+        state.scored[e] = mix[e] >= SCORED * top
 
 
 @restart.of(MixtureState)
@@ -325,21 +310,9 @@ def _is_sound(state: MixtureState) -> Any:
     mix, blocks = state.mix, (state.linear, state.curved, state.deviation, state.ranks)
     N, S = state.told[::2], state.told[1::2]
     told = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(N) - _LARGEST_TOLD * S, -LARGEST, 1e-6)
-    scored = np.array_equal(state.scored, mix >= _SCORED * mix.max())
+    scored = np.array_equal(state.scored, mix >= SCORED * mix.max())
     labels = is_sound_scale(state.labels, state.regression)
-    return is_mixture(mix) and told and scored and labels and all(map(_is_sound_block, blocks))
-
-
-def _is_sound_block(block: Block) -> bool:
-    """Whether no variance is negative, but for rounding, and no covariance larger than two variances allow."""
-    if not (all_finite(block.w) and all_within(block.Q, -_LARGEST, _LARGEST) and all_within(block.drift, 0.0, 1.0)):
-        return False
-    variances = np.diagonal(block.Q, axis1=1, axis2=2).astype(float)
-    largest = np.sqrt(np.maximum(variances, 0.0).max(axis=1, initial=0.0))[:, None, None]
-    roots = np.sqrt(np.maximum(variances, 0.0)) + 1e-3 * largest[:, :, 0]
-    return bool((variances >= -1e-3 * largest[:, :, 0] ** 2).all()) and all_within(
-        np.abs(block.Q) - roots[:, :, None] * roots[:, None, :], -2.0 * _LARGEST, 1e-3
-    )
+    return is_mixture(mix) and told and scored and labels and all(map(is_sound_matrices, blocks))
 
 
 @weights.of(MixtureState)
@@ -371,6 +344,8 @@ class Mixture:
     ----------
     regression : bool, default False
         Predict numbers instead of -1 and +1.
+    classes : int, optional
+        Predict one of so many classes, 0, 1, .. instead; ``Sampler(classes=[...])`` gives them their names.
 
     Notes
     -----
@@ -398,11 +373,20 @@ class Mixture:
     """
 
     regression: bool = False
+    classes: int | None = None
 
     has_uncertainty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_flag(self, "regression", self.regression)
+        if self.classes is not None:
+            check_count(self, "classes", self.classes)
+            if self.regression or not 2 <= self.classes <= MOST_CLASSES:
+                raise InputError(
+                    f"classes must be a number from 2 to {MOST_CLASSES:,}, and not go with regression, got "
+                    f"{self.classes!r}.",
+                    owner="Mixture",
+                )
 
     def names(self, d: int, sparse: bool) -> list[str]:
         """What its experts are, for instances of d features: the view and the drift level, or how they learn."""
@@ -413,11 +397,15 @@ class Mixture:
 
     def layout(self, d: int, sparse: bool) -> Layout | None:
         """The row that it sees of instances with d features, or None where it sees the instance itself."""
-        return layout_of(d) if d <= WIDEST else None
+        if d > WIDEST:
+            return None
+        return layout_of(d) if self.classes is None else layout_of(d, told_numbers(self.classes))
 
-    def start_views(self, layout: Layout) -> MixtureState:
+    def start_views(self, layout: Layout) -> MixtureState | SeveralState:
         """The state before the first round, for rows of this layout."""
         check_memory(self, layout.d, matrix_bytes(layout))
+        if self.classes is not None:
+            return start_several(layout, self.classes)
         blocks: list[Block] = []
         levels, first = levels_of(layout), 0
         for name, (start, stop) in blocks_of(layout).items():
@@ -435,9 +423,7 @@ class Mixture:
 
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round, for instances of dimension d that are too wide for several views."""
+        if self.classes is not None:
+            check_memory(self, d, 48 * d * self.classes)
+            return start_several_diagonal(d, self.classes)
         return start_diagonal(d, self.regression)
-
-
-def matrix_bytes(layout: Layout) -> int:
-    """How many bytes the matrices take."""
-    return sum(4 * len(LEVELS[name]) * (stop - start) ** 2 for name, (start, stop) in blocks_of(layout).items())

@@ -12,7 +12,8 @@ H, V        right answers and all answers of late, each weighted by 1/probabilit
 g           the multiplier, ((B - D) / (B + D))^1.5
 D           the debt: labels spent beyond what the budget has allowed for so far, and beyond the lead
 B           the slack. The multiplier is 1 without debt, 0 from D = B on, and beyond all bounds (ask!) from D = -B on
-L           the lead: how far spending may run ahead while there is everything to learn, 200 rate e^(-t/300)
+L           the lead: how far spending may run ahead while there is everything to learn, 200 rate e^(-t/300); for k
+            classes k/2 times as far, at most five times
 ==========  ==========================================================
 
 With ``spread=False`` it is min(1, g bell), the rule of the first release.
@@ -76,6 +77,7 @@ _PACE_MEMORY = 500.0
 _LEAD, _LEAD_ROUNDS = 200.0, 300.0
 _POWER = 1.5
 _FLOOR = 0.2
+_MOST_LEADING = 10
 _LEAD_FADE = math.exp(-1.0 / _LEAD_ROUNDS)
 _HAZARD = 1.3
 _CHANCE_LEVEL, _KNOWS = 0.6, 0.7
@@ -231,6 +233,12 @@ def spend(rule: Any, z: float, asked: bool) -> None:
     if asked:
         spending[DEBT] += 1.0
         spending[SPENT] += 1.0
+
+
+def lead_for(state: RuleState, k: int) -> None:
+    """Let spending run further ahead for k classes, in place: with more of them there is more to learn at first."""
+    if state.kind == SPREAD and state.per == 0.0:
+        state.spending[LEAD] *= min(max(k, 2), _MOST_LEADING) / 2.0
 
 
 def seconds(owner: Any, name: str, value: Any) -> float:

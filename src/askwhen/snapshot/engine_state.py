@@ -16,8 +16,9 @@ import numpy as np
 
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.sampler import Parts
+from ..engine.class_tally import KEPT, ClassTally
 from ..engine.decider import Decider, Given
-from ..engine.door import check_costs
+from ..engine.door import check_classes, check_costs
 from ..engine.engine import Engine
 from ..engine.instances import is_instance
 from ..engine.parts import build, check_parts, describe
@@ -92,6 +93,8 @@ def _dump(engine: Engine) -> Content:
     }
     if engine.costs is not None:
         header["costs"] = list(engine.costs)
+    if engine.classes is not None:
+        header["classes"] = list(engine.classes)
     if engine.names is not None:
         header["names"] = list(engine.names)
     arrays: dict[str, np.ndarray] = {}
@@ -99,6 +102,8 @@ def _dump(engine: Engine) -> Content:
         arrays |= arrays_of(state, name)
     for name in DERIVED:
         arrays.pop(f"tally.{name}", None)
+    if engine.class_tally is not None:
+        arrays |= {f"classes.{name}": getattr(engine.class_tally, name) for name in KEPT}
     for number, (_, x, _) in engine.pending.items():
         arrays[f"pending.{number}"] = values_of(x)
         if isinstance(x, SparseRow):
@@ -216,6 +221,8 @@ def _restore(
         if name == "tally":
             complete(sound)
         setattr(engine, name, sound)
+    if engine.class_tally is not None:
+        engine.class_tally = with_kept(engine.class_tally, arrays)
     engine.names = read_names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.coins.bit_generator.state = header["coins"]
@@ -225,11 +232,24 @@ def _restore(
     return engine
 
 
+def with_kept(tally: ClassTally, arrays: dict[str, np.ndarray]) -> ClassTally:
+    """The same tally of classes with the arrays of a snapshot."""
+    found = tally._replace(**{name: arrays[f"classes.{name}"].copy() for name in KEPT})
+    shapes = [getattr(found, name).shape == getattr(tally, name).shape for name in KEPT]
+    if not all(shapes) or not all(getattr(found, name).dtype == float for name in KEPT) or not is_sound(found):
+        raise SnapshotError(_CONTRADICTION, owner="load")
+    return found
+
+
 def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], judges: bool) -> Engine:
     """An engine as before its first round, for instances of the header's kind."""
     costs = header.get("costs")
     seed = None if header["seed"] is None else count(header["seed"], None)
-    engine = (Decider if judges else Engine)(parts, seed, None if costs is None else check_costs("load", costs))
+    paid, classes = None if costs is None else check_costs("load", costs), header.get("classes")
+    names = None if classes is None else check_classes("load", classes)
+    if (None if names is None else len(names)) != getattr(parts.learner, "classes", None):
+        raise SnapshotError(_CONTRADICTION, owner="load")
+    engine = (Decider if judges else Engine)(parts, seed, paid, names)
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
         return engine
@@ -266,7 +286,9 @@ def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> N
     if engine.sees_sparse:
         x = SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
     ask = read_ask(asked)
-    known = ask.prediction == ask.margin if engine.regression else ask.prediction in (-1, 1)
+    known = ask.prediction in (engine.classes or (-1, 1))
+    if engine.regression:
+        known = ask.prediction == ask.margin
     has_both = (ask.uncertainty is not None) == engine.has_uncertainty
     if not (is_instance(x, engine.dimension) and known and has_both and number not in engine.pending):
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
