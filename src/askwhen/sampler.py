@@ -318,6 +318,17 @@ class Sampler:
         with self._lock:
             return self._ask(x, time, coin)
 
+    def check(self, x: Any, time: Any = None) -> None:
+        """Refuse what ``ask`` would refuse, without playing a round."""
+        with self._lock:
+            engine = self._engine
+            if self._tasks:
+                raise self._has_tasks("ask")
+            moment(engine, "ask", time)
+            rows, _ = given_rows("ask", x, 1, engine.form)
+            check_names("ask", x, engine.names)
+            engine.margins(rows)
+
     def _ask(self, x: Any, time: Any, coin: float | None) -> Ask:
         engine = self._engine
         if self._tasks:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.engine.error_model import boundary, log_odds, new_model, note_margin, sigmoid
+from askwhen.engine.error_model import CENTRE, SCALE, boundary, log_odds, new_model, note_margin, sigmoid
 from tests.streams import drifting, noisy
 
 
@@ -64,12 +64,9 @@ def test_the_boundary_is_where_the_odds_are_those_of_the_costs():
             note_margin(model, p, 1.0, True)
         for cost in (-3.0, -0.5, 1.0, 4.0):
             edge = boundary(model, cost)
-            if edge != 0.0 and abs(edge - model[13] / 50) < 7 * model[15]:
-                z = (edge - model[13] / model[15]) / np.sqrt(model[14] / model[15] - (model[13] / model[15]) ** 2)
-                if abs(z) < 7.9:
-                    assert sigmoid(log_odds(model, edge * (1 + 1e-9) if edge > 0 else edge)) == pytest.approx(
-                        sigmoid(cost), rel=1e-3
-                    )
+            z = (edge - model[CENTRE]) * model[SCALE]
+            if edge != 0.0 and abs(z) < 7.9:
+                assert sigmoid(log_odds(model, edge)) == pytest.approx(sigmoid(cost), rel=1e-6)
         assert boundary(model, 0.0) == 0.0
 
 
@@ -125,3 +122,40 @@ def test_costs_that_are_none_are_refused(costs):
 def test_a_regressor_has_no_costs():
     with pytest.raises(aw.InputError, match="costs are for a classifier"):
         aw.Sampler(regression=True, costs=(1, 2))
+
+
+def test_late_labels_are_heard_at_the_margin_they_were_asked_at(tmp_path):
+    """With costs the boundary moves between question and answer; that must not teach the model a wrong margin."""
+    X, y = rare(4, 3000)
+
+    def paid(delay):
+        sampler, waiting, said = aw.Sampler(costs=(1, 20), seed=5), [], []
+        for i, x in enumerate(X):
+            ask = sampler.ask(x)
+            said.append(ask.prediction)
+            waiting += [(i, ask)] if ask.query else []
+            while waiting and waiting[0][0] <= i - delay:
+                at, ask = waiting.pop(0)
+                sampler.tell(ask, y[at])
+            if i == 1500:
+                sampler.save(tmp_path / "m")
+                sampler = aw.Sampler.load(tmp_path / "m")
+        said, late = np.array(said), slice(1500, None)
+        return ((said > 0) & (y < 0))[late].mean() + 20 * ((said < 0) & (y > 0))[late].mean()
+
+    assert paid(300) < 1.5 * paid(0)
+
+
+def test_after_one_margin_nothing_is_certain():
+    X, y = noisy(0, n=300)
+    sampler = aw.Sampler(seed=4)
+    sampler.learn(X[:200], y[:200])
+    sampler.ask(X[200])
+    chances = sampler.probabilities(X[200:])
+    assert ((chances > 0.001) & (chances < 0.999)).all()
+
+
+@pytest.mark.parametrize("costs", [{1: 2, 20: 3}, ("1", "20"), (True, 2), (1e-12, 1)])
+def test_costs_that_only_look_like_numbers_are_refused(costs):
+    with pytest.raises(aw.InputError, match="costs must be two positive numbers"):
+        aw.Sampler(costs=costs)

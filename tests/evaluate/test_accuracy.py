@@ -285,3 +285,23 @@ def test_nothing_yet_and_wrong_questions_are_answered_in_a_sentence():
         accuracy_curve(aw.Sampler(seed=1))
     assert "accuracy" in str(accuracy(some_trace()))
     assert "unknown" in str(accuracy(aw.Sampler(seed=1)))
+
+
+def test_what_nobody_could_ask_about_is_unknown_and_not_right():
+    rng = np.random.default_rng([7, 7])
+    X = rng.standard_normal((6000, 4))
+    y = np.where(X[:, 0] + rng.standard_normal(6000) > 0, 1, -1)
+    trace = aw.Sampler(rule=aw.BudgetRule(0.1, most=100), costs=(1, 2), seed=5).run(X, y)
+    found, positive = accuracy(trace), trace.prediction > 0
+    assert found.precision.unbiased == pytest.approx(1 - trace.mistaken[positive].mean(), abs=0.2)
+    assert np.isnan(found.windows[1000].value)
+    assert "unknown" in str(found.windows[1000])
+    never = accuracy(aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.0), seed=5).run(X, y))
+    assert "unknown" in str(never.overall)
+    assert never.unobserved == 1.0
+
+
+def test_chances_below_every_coin_are_none():
+    X, y = noisy(8, n=3000)
+    trace = aw.Sampler(aw.LeastSquares(), aw.FocusedRule(0.02), prepare=aw.Prepare(), seed=1).run(X, y)
+    assert accuracy(trace).unobserved == (trace.probability < 2.0**-53).mean() > 0.1

@@ -72,3 +72,8 @@ def test_it_refuses_what_makes_no_sense():
         alarm(aw.Sampler(regression=True, seed=1), 0.9)
     with pytest.raises(aw.InputError, match="predicts labels"):
         alarm(0.5, 0.9)
+    many = aw.Sampler(aw.Perceptron(), aw.FixedRate(0.5), seed=1)
+    X, y = noisy(0, n=50)
+    many.run_tasks(X, np.column_stack([y, y]))
+    with pytest.raises(aw.InputError, match="has tasks"):
+        alarm(many, 0.9)

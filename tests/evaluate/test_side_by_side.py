@@ -1,6 +1,8 @@
 """Two samplers on one stream: each as if it were alone, one coin, and a difference that is covered."""
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -106,7 +108,7 @@ def test_a_better_one_is_known_to_be_and_said_to_be():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((8000, 4))
     pair = aw.SideBySide(aw.Sampler(seed=1), aw.Sampler(aw.Perceptron(), aw.FixedRate(0.01)), seed=2)
-    assert "not known" in str(pair.difference())
+    assert "nothing is known" in str(pair.difference())
     pair.run(X, np.where(X[:, 0] * X[:, 1] > 0, 1, -1))
     assert pair.difference().low > 0.1
     assert str(pair.difference()).startswith("a is better")
@@ -156,3 +158,59 @@ def test_a_file_of_another_kind_or_a_forged_one_is_refused(tmp_path):
     pair.save(tmp_path / "two")
     with pytest.raises(aw.SnapshotError, match=r"use SideBySide\.load"):
         aw.Sampler.load(tmp_path / "two")
+
+
+def test_a_question_that_one_of_them_lost_can_be_told_forgotten_saved_and_loaded(tmp_path):
+    X, y = noisy(0, n=60)
+    pair = aw.SideBySide(
+        aw.Sampler(aw.Perceptron(), aw.Always(), seed=1), aw.Sampler(aw.LeastSquares(), aw.Always(), seed=1), seed=3
+    )
+    asks = [pair.ask(x) for x in X]
+    pair.a.tell(asks[0].a, 1)
+    pair.b.forget(asks[1].b)
+    pair.a.forget(asks[2].a)
+    pair.save(tmp_path / "pair")
+    pair = aw.SideBySide.load(tmp_path / "pair")
+    pair.tell(asks[0], 1)
+    pair.forget(asks[1])
+    pair.tell(asks[2].round, y[2])
+    assert len(pair.pending) == 57
+
+
+def test_copies_share_nothing_and_pickles_go_on():
+    X, y = noisy(0, n=100)
+    pair = build()
+    pair.run(X[:50], y[:50])
+    for other in (copy.copy(pair), copy.deepcopy(pair), pickle.loads(pickle.dumps(pair))):
+        other.run(X[50:], y[50:])
+        assert (pair.round, pair.a.round, other.round, other.a.round) == (50, 50, 100, 100)
+    pair.run(X[50:], y[50:])
+    assert pair.difference() == other.difference()
+
+
+def test_a_kernel_of_ones_own_is_given_again(tmp_path):
+    X, y = noisy(0, n=60)
+    kernel = aw.Kernel(squared)
+    pair = aw.SideBySide(
+        aw.Sampler(aw.Perceptron(kernel=kernel), aw.MarginRule(1.0)), aw.Sampler(aw.Perceptron(), aw.MarginRule(1.0))
+    )
+    pair.run(X, y)
+    pair.save(tmp_path / "pair")
+    again = aw.SideBySide.load(tmp_path / "pair", kernel=kernel)
+    assert again.difference() == pair.difference()
+
+
+def squared(inner, _a, _b):
+    return (1.0 + inner) ** 2
+
+
+@pytest.mark.parametrize("bad", [None, 3, [[1.0], [1.0, 2.0]]])
+def test_what_is_no_stream_is_refused_in_a_sentence(bad):
+    X, y = noisy(0, n=20)
+    pair = build()
+    with pytest.raises(aw.InputError):
+        pair.run(bad, y)
+    with pytest.raises(aw.InputError, match="one label for each row"):
+        pair.run(X, np.column_stack([y, y]))
+    pair.run(X, y)
+    assert pair.round == pair.a.round == pair.b.round == 20

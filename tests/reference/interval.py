@@ -35,8 +35,9 @@ def wealth(trace):
         p, P, x = trace.margin[t], trace.probability[t], bool(trace.mistaken[t])
         if t < 64 or t % 64 == 0:  # mean and deviation are looked at now and then
             seen = trace.margin[: t + 1]
-            mean, deviation = seen.mean(), max(seen.std(), 1e-6 * np.sqrt((seen**2).mean())) or 1.0
-        z = np.clip((p - mean) / deviation, -8, 8)
+            mean, deviation = seen.mean(), np.sqrt(seen.var() + (seen**2).mean() / (t + 1)) or 1.0
+            trust = (t + 1) / (t + 17)
+        z = np.clip((p - mean) / deviation, -8, 8) * trust
         features = np.array([1.0, z, 1.0 if p > 0 else -1.0])
         positive = 1 / (1 + math.exp(-theta @ features))
         s = 1 - positive if p > 0 else positive

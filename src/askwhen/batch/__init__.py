@@ -99,6 +99,11 @@ def online_to_batch(
     check_seed("online_to_batch", seed)
     if sampler.tasks:
         raise InputError("this sampler has tasks; give one of sampler.tasks.", owner="online_to_batch")
+    if sampler.costs is not None or sampler.classes not in ([-1, 1], None):
+        what = "costs move its boundary" if sampler.costs is not None else "it has several classes"
+        raise InputError(
+            f"cannot make one classifier of this sampler's hypotheses, since {what}.", owner="online_to_batch"
+        )
     if sampler.learner.regression:
         raise InputError(f"needs a classifier, got the regressor {short(sampler.learner)}.", owner="online_to_batch")
     sampler = copy.deepcopy(sampler)

@@ -35,6 +35,17 @@ class AlgorithmName(click.ParamType[str]):
         return str(value)
 
 
+class WrittenPair(tuple[float, float]):
+    """Two numbers that are written as they are given."""
+
+    __slots__ = ()
+
+    @property
+    def given(self) -> str:
+        """The two with a comma between."""
+        return f"{self[0]:g},{self[1]:g}"
+
+
 class Costs(click.ParamType[tuple[float, float]]):
     """What a false positive and a false negative cost, as in 1,20."""
 
@@ -52,7 +63,7 @@ class Costs(click.ParamType[tuple[float, float]]):
             self.fail(
                 f"{value!r} says no costs; write those of a false positive and a false negative, 1,20.", param, ctx
             )
-        return positive, negative
+        return WrittenPair((positive, negative))
 
 
 class Labels(click.ParamType[float]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -74,16 +73,15 @@ def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
 
 def check_costs(owner: str, costs: Any) -> tuple[float, float]:
     """What a false positive and a false negative cost, as two numbers."""
-    try:
-        false_positive, false_negative = (as_float(cost) for cost in costs)
-    except (TypeError, ValueError):
-        false_positive = false_negative = math.nan
-    if not all(1e-9 <= cost <= 1e9 for cost in (false_positive, false_negative)):
+    given = list(costs) if isinstance(costs, (tuple, list, np.ndarray)) else []
+    numbers_ = [as_float(cost) for cost in given if isinstance(cost, numbers.Real) and not isinstance(cost, bool)]
+    if len(numbers_) != 2 or len(given) != 2 or not all(1e-9 <= cost <= 1e9 for cost in numbers_):
         raise InputError(
-            f"costs must be two positive numbers, of a false positive and of a false negative, got {costs!r}.",
+            "costs must be two positive numbers between 1e-9 and 1e9, of a false positive and of a false negative, got "
+            f"{costs!r}.",
             owner=owner,
         )
-    return false_positive, false_negative
+    return numbers_[0], numbers_[1]
 
 
 def check_classes(owner: str, classes: Any) -> list[Any]:

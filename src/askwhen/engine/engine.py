@@ -123,7 +123,8 @@ class Engine:
     ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
     ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
     an array, and ``plain_csr`` that of a CSR matrix, that can be asked about as it is, with no conversion and no time,
-    once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any.
+    once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any. ``raw`` has
+    the raw margins of open questions, where costs make them other than the margins.
     """
 
     learner, rule, drift, tally, prepare = _InFrame(), _InFrame(), _InFrame(), _InFrame(), _InFrame()
@@ -158,6 +159,7 @@ class Engine:
         self.updates = 0
         self.switches: list[int] = []
         self.pending: dict[int, OpenQuestion] = {}
+        self.raw: dict[int, float] = {}
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
         self._frame: tuple[Any, int] | None = None
@@ -254,7 +256,7 @@ class Engine:
             if kind is not self._kind:
                 self._kind = None
                 self._live = LiveRow(self.dimension, self.sees_sparse)
-                self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, 1.0, what=learner)
+                self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, True, 1.0, what=learner)
                 x = row(example_rows(self.shape.sparse), 0)
                 if self.shape.sparse:
                     self._in_order = entry_point(in_order, x, 1)
@@ -326,7 +328,7 @@ class Engine:
             seen = self._prepared_row(x)
         number, coins = self.round, self._drawn
         coin = given if given is not None else coins.pop() if coins else self._draw()
-        verdict, p, r, chance, query, marks, certainty, best = self._ask(address, live.address, 0, time, coin)
+        verdict, p, r, chance, query, marks, certainty, raw, best = self._ask(address, live.address, 0, time, coin)
         if verdict != SOUND:
             if given is None:
                 coins.append(coin)
@@ -347,6 +349,8 @@ class Engine:
         if query:
             self.questions += 1
             self.pending[number] = (ask, seen.copy(), marks)
+            if self.costs is not None:
+                self.raw[number] = raw
         return ask
 
     def _prepared_row(self, x: Row) -> Row:
@@ -378,7 +382,9 @@ class Engine:
         label = y if self.classes is None else self.classes[int(y)]
         mistaken = bool(label != prediction and not self.regression)
         rows = self._live.take(x)
-        verdict, updated = self._tell(address, rows, y, mistaken, marks, self.round - number, chance, margin)
+        raw = self.raw.get(number, margin)
+        told = (self.round - number, chance, bool(margin > 0.0), raw)
+        verdict, updated = self._tell(address, rows, y, mistaken, marks, *told)
         if verdict != SOUND:
             self._make_ready(verdict, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
@@ -387,6 +393,7 @@ class Engine:
         if self.class_tally is not None:
             settle_class(self.class_tally, self.place(prediction), int(y), chance, marks % PERIOD // LEVEL)
         del self.pending[number]
+        self.raw.pop(number, None)
 
     def place(self, label: Any) -> int:
         """The number of a class."""
@@ -401,6 +408,7 @@ class Engine:
             if self.class_tally is not None:
                 doubt_class(self.class_tally, self.place(question[0].prediction), chance, level)
         del self.pending[question[0].round]
+        self.raw.pop(question[0].round, None)
 
     def _bet_on(self, question: OpenQuestion) -> Waiting:
         asked, _, marks = question

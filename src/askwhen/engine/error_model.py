@@ -2,7 +2,7 @@
 
 ==========  ==========================================================
 p           the raw margin, from 0, wherever costs have moved the boundary
-z           p less its running mean, in units of its running deviation, at most 8 in size
+z           p less its running mean, in units of its running deviation, at most 8 in size; smaller where few are known
 side        the sign of p
 l           the logarithm of the odds of y = +1: a + b z + c side, b >= 0
 e           the probability that the prediction is wrong, shrunk by n / (n + 60) after n labels
@@ -27,14 +27,28 @@ from ..contracts.learner import LARGEST_COUNT
 from ..linalg.vectors import LARGEST, all_within
 from .stakes import ERRORS, LEVELS
 
-A, B, C, COVARIANCE, LABELS, SUM, SQUARES, COUNT, CENTRE, DEVIATION, SCALE = 0, 1, 2, 3, 12, 13, 14, 15, 16, 17, 18
+A, B, C, COVARIANCE, LABELS, SUM, SQUARES, COUNT, CENTRE, DEVIATION, SCALE, TRUST = (
+    0,
+    1,
+    2,
+    3,
+    12,
+    13,
+    14,
+    15,
+    16,
+    17,
+    18,
+    19,
+)
 """Places in the model: three numbers, their covariances, how many labels; of p the sum, the sum of squares, and how
-many there were; and its mean, its deviation and one over that as they were when they were last looked at."""
+many there were; and its mean, its deviation, one over that, and how far they are trusted, when last looked at."""
 
 _FIRST_B = 3.0
 _VARIANCES = np.array([4.0, 16.0, 1.0])
 _FADE = 0.9995
 _LEAST_SLOPE = 1e-3
+_FEW = 16.0
 SHRINK = 60.0
 _LARGEST_Z = 8.0
 _LARGEST_LOG = 1e3
@@ -45,10 +59,10 @@ BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
 
 def new_model() -> np.ndarray:
     """A model that has heard no label."""
-    model = np.zeros(19)
+    model = np.zeros(20)
     model[B] = _FIRST_B
     model[COVARIANCE:LABELS:4] = _VARIANCES
-    model[[DEVIATION, SCALE]] = 1.0
+    model[[DEVIATION, SCALE, TRUST]] = 1.0
     return model
 
 
@@ -65,6 +79,7 @@ def is_sound_model(model: np.ndarray) -> bool:
         and all_within(model[SQUARES], 0.0, LARGEST)
         and all_within(model[[SUM, CENTRE]], -LARGEST, LARGEST)
         and all_within(model[[DEVIATION, SCALE]], 1.0 / LARGEST, LARGEST)
+        and all_within(model[TRUST], 0.01, 1.0)
     )
 
 
@@ -84,18 +99,19 @@ def note_margin(model: Any, p: float, weight: float, look: bool) -> None:
 
 @apart
 def look_at_margins(model: Any) -> None:
-    """Note the running mean and deviation of p, in place; a deviation of 0 counts as 1."""
-    mean, square = model[SUM] / model[COUNT], model[SQUARES] / model[COUNT]
-    found = math.sqrt(max(square - mean * mean, 1e-12 * square))
+    """Note the running mean and deviation of p, in place: at first about its size, and 1 where all are 0."""
+    n, mean, square = max(model[COUNT], 1.0), model[SUM] / model[COUNT], model[SQUARES] / model[COUNT]
+    found = math.sqrt(max(square - mean * mean, 0.0) + square / n)
     model[CENTRE] = mean
     model[DEVIATION] = found if found > 0.0 else 1.0
     model[SCALE] = 1.0 / model[DEVIATION]
+    model[TRUST] = n / (n + _FEW)
 
 
 @step
 def standing(model: Any, p: float) -> Any:
     """Where p stands among the margins so far: z."""
-    return min(max((p - model[CENTRE]) * model[SCALE], -_LARGEST_Z), _LARGEST_Z)
+    return min(max((p - model[CENTRE]) * model[SCALE], -_LARGEST_Z), _LARGEST_Z) * model[TRUST]
 
 
 @step
@@ -187,7 +203,7 @@ def boundary(model: Any, log_cost: float) -> Any:
     """
     if log_cost == 0.0:
         return 0.0
-    here = model[A] - model[B] * model[CENTRE] * model[SCALE]
+    here = model[A] + model[B] * standing(model, 0.0)
     if here - model[C] > log_cost:
         return min(at_odds(model, log_cost + model[C]), 0.0)
     if here + model[C] < log_cost:
@@ -198,5 +214,5 @@ def boundary(model: Any, log_cost: float) -> Any:
 @step
 def at_odds(model: Any, log: float) -> Any:
     """The margin at which a + b z is this, z at most 8 in size."""
-    z = (log - model[A]) / max(model[B], 1e-9)
+    z = (log - model[A]) / max(model[B] * model[TRUST], 1e-9)
     return model[CENTRE] + model[DEVIATION] * min(max(z, -_LARGEST_Z), _LARGEST_Z)

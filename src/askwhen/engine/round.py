@@ -240,20 +240,21 @@ def unmarked(marks: int) -> Any:
 
 @entry
 def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any:
-    """A round on the first row, live and in place: (verdict, p, r, chance, asked, marks, certainty, best class)."""
+    """A round on the first row, live and in place: (verdict, p, r, chance, asked, marks, certainty, raw, best)."""
     (board,) = lend(address)
     found = open_round(board, rows, first, time, u, first + FORM + LIVE)
     verdict, m, q, _, asked, by_rule, period, chance, switched, edge = found
     p, level, certainty = margin(beyond(m, q, edge), q), first, 0.0
+    raw = p + edge
     if verdict == SOUND and not board.regression:
-        level += note_round(board.tally, chance, place_of(chance), p, p > 0.0, asked)
-        certainty = certainty_of(board.tally, p)
+        level += note_round(board.tally, chance, place_of(chance), raw, p > 0.0, asked)
+        certainty = certainty_of(board.tally, raw, p > 0.0)
     learner, best = board.learner, first - 1
     if learner.best != 0:
         best = call_best(learner.best, learner.state)
     if switched and not asked:
         restart_if_due(board)
-    return verdict, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty, best
+    return verdict, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty, raw, best
 
 
 @entry
@@ -265,9 +266,10 @@ def tell_round(
     marks: int,
     ago: int,
     chance: float,
-    p: float,
+    positive: bool,
+    raw: float,
 ) -> Any:
-    """Settle the question of the round that is ``ago`` rounds back, with margin p, in place.
+    """Settle the question of the round that is ``ago`` rounds back, with this raw margin, in place.
 
     Returns the verdict, and whether the learner moved.
     """
@@ -283,7 +285,7 @@ def tell_round(
     if outcome == REFUSED:
         return LABEL_REFUSED, False
     if not board.regression:
-        settle_round(board.tally, ago, chance, p, place_of(chance), level, p > 0.0, mistaken)
+        settle_round(board.tally, ago, chance, raw, place_of(chance), level, positive, mistaken)
     if switched:
         restart_if_due(board)
     return SOUND, outcome == UPDATED

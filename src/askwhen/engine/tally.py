@@ -199,15 +199,18 @@ def end_block(tally: Any) -> None:
 
 
 @step
-def note_round(tally: Any, P: float, place: int, p: float, positive: bool, asked: bool) -> Any:
-    """Count a round with margin p, whose prediction is ``positive`` or not, in place: the level that it is bet on."""
+def note_round(tally: Any, P: float, place: int, raw: float, positive: bool, asked: bool) -> Any:
+    """Count a round with this raw margin, whose prediction is ``positive`` or not, in place: the level of its bet.
+
+    The raw margin is measured from 0, wherever costs have moved the boundary.
+    """
     level = 0  # of no account where nothing may be asked, and p may be unknown; nor where it is asked for certain
-    if not math.isnan(p):
-        raw, t = p + boundary(tally.model, tally.log_cost), tally.count[0]
+    if not math.isnan(raw):
+        t = tally.count[0]
         note_margin(tally.model, raw, 1.0, t < 64 or t & 63 == 0)
         if P < 1.0:
             level = level_of(tally.model, tally.limits, raw, positive)
-    count_round(tally, place, level, positive, asked, P > 0.0)
+    count_round(tally, place, level, positive, asked, P >= SMALLEST_COIN)
     return level
 
 
@@ -246,17 +249,17 @@ def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool,
 
 
 @step
-def certainty_of(tally: Any, p: float) -> Any:
-    """How likely the prediction at margin p is right, by the error model."""
-    raw = p + boundary(tally.model, tally.log_cost)
+def certainty_of(tally: Any, raw: float, positive: bool) -> Any:
+    """How likely a prediction at this raw margin is right, by the error model."""
     log = log_odds(tally.model, raw)
-    return sigmoid(log if p > 0.0 else -log)
+    return sigmoid(log if positive else -log)
 
 
 @apart
-def settle_round(tally: Any, ago: int, P: float, p: float, place: int, level: int, positive: bool, wrong: bool) -> None:
+def settle_round(
+    tally: Any, ago: int, P: float, raw: float, place: int, level: int, positive: bool, wrong: bool
+) -> None:
     """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
-    raw = p + boundary(tally.model, tally.log_cost)
     n = int(count_label(tally.model, tally.limits))
     if P < 1.0 or n < _HEARD or n & _BETWEEN == 0:
         hear_label(tally.model, raw, positive != wrong)
@@ -405,13 +408,14 @@ def count_told(
     tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
 ) -> Any:
     """Count a round, and its label where it was asked for, in place: the level of its bet; blind ones have a place."""
+    raw = p + boundary(tally.model, tally.log_cost)
     if blind:
         level = note_blind_round(tally, place, positive, asked)
         if asked:
-            note_margin(tally.model, p, 1.0 / P, True)
+            note_margin(tally.model, raw, 1.0 / P, True)
     else:
         place = place_of(P)
-        level = note_round(tally, P, place, p, positive, asked)
+        level = note_round(tally, P, place, raw, positive, asked)
     if asked:
-        settle_round(tally, 1, P, p, place, level, positive, wrong)
+        settle_round(tally, 1, P, raw, place, level, positive, wrong)
     return level

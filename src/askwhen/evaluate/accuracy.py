@@ -73,18 +73,20 @@ class Accuracy:
     cost: Cost | None = None
     classes: dict[Any, ClassAccuracy] = field(default_factory=dict)
     counted: Counted | None = field(default=None, repr=False, compare=False)
+    spent: bool = field(default=False, repr=False, compare=False)
 
     def needed(self, width: float) -> Needed:
         """How many more labels should bring the interval of the overall accuracy to this width (0.04: 4 points).
 
         ``needed(0.04).by_rule`` goes on asking as until now, ``.at_random`` asks about every round alike from now on,
-        as often; None where no number of labels will do. Both suppose that the stream goes on as it was, and say what
-        to expect, not what is certain.
+        as often; None where no number of labels will do, or the rule has spent all it had. Both suppose that the stream
+        goes on as it was, and say what to expect, not what is certain.
         """
         check_number("needed", "width", width, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
         if self.counted is None:
             return Needed(None, None)
-        return needed_labels(self.counted, self.questions, float(width), 1.0 - self.confidence)
+        found = needed_labels(self.counted, self.questions, float(width), 1.0 - self.confidence)
+        return found._replace(by_rule=None) if self.spent else found
 
     @property
     def target(self) -> float | None:
@@ -176,6 +178,8 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     tally, _, questions, waiting = source.tally()
     window = window_of(tally, WINDOWS.index(recent), waiting)
     report = _report(tally, questions, waiting, alpha, window, getattr(source, "costs", None))
+    most = getattr(getattr(source, "rule", None), "most", None)
+    report = replace(report, spent=most is not None and questions >= most)
     by_label = source.class_tally() if hasattr(source, "class_tally") else None
     if by_label is None:
         return report
@@ -246,7 +250,8 @@ class Collected:
         all_marks = Counted(sums, A, self._marks[0].stakes)
         fewest, largest = all_marks.mistakes(alpha)
         low, high = 1.0 - largest / all_marks.rounds, 1.0 - fewest / all_marks.rounds
-        return Curve(all_marks.rounds.astype(int), np.clip(_unbiased(all_marks), low, high), low, high)
+        value = np.where(all_marks.answered > 0, np.clip(_unbiased(all_marks), low, high), np.nan)
+        return Curve(all_marks.rounds.astype(int), value, low, high)
 
     def report(self, alpha: float, recent: int) -> Accuracy:
         """Everything that these rounds say."""
@@ -274,12 +279,14 @@ def _estimate(found: Counted, alpha: float) -> Estimate:
     if rounds == 0:
         return Estimate(math.nan, 0.0, 1.0, math.nan, 0)
     fewest, largest = found.mistakes(alpha)
-    return inside(float(_unbiased(found)), 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds, rounds)
+    low, high = 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds
+    return inside(float(_unbiased(found)), low, high, rounds, known=found.answered > 0)
 
 
 def _unbiased(found: Counted) -> Any:
     """The estimate over the rounds that could be asked about, with mean the accuracy over these."""
-    return 1.0 - found.estimate / np.maximum(found.rounds - found.unobserved, 1.0)
+    observed = found.rounds - found.unobserved
+    return np.where(observed > 0.0, 1.0 - found.estimate / np.maximum(observed, 1.0), np.nan)
 
 
 def _report(

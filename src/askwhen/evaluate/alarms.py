@@ -15,7 +15,7 @@ from typing import Any
 
 from ..engine.tally import BLOCKS, WINDOWS
 from ..errors import InputError
-from ..validation import check_number
+from ..validation import check_count, check_number
 from .accuracy import RECENT, check_window
 from .confidence import evidence
 from .counted import blocks_of
@@ -37,8 +37,8 @@ class Alarm:
     since : int or None
         The round in which the window with the most evidence began.
     evidence : float
-        How far the test is, from 0 to 1; the alarm is raised at 1. It is the logarithm of the wealth over what it must
-        reach.
+        How far the test is: 0 without any evidence, and the alarm is raised from 1 on. It is the logarithm of the
+        wealth over what it must reach.
     """
 
     raised: bool
@@ -60,8 +60,9 @@ def alarm(sampler: Any, level: float, recent: int = RECENT, *, confidence: float
     """Test whether the accuracy of the last rounds is below a level, from asked labels alone, at any time.
 
     If every window of ``recent`` rounds reaches the level, an alarm is raised in at most one of twenty lives of a
-    stream, however often one looks: there is no need to correct for that. How long it takes after a real drop is in
-    docs/guide.md.
+    stream, however often one looks: there is no need to correct for that. Only windows that are under way, or have
+    just ended, are looked at: look at least once a window, and keep an alarm that was raised. How long it takes after a
+    real drop is in docs/choosing.md.
 
     Parameters
     ----------
@@ -90,7 +91,10 @@ def alarm(sampler: Any, level: float, recent: int = RECENT, *, confidence: float
     """
     check_number("alarm", "level", level, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     check_number("alarm", "confidence", confidence, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+    check_count("alarm", "recent", recent)
     check_window("alarm", recent)
+    if getattr(sampler, "tasks", None):
+        raise InputError("this sampler has tasks; use sampler.tasks[j].", owner="alarm")
     if not hasattr(sampler, "tally") or getattr(sampler, "classes", None) is None:
         raise InputError(
             f"sampler must be a sampler that predicts labels, got {type(sampler).__name__}.", owner="alarm"

@@ -37,11 +37,18 @@ class Cost(Estimate):
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 
-def inside(unbiased: float, low: float, high: float, rounds: int) -> Estimate:
-    """An estimate kept inside its interval."""
-    if math.isnan(unbiased):
-        return Estimate(math.nan, float(low), float(high), math.nan, rounds)  # one NaN, so that estimates can be equal
+def inside(unbiased: float, low: float, high: float, rounds: int, known: bool = True) -> Estimate:
+    """An estimate kept inside its interval, or unknown, where nothing was answered."""
+    if math.isnan(unbiased) or not known:
+        found = math.nan if math.isnan(unbiased) else float(unbiased)
+        return Estimate(math.nan, float(low), float(high), found, rounds)  # one NaN, so that estimates can be equal
     return Estimate(float(min(max(unbiased, low), high)), float(low), float(high), float(unbiased), rounds)
+
+
+def _observed(side: Counted) -> float:
+    """The share of rounds that could be asked about; others are taken to be like them. NaN where there are none."""
+    rounds, observed = float(side.rounds), float(side.rounds - side.unobserved)
+    return 1.0 if rounds == 0.0 else observed / rounds if observed > 0.0 else math.nan
 
 
 def by_kind(
@@ -51,13 +58,14 @@ def by_kind(
     n, rounds = float(positive.rounds), int(positive.rounds + negative.rounds)
     few, many = positive.mistakes(alpha)
     (fp_low, fp_high), (fn_low, fn_high) = (side.mistakes(alpha / 2.0) for side in (positive, negative))
-    seen = float(positive.estimate), float(negative.estimate)
+    known = float(positive.answered + negative.answered) > 0.0
+    seen = [float(side.estimate) / _observed(side) for side in (positive, negative)]
     above, below = both_kinds((positive.A, negative.A), positive.stakes, (n, float(negative.rounds)), alpha)
 
     def interval(score: Any, low: Any, high: Any) -> Estimate:
         known = np.isfinite(low).any() and np.isfinite(high).any()
         ends = (float(np.nanmin(low)), float(np.nanmax(high))) if known else (0.0, 1.0)
-        return inside(float(score), *ends, rounds)
+        return inside(float(score), *ends, rounds, known)
 
     def ratio(a: Any, b: Any) -> Any:
         return np.divide(a, b, out=np.full(np.shape(b), np.nan), where=np.asarray(b) > 0.0)
@@ -75,5 +83,5 @@ def by_kind(
         return precision, recall, f_measure, None
     each = np.array(costs) / rounds
     low, high = float((below @ each).min()), float((above @ each).max())
-    found = inside(float(np.array(seen) @ each), low, high, rounds)
+    found = inside(float(np.array(seen) @ each), low, high, rounds, known)
     return precision, recall, f_measure, Cost(found.value, found.low, found.high, found.unbiased, rounds)

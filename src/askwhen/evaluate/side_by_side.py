@@ -11,6 +11,7 @@ Before its coin, a's mistake is predicted with probability r_b / (r_a + r_b), r 
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from dataclasses import dataclass
@@ -21,21 +22,28 @@ import numpy as np
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.learner import is_sound
-from ..engine.door import open_question
+from ..engine.door import dimensions_of, open_question
 from ..engine.engine import Engine
+from ..engine.instances import check_instances
 from ..engine.paired_rounds import compare_rounds, settle_one
+from ..engine.parts import OWN_KERNEL
 from ..engine.stakes import LEVELS
 from ..engine.state_arrays import arrays_of, copy_state, with_arrays
 from ..engine.tally import DERIVED, Tally, complete, forget_round, new_tally
 from ..errors import InputError, SnapshotError
+from ..linalg.rows import shape_of
+from ..linalg.vectors import LARGEST, all_within
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..system.turns import new_lock
 from ..trace.trace import Ask, Trace
 from ..validation import check_number, check_seed
+from ..weights.kernels import Kernel
 from .counted import sides_of
 
 _KIND = "side_by_side"
+_COUNTS = ("round", "questions", "updates", "volunteered", "switches", "names")
+"""What a run changes beside the states."""
 
 
 class PairAsk(NamedTuple):
@@ -77,6 +85,8 @@ class Difference:
     confidence: float
 
     def __str__(self) -> str:
+        if self.rounds == 0:
+            return "nothing is known of the difference yet: no round was played"
         said = "a is better" if self.low > 0.0 else "b is better" if self.high < 0.0 else "not known which is better"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         return (
@@ -135,6 +145,17 @@ class SideBySide:
         self._open: dict[int, _Open] = {}
         self._lock = new_lock(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return copy.deepcopy({name: value for name, value in self.__dict__.items() if name != "_lock"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=new_lock(self))
+
+    def __copy__(self) -> SideBySide:
+        """A copy shares nothing."""
+        return copy.deepcopy(self)
+
     def __repr__(self) -> str:
         return f"<SideBySide({self.a!r}, {self.b!r}) in round {self._round}>"
 
@@ -156,20 +177,10 @@ class SideBySide:
     def ask(self, x: Any, time: Any = None) -> PairAsk:
         """Play one round: let both predict x, and decide whether its label is worth asking for."""
         with self._lock:
-            coins = self._coins.bit_generator.state
+            self.a.check(x, time)
+            self.b.check(x, time)  # so that both play the round, or neither does
             coin = float(self._coins.random())
-            before = self.a.engine.checkpoint(), self.a.engine.round, self.a.engine.questions
-            try:
-                a = self.a.ask_on(coin, x, time)
-            except BaseException:
-                self._coins.bit_generator.state = coins
-                raise
-            try:
-                b = self.b.ask_on(coin, x, time)
-            except BaseException:  # neither has played the round then
-                self._take_back(before)
-                self._coins.bit_generator.state = coins
-                raise
+            a, b = self.a.ask_on(coin, x, time), self.b.ask_on(coin, x, time)
             chance, query = self._union(a.probability, b.probability), a.query or b.query
             ask = PairAsk(self._round, a, b, chance, query)
             apart = a.prediction != b.prediction
@@ -180,14 +191,6 @@ class SideBySide:
                 self._questions += 1
             self._round += 1
             return ask
-
-    def _take_back(self, before: Any) -> None:
-        """Undo the last round of a."""
-        engine = self.a.engine
-        states, engine.round, engine.questions = before
-        engine.restore(states)
-        engine.pending.pop(engine.round, None)
-        engine.switches = [number for number in engine.switches if number < engine.round]
 
     def _union(self, a: Any, b: Any) -> Any:
         """The probability that either asks: rules ask below their probability, audits at the other end of the coin."""
@@ -211,7 +214,7 @@ class SideBySide:
         with self._lock:
             waiting = self._waiting("tell", ask)
             for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
-                if each.query and each.round in sampler.engine.pending:  # unless b refused it the last time
+                if each.query and each.round in sampler.engine.pending:  # it may have been told to one of them alone
                     sampler.tell(each, y)
             if waiting.place >= 0:
                 ago, wrong = int(self._tally.count[0]) - waiting.place, bool(waiting.ask.a.prediction != y)
@@ -225,7 +228,7 @@ class SideBySide:
         with self._lock:
             waiting = self._waiting("forget", ask)
             for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
-                if each.query:
+                if each.query and each.round in sampler.engine.pending:
                     sampler.forget(each)
             if waiting.place >= 0:
                 ago = int(self._tally.count[0]) - waiting.place
@@ -238,19 +241,19 @@ class SideBySide:
     def run(self, X: Any, y: Any, times: Any = None) -> tuple[Trace, Trace]:
         """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``."""
         with self._lock:
-            coins = self._coins.bit_generator.state
-            tossed = self._coins.random(np.shape(X)[0])
-            engine = self.a.engine
-            counts = ("round", "questions", "updates", "volunteered")
-            before, numbers, switches = engine.checkpoint(), [getattr(engine, n) for n in counts], engine.switches[:]
+            n = shape_of(check_instances("run", X, self.a.engine.form))[0]
+            if dimensions_of("run", y) != 1:
+                raise InputError("y must hold one label for each row of X.", owner="run")
+            coins, engine = self._coins.bit_generator.state, self.a.engine
+            kept = {name: copy.copy(getattr(engine, name)) for name in _COUNTS}
+            before, tossed = engine.checkpoint(), self._coins.random(n)
             try:
                 a = self.a.run_on(tossed, X, y, times)
                 b = self.b.run_on(tossed, X, y, times)
             except BaseException:
                 engine.restore(before)
-                for name, number in zip(counts, numbers, strict=True):
-                    setattr(engine, name, number)
-                engine.switches = switches
+                for name, value in kept.items():
+                    setattr(engine, name, value)
                 self._coins.bit_generator.state = coins
                 raise
             apart, asked = a.prediction != b.prediction, a.queried | b.queried
@@ -277,7 +280,10 @@ class SideBySide:
         fewest, largest = found.mistakes(1.0 - confidence)
         apart, observed = float(found.rounds), float(found.rounds - found.unobserved)
         low, high = ((apart - 2.0 * float(mistakes)) / rounds for mistakes in (largest, fewest))
-        unbiased = (observed - 2.0 * float(found.estimate)) / rounds
+        shown = (
+            apart / observed if observed > 0.0 else 0.0
+        )  # what could not be asked about is taken to be like the rest
+        unbiased = shown * (observed - 2.0 * float(found.estimate)) / rounds
         value = min(max(unbiased, low), high)
         return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(found.answered), confidence)
 
@@ -304,12 +310,12 @@ class SideBySide:
             file_format.write(path, header, arrays, note)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, parts: Any = ()) -> SideBySide:
-        """A pair that goes on from a file exactly where ``save`` left it."""
+    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Any = ()) -> SideBySide:
+        """A pair that goes on from a file exactly where ``save`` left it; see ``Sampler.load``."""
         header, arrays = file_format.read(path)
         try:
             engine_state.check_kind(header, "SideBySide")
-            a, b = (Sampler.of(_engine(header[name], arrays, name, parts)) for name in ("a", "b"))
+            a, b = (Sampler.of(_engine(header[name], arrays, name, kernel, parts)) for name in ("a", "b"))
             about = header[_KIND]
             made = cls.__new__(cls)
             made._own(a, b, np.random.Generator(np.random.PCG64()))
@@ -318,10 +324,14 @@ class SideBySide:
             derived = {f"tally.{name}": getattr(made._tally, name) for name in DERIVED}
             made._tally = with_arrays(made._tally, "tally", arrays | derived)
             made._sizes = arrays["sizes"]
-            if not is_sound(made._tally) or made._sizes.shape != (2,) or not (made._sizes >= 0.0).all():
+            sizes = made._sizes.shape == (2,) and made._sizes.dtype == float and all_within(made._sizes, 0.0, LARGEST)
+            counts = made._questions <= made._round >= int(made._tally.count[0])
+            if not (sizes and counts and is_sound(made._tally)):
                 raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             complete(made._tally)
-            made._open = dict(_opened(line, made) for line in about["open"])
+            for line in about["open"]:
+                number, waiting = _opened(line, made)
+                made._open[number] = waiting
             return made
         except SnapshotError:
             raise
@@ -329,9 +339,10 @@ class SideBySide:
             raise SnapshotError("the file holds no SideBySide that this version can read.", owner="load") from error
 
 
-def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, parts: Any) -> Engine:
+def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, kernel: Any, parts: Any) -> Engine:
     own = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
-    return engine_state.restore(header, own, None, given=parts)[0]
+    needs = header["parts"][0][1].get("kernel") == OWN_KERNEL
+    return engine_state.restore(header, own, kernel if needs else None, given=parts)[0]
 
 
 def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
@@ -341,8 +352,7 @@ def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
     place = -1 if place == -1 else engine_state.count(place, int(pair._tally.count[0]) - 1)
     level = engine_state.count(level, LEVELS - 1)
     a, b = (Ask(*each) for each in asks)
-    waits = [ask for sampler in (pair.a, pair.b) for ask in sampler.pending]
-    known = all(ask in waits for ask in (a, b) if ask.query) and (a.query or b.query)
-    if not known or type(chance) is not float or not 0.0 < chance <= 1.0:
+    known = all(ask.prediction in (-1, 1) and type(ask.query) is bool for ask in (a, b)) and (a.query or b.query)
+    if not known or number in pair._open or type(chance) is not float or not 0.0 < chance <= 1.0:
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     return number, _Open(PairAsk(number, a, b, chance, True), place, level)

@@ -93,6 +93,7 @@ def _headline(progress: Progress, trace: Trace, budget: float | None) -> str:
                 _range(found.low, found.high, 1 - progress.error),
                 big=True,
             ),
+            *_late_tiles(progress, trace, sure),
             _tile("Error at most", share(min(progress.error_bound, 1.0)), bound, big=True),
         ]
     rate = f"{_part(trace.questions, trace)} of {count(trace.rounds)} rounds{allowed}"
@@ -104,6 +105,22 @@ def _headline(progress: Progress, trace: Trace, budget: float | None) -> str:
         _tile("Switches", count(len(trace.switches)), "times the learner started afresh"),
     ]
     return f'<dl class="tiles">{"".join(tiles)}</dl>'
+
+
+def _late_tiles(progress: Progress, trace: Trace, sure: str) -> list[str]:
+    """The accuracy of late, by the shortest window that says something, and what mistakes cost."""
+    assert progress.estimate is not None
+    windows = [(n, found) for n, found in progress.estimate.windows.items() if n < trace.rounds]
+    tiles = []
+    if windows:
+        n, found = windows[-1]
+        ends = f"{share(found.low)} to {share(found.high)} at {sure}"
+        tiles.append(_tile(f"The last {count(n)} rounds", share(found.value), ends, big=True))
+    if progress.estimate.cost is not None:
+        cost = progress.estimate.cost
+        ends = f"{cost.low:.3g} to {cost.high:.3g} at {sure}, by asked labels alone"
+        tiles.append(_tile("Cost of a round", f"{cost.value:.3g}", ends, big=True))
+    return tiles
 
 
 def _tile(name: str, value: str, remark: str, picture: str = "", *, big: bool = False) -> str:

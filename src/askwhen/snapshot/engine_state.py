@@ -93,6 +93,7 @@ def _dump(engine: Engine) -> Content:
     }
     if engine.costs is not None:
         header["costs"] = list(engine.costs)
+        header["raw"] = [[number, raw] for number, raw in engine.raw.items()]
     if engine.classes is not None:
         header["classes"] = list(engine.classes)
     if engine.names is not None:
@@ -229,6 +230,10 @@ def _restore(
     engine.randomness.bit_generator.state = header["randomness"]
     for line in header["pending"]:
         _reopen(engine, line, arrays)
+    for number, raw in header.get("raw", []):
+        if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:
+            raise SnapshotError(_CONTRADICTION, owner="load")
+        engine.raw[number] = raw
     return engine
 
 
