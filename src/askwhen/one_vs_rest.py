@@ -384,6 +384,10 @@ class OneVsRest:
             seen = seen_rows(judge.prepare, rows)
             return np.column_stack([engine.margins(seen) for engine in self._learners])
 
+    def probabilities(self, X: Any) -> np.ndarray:
+        """The probability of every class for many instances, a column each, without asking or playing a round."""
+        return self.shares(self.margins(X))
+
     def shares(self, margins: np.ndarray) -> np.ndarray:
         """The probability of each class for these margins, a column each."""
         return self._judge.shares(margins)

@@ -111,7 +111,14 @@ class Sampler:
     ) -> None:
         check_flag("Sampler", "regression", regression)
         names = None if classes is None else check_classes("Sampler", classes)
-        if names is not None and (learner is not None or regression or costs is not None or drift is not None):
+        if learner is not None and names is None and getattr(learner, "classes", None) is not None:
+            names = list(range(learner.classes))  # type: ignore[attr-defined]
+        if names is not None and (
+            regression
+            or costs is not None
+            or drift is not None
+            or (learner is not None and getattr(learner, "classes", None) != len(names))
+        ):
             raise InputError(
                 "classes go with the default learner alone, without regression, costs and drift guard; see OneVsRest.",
                 owner="Sampler",

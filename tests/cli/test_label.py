@@ -134,7 +134,7 @@ def test_several_labels_have_keys_of_their_own():
     terminal.send("q")
     assert ended(terminal) == 0
     assert (HERE / "a.csv").read_text().splitlines()[1].startswith("0,snow,")
-    assert aw.OneVsRest.load("m.askwhen").classes == ["sun", "rain", "snow"]
+    assert aw.Sampler.load("m.askwhen").classes == ["sun", "rain", "snow"]
 
 
 def test_a_text_cannot_command_the_terminal():

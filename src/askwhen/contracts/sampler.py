@@ -73,6 +73,9 @@ class SamplerLike(Protocol):
     def margins(self, X: Any) -> Any:
         """Margins without playing a round: a number for each row, or one for each class."""
 
+    def probabilities(self, X: Any) -> Any:
+        """P(y = +1) without playing a round, or a column for each class."""
+
     def tally(self) -> tuple[Any, int, int, list[Any]]:
         """What the estimate of the accuracy reads."""
 

@@ -14,7 +14,6 @@ from ..data.records import read_records
 from ..labelling.answers import Answers, AnswerStore
 from ..labelling.session import Labelling, Question
 from ..learners import Mixture
-from ..one_vs_rest import OneVsRest
 from ..prepare import Prepare
 from ..rules import BudgetRule
 from ..sampler import Sampler
@@ -100,11 +99,9 @@ def label(
     check_outputs(file, model=model, answers=answers if isinstance(answers, str) else None)
     prepare, rule = None if raw else Prepare(), _rule(labels, Source(file, reading))
     store = Answers(answers) if isinstance(answers, str) else answers
-    fresh: SamplerLike = (
-        OneVsRest(list(classes), rule=rule, prepare=prepare, seed=seed)
-        if len(classes) > 2
-        else Sampler(Mixture(), rule, prepare=prepare, seed=seed)
-    )
+    several = list(classes) if len(classes) > 2 else None
+    learner = Mixture(classes=None if several is None else len(several))
+    fresh: SamplerLike = Sampler(learner, rule, prepare=prepare, seed=seed, classes=several)
     about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
     session = Labelling(
         lambda skip, passed: read_records(

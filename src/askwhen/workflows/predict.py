@@ -44,8 +44,8 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     Returns
     -------
     dict of arrays
-        ``value`` for a regressor. Otherwise ``label``, its ``margin``, and its ``probability`` where margins have a
-        scale; with several classes also ``margin_`` and the class, for each.
+        ``value`` for a regressor. Otherwise ``label``, its ``margin``, and its ``probability``, by the labels that were
+        asked for; with several classes also ``margin_`` and the class, for each.
 
     Examples
     --------
@@ -67,16 +67,8 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     best = np.where(p > 0.0, 1, 0) if not several else each.argmax(axis=1)
     row = np.arange(len(best))
     found = {"label": np.array(classes)[best], "margin": each[row, best] if several else p}
-    if has_scale(sampler.learner):
-        chance = np.clip((1.0 + each) / 2.0, 0.0, 1.0)
-        total = chance.sum(axis=1, keepdims=True)
-        chance = np.divide(chance, total, out=np.full_like(chance, 1.0 / len(classes)), where=total > 0.0)
-        found["probability"] = chance[row, best]
+    chance = sampler.probabilities(X)
+    found["probability"] = chance[row, best] if several else np.where(best == 1, chance, 1.0 - chance)
     if several:
         found |= {f"margin_{label}": each[:, k] for k, label in enumerate(classes)}
     return found
-
-
-def has_scale(learner: Any) -> bool:
-    """Whether margins estimate the label itself: of least squares over all labels that were asked for."""
-    return bool(learner.has_uncertainty) and getattr(learner, "update", "queried") == "queried"
