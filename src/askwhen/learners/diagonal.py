@@ -28,13 +28,9 @@ from ..compiled.lanes import alike, at, put
 from ..compiled.steps import step
 from ..contracts.learner import (
     UPDATED,
-    epoch,
-    experts,
     hear,
     is_sound,
     learn,
-    learns,
-    note_experts,
     quadratic,
     restart,
     score,
@@ -53,7 +49,7 @@ from .label_scale import (
     spread_of,
     take_label,
 )
-from .mixing import is_mixture, shift_weights, weigh_alike
+from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 
 NAMES = ("gradient, rate .5", "gradient, rate 1", "squares, still", "squares, drifting")
 EXPERTS = 4
@@ -75,6 +71,9 @@ class DiagonalState(NamedTuple):
     seen: Any
     labels: Any
     regression: bool
+
+
+register_mixture(DiagonalState)
 
 
 def start_diagonal(d: int, regression: bool) -> DiagonalState:
@@ -163,16 +162,6 @@ def mixed(state: Any) -> Any:
     return (labels[CENTRE] + spread * p) * (1.0 + mixed_form(state))
 
 
-@learns.of(DiagonalState)
-def _learns(state: Any, mistaken: bool) -> Any:
-    return True
-
-
-@epoch.of(DiagonalState)
-def _epoch(state: Any) -> Any:
-    return math.nan
-
-
 @hear.of(DiagonalState)
 def _hear(state: Any, y: float, chance: float) -> None:
     if state.regression:
@@ -224,14 +213,3 @@ def _restart(state: Any) -> None:
 @weights.of(DiagonalState)
 def _weights(state: DiagonalState) -> Any:
     return state.lines[:, :EXPERTS] @ state.mix
-
-
-@experts.of(DiagonalState)
-def _experts(state: Any) -> Any:
-    return state.mix
-
-
-@note_experts.of(DiagonalState)
-def _note_experts(state: Any, record: Any, i: int) -> None:
-    for e in range(EXPERTS):
-        record[i, e] = state.mix[e]

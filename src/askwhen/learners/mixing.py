@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.steps import step
+from ..contracts.learner import best_class, epoch, experts, learns, note_experts, write_margins
 from ..linalg.vectors import all_within
 
 ETA = 0.5
@@ -39,3 +40,43 @@ def weigh_alike(mix: Any) -> None:
 def is_mixture(mix: np.ndarray) -> bool:
     """Whether these are weights with sum 1, of which none has vanished."""
     return all_within(mix, SHARE / (2 * len(mix)), 1.0) and all_within(mix.sum(), 1.0 - 1e-9, 1.0 + 1e-9)
+
+
+def register_mixture(kind: type) -> None:
+    """Register what all states of a mixture have in common: a field ``mix``, and every asked label learnt."""
+    learns.of(kind)(_always)
+    epoch.of(kind)(_every_update)
+    experts.of(kind)(_weights)
+    note_experts.of(kind)(_write_weights)
+
+
+def register_classes(kind: type) -> None:
+    """Register what all states for several classes have in common: ``mean`` margins, and the ``best`` of them."""
+    best_class.of(kind)(_best)
+    write_margins.of(kind)(_write_margins)
+
+
+def _always(state: Any, mistaken: bool) -> Any:
+    return True
+
+
+def _every_update(state: Any) -> Any:
+    return math.nan
+
+
+def _weights(state: Any) -> Any:
+    return state.mix
+
+
+def _write_weights(state: Any, record: Any, i: int) -> None:
+    for e in range(len(state.mix)):
+        record[i, e] = state.mix[e]
+
+
+def _best(state: Any) -> Any:
+    return state.best[0]
+
+
+def _write_margins(state: Any, record: Any, i: int) -> None:
+    for j in range(len(state.mean)):
+        record[i, j] = state.mean[j]

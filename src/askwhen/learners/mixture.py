@@ -40,14 +40,10 @@ from ..contracts.learner import (
     LARGEST_COUNT,
     UPDATED,
     enter,
-    epoch,
-    experts,
     hear,
     is_sound,
     learn,
-    learns,
     leave,
-    note_experts,
     quadratic,
     restart,
     score,
@@ -74,7 +70,7 @@ from .label_scale import (
     spread_of,
     take_label,
 )
-from .mixing import is_mixture, shift_weights, weigh_alike
+from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .several_diagonal import start_several_diagonal
 from .several_views import SeveralState, start_several, told_numbers
 from .view_blocks import (
@@ -135,6 +131,9 @@ class MixtureState(NamedTuple):
     labels: Any
     place: int
     regression: bool
+
+
+register_mixture(MixtureState)
 
 
 @apart
@@ -249,16 +248,6 @@ def _quadratic(state: Any, x: Any) -> Any:
     return state.seen[_LOSS, 0]
 
 
-@learns.of(MixtureState)
-def _learns(state: Any, mistaken: bool) -> Any:
-    return True
-
-
-@epoch.of(MixtureState)
-def _epoch(state: Any) -> Any:
-    return math.nan
-
-
 @learn.of(MixtureState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     """Shift the weights, then let every expert learn, in place."""
@@ -323,17 +312,6 @@ def _weights(state: MixtureState) -> Any:
         mix = state.mix[block.first : block.first + len(block.w)]
         found[block.start : block.start + D] += mix @ block.w
     return found
-
-
-@experts.of(MixtureState)
-def _experts(state: Any) -> Any:
-    return state.mix
-
-
-@note_experts.of(MixtureState)
-def _note_experts(state: Any, record: Any, i: int) -> None:
-    for e in range(len(state.mix)):
-        record[i, e] = state.mix[e]
 
 
 @dataclass(frozen=True)

@@ -15,23 +15,17 @@ import numpy as np
 from ..compiled.steps import step
 from ..contracts.learner import (
     UPDATED,
-    best_class,
-    epoch,
-    experts,
     is_sound,
     learn,
-    learns,
-    note_experts,
     quadratic,
     restart,
     score,
     weights,
-    write_margins,
 )
 from ..linalg.rows import position, size, value
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, measure
 from .diagonal import DRIFT, EXPERTS, FIRST_SQUARE, FIRST_VARIANCE, LIMIT, RATES, squash
-from .mixing import is_mixture, shift_weights, weigh_alike
+from .mixing import is_mixture, register_classes, register_mixture, shift_weights, weigh_alike
 from .several_views import TINY, clip, find_best
 
 _Q, _LOSS = 0, 1
@@ -48,6 +42,10 @@ class SeveralDiagonalState(NamedTuple):
     seen: Any
     gain: Any
     best: Any
+
+
+register_mixture(SeveralDiagonalState)
+register_classes(SeveralDiagonalState)
 
 
 def start_several_diagonal(d: int, k: int) -> SeveralDiagonalState:
@@ -119,16 +117,6 @@ def _quadratic(state: Any, x: Any) -> Any:
     return _form(state)
 
 
-@learns.of(SeveralDiagonalState)
-def _learns(state: Any, mistaken: bool) -> Any:
-    return True
-
-
-@epoch.of(SeveralDiagonalState)
-def _epoch(state: Any) -> Any:
-    return math.nan
-
-
 @learn.of(SeveralDiagonalState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     """Shift the weights of the experts, then let every expert learn, in place."""
@@ -194,25 +182,3 @@ def _restart(state: Any) -> None:
 @weights.of(SeveralDiagonalState)
 def _weights(state: SeveralDiagonalState) -> Any:
     return (state.lines[:, :, :EXPERTS] @ state.mix).T
-
-
-@best_class.of(SeveralDiagonalState)
-def _best_class(state: Any) -> Any:
-    return state.best[0]
-
-
-@write_margins.of(SeveralDiagonalState)
-def _write_margins(state: Any, record: Any, i: int) -> None:
-    for j in range(len(state.mean)):
-        record[i, j] = state.mean[j]
-
-
-@experts.of(SeveralDiagonalState)
-def _experts(state: Any) -> Any:
-    return state.mix
-
-
-@note_experts.of(SeveralDiagonalState)
-def _note_experts(state: Any, record: Any, i: int) -> None:
-    for e in range(EXPERTS):
-        record[i, e] = state.mix[e]

@@ -28,26 +28,20 @@ from ..compiled.steps import apart, step
 from ..contracts.learner import (
     LARGEST_COUNT,
     UPDATED,
-    best_class,
     enter,
-    epoch,
-    experts,
     hear,
     is_sound,
     learn,
-    learns,
     leave,
-    note_experts,
     quadratic,
     restart,
     score,
     weights,
-    write_margins,
 )
 from ..contracts.views import Layout
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
-from .mixing import is_mixture, shift_weights, weigh_alike
+from .mixing import is_mixture, register_classes, register_mixture, shift_weights, weigh_alike
 from .view_blocks import FADE, LIMIT, SCORED, blocks_of, is_sound_matrices, levels_of, one_of
 
 TOLD_CLASSES = 9
@@ -85,6 +79,10 @@ class SeveralState(NamedTuple):
     best: Any
     linear_one: int
     place: int
+
+
+register_mixture(SeveralState)
+register_classes(SeveralState)
 
 
 def told_numbers(k: int) -> int:
@@ -260,16 +258,6 @@ def _quadratic(state: Any, x: Any) -> Any:
     return state.seen[_LOSS, 0]
 
 
-@learns.of(SeveralState)
-def _learns(state: Any, mistaken: bool) -> Any:
-    return True
-
-
-@epoch.of(SeveralState)
-def _epoch(state: Any) -> Any:
-    return math.nan
-
-
 @learn.of(SeveralState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     """Shift the weights of the experts, then let every expert learn, in place."""
@@ -334,25 +322,3 @@ def _weights(state: SeveralState) -> Any:
         mix = state.mix[block.first : block.first + len(block.w)]
         found[:, block.start : block.start + block.w.shape[2]] += np.tensordot(mix, block.w, 1)
     return found
-
-
-@best_class.of(SeveralState)
-def _best_class(state: Any) -> Any:
-    return state.best[0]
-
-
-@write_margins.of(SeveralState)
-def _write_margins(state: Any, record: Any, i: int) -> None:
-    for j in range(len(state.mean)):
-        record[i, j] = state.mean[j]
-
-
-@experts.of(SeveralState)
-def _experts(state: Any) -> Any:
-    return state.mix
-
-
-@note_experts.of(SeveralState)
-def _note_experts(state: Any, record: Any, i: int) -> None:
-    for e in range(len(state.mix)):
-        record[i, e] = state.mix[e]
