@@ -334,7 +334,10 @@ class Sampler:
             moment(engine, "ask", time)
             rows, _ = given_rows("ask", x, 1, engine.form)
             check_names("ask", x, engine.names)
-            engine.margins(rows)
+            try:
+                engine.margins(rows)
+            except InputError as error:
+                raise InputError(error.sentence, owner="ask") from error
 
     def _ask(self, x: Any, time: Any, coin: float | None) -> Ask:
         engine = self._engine

@@ -144,7 +144,8 @@ def test_what_is_refused_leaves_both_as_they_were():
         with pytest.raises(aw.InputError):
             pair.run(X, y)
     assert (pair.round, pair.a.round, pair.a.questions, pair.a.pending, narrow.round) == (0, 0, 0, [], 10)
-    for a, b in ((narrow, narrow), (0.5, narrow), (narrow, aw.Sampler(regression=True))):
+    classes = aw.Sampler(classes=[1, 2, 3])
+    for a, b in ((narrow, narrow), (0.5, narrow), (narrow, aw.Sampler(regression=True)), (narrow, classes)):
         with pytest.raises(aw.InputError):
             aw.SideBySide(a, b)
 
@@ -214,3 +215,55 @@ def test_what_is_no_stream_is_refused_in_a_sentence(bad):
         pair.run(X, np.column_stack([y, y]))
     pair.run(X, y)
     assert pair.round == pair.a.round == pair.b.round == 20
+
+
+def three(seed, n=900):
+    rng = np.random.default_rng([seed, 4])
+    X = rng.standard_normal((n, 4))
+    return X, np.array(["a", "b", "c"])[(X[:, :3] + 0.4 * rng.standard_normal((n, 3))).argmax(axis=1)]
+
+
+def several(seed=7):
+    rules = aw.BudgetRule(0.2), aw.FixedRate(0.03)
+    return aw.SideBySide(*(aw.Sampler(rule=rule, classes=list("abc"), seed=1) for rule in rules), seed=seed)
+
+
+def test_with_several_classes_each_is_bounded_and_live_is_simulated(tmp_path):
+    X, y = three(0)
+    whole, live = several(), several()
+    a, b = whole.run(X, y)
+    for i, x in enumerate(X):
+        ask = live.ask(x)
+        if ask.query:
+            live.tell(ask, y[i])
+        if i == 400:
+            live.save(tmp_path / "pair")
+            live = aw.SideBySide.load(tmp_path / "pair")
+    assert live.difference() == whole.difference()
+    assert whole.difference().apart == (a.prediction != b.prediction).sum()
+    missed = 0
+    for seed in range(times(10, 40)):
+        X, y = three(seed)
+        pair, ahead, kept = several(seed), 0, True
+        for part in np.array_split(np.arange(900), 15):
+            a, b = pair.run(X[part], y[part])
+            ahead += int(b.mistaken.sum()) - int(a.mistaken.sum())
+            found = pair.difference()
+            kept = kept and found.low - 1e-12 <= ahead / (part[-1] + 1) <= found.high + 1e-12
+        missed += not kept
+    assert missed <= stats.binom.ppf(0.99, times(10, 40), 0.05)
+
+
+def test_with_several_classes_open_and_forgotten_questions_widen():
+    X, y = three(1, 300)
+    pair = several()
+    asks = [(pair.ask(x), label) for x, label in zip(X, y, strict=True)]
+    waiting = pair.difference()
+    for ask, label in asks:
+        if ask.query and ask.round % 4:
+            pair.tell(ask, label)
+    told = pair.difference()
+    assert waiting.low <= told.low <= told.high <= waiting.high
+    for ask in pair.pending:
+        pair.forget(ask)
+    assert (pair.difference().low, pair.difference().high) == pytest.approx((told.low, told.high))

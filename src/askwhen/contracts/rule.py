@@ -11,7 +11,8 @@ rule decides in a round may depend on that round's coin. A round calls, in this 
     note_update(rule, norm2)                                # where the label has moved the learner, now or later
 
 A rule needs ``decide`` and ``probability``; every other family has a default that does nothing. :func:`toss` is
-``decide`` for a rule that has nothing better than its probability.
+``decide`` for a rule that has nothing better than its probability. A rule that never decides without q may say so, with
+``reads_every_margin = True`` on its class: then ``margins=False`` costs the interval of the accuracy nothing.
 """
 
 from __future__ import annotations

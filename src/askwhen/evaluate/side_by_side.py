@@ -5,8 +5,9 @@ theirs. Each is told only what it would have asked for itself, so each is just w
 
 Rounds in which both predict alike say nothing of the difference. Where two labels are predicted one of them is right
 and the other wrong, so the difference follows from the number S of a's mistakes among the D rounds in which they
-differ: (D - 2 S) of all rounds. S is bounded by the bets of :mod:`askwhen.engine.stakes`, at every round at once.
-Before its coin, a's mistake is predicted with probability r_b / (r_a + r_b), r being |margin| over its running mean.
+differ: (D - 2 S) of all rounds. S is bounded by the bets of :mod:`askwhen.engine.stakes`, at every round at once. With
+more classes both may be wrong, and the mistakes of each are bounded. Before its coin, a's mistake is predicted with
+probability r_b / (r_a + r_b), r being |margin| over its running mean.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.learner import is_sound
 from ..engine.door import dimensions_of, open_question
-from ..engine.engine import Engine
+from ..engine.engine import Engine, Waiting
 from ..engine.instances import check_instances
-from ..engine.paired_rounds import compare_rounds, settle_one
+from ..engine.paired_rounds import BOTH, compare_rounds, settle_one
 from ..engine.parts import OWN_KERNEL
 from ..engine.stakes import LEVELS
 from ..engine.state_arrays import arrays_of, copy_state, with_arrays
@@ -96,11 +97,11 @@ class Difference:
 
 
 class _Open(NamedTuple):
-    """A question that waits: where in the rounds that differ it is (-1: they did not), and the level of its bet."""
+    """A question that waits: its place among what was counted (-1: they did not differ), and the levels of its bets."""
 
     ask: PairAsk
     place: int
-    level: int
+    levels: int
 
 
 class SideBySide:
@@ -112,7 +113,8 @@ class SideBySide:
     Parameters
     ----------
     a, b : Sampler
-        Two classifiers, fresh or from a file; they are played, and can be taken out again at any time.
+        Two classifiers of the same labels, two or more, fresh or from a file; they are played, and can be taken out
+        again at any time.
     seed : int, optional
         Seeds the coins.
 
@@ -129,8 +131,12 @@ class SideBySide:
 
     def __init__(self, a: Sampler, b: Sampler, seed: int | None = None) -> None:
         for name, sampler in (("a", a), ("b", b)):
-            if not isinstance(sampler, Sampler) or sampler.classes != [-1, 1] or sampler.tasks:
-                raise InputError(f"{name} must be a Sampler of two labels, got {sampler!r}.", owner="SideBySide")
+            if not isinstance(sampler, Sampler) or sampler.classes is None or sampler.tasks:
+                raise InputError(f"{name} must be a Sampler that predicts labels, got {sampler!r}.", owner="SideBySide")
+        if a.classes != b.classes:
+            raise InputError(
+                f"a and b must predict the same labels, got {a.classes} and {b.classes}.", owner="SideBySide"
+            )
         if a is b:
             raise InputError("a and b must be two samplers, got the same one twice.", owner="SideBySide")
         check_seed("SideBySide", seed)
@@ -138,6 +144,7 @@ class SideBySide:
 
     def _own(self, a: Sampler, b: Sampler, coins: np.random.Generator) -> None:
         self.a, self.b = a, b
+        self._several = len(a.classes or ()) > 2
         self._coins = coins
         self._tally: Tally = new_tally((1000,))
         self._sizes = np.zeros(2)
@@ -184,10 +191,11 @@ class SideBySide:
             chance, query = self._union(a.probability, b.probability), a.query or b.query
             ask = PairAsk(self._round, a, b, chance, query)
             apart = a.prediction != b.prediction
-            level = self._count([a.margin], [b.margin], [apart], [chance], [query], [False], [False])
+            nothing = ([False], [False], [False])
+            levels = self._count([a.margin], [b.margin], [apart], [chance], [query], *nothing)
             if query:
-                place = int(self._tally.count[0]) - 1 if apart else -1
-                self._open[self._round] = _Open(ask, place, level)
+                place = int(self._tally.count[0]) - 1 - self._several if apart else -1
+                self._open[self._round] = _Open(ask, place, levels)
                 self._questions += 1
             self._round += 1
             return ask
@@ -203,11 +211,12 @@ class SideBySide:
         return found if found.ndim else float(found)
 
     def _count(self, *rounds: Any) -> int:
-        floats, flags = (0, 1, 3), (2, 4, 5, 6)
+        floats, flags = (0, 1, 3), (2, 4, 5, 6, 7)
         kinds = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(flags, np.bool_)}
         arrays: list[Any] = [np.ascontiguousarray(each, kinds[i]) for i, each in enumerate(rounds)]
         (_held, address), kind = new_frame(self._tally)
-        return int(entry_point(compare_rounds, kind, self._sizes, *arrays)(address, self._sizes, *arrays))
+        given = (self._sizes, *arrays, self._several)
+        return int(entry_point(compare_rounds, kind, *given)(address, *given))
 
     def tell(self, ask: PairAsk | int, y: Any) -> None:
         """Give the label of a question: each learns it if it would have asked for it itself."""
@@ -217,8 +226,9 @@ class SideBySide:
                 if each.query and each.round in sampler.engine.pending:  # it may have been told to one of them alone
                     sampler.tell(each, y)
             if waiting.place >= 0:
-                ago, wrong = int(self._tally.count[0]) - waiting.place, bool(waiting.ask.a.prediction != y)
-                told = (ago, waiting.ask.probability, waiting.level, wrong)
+                ago, label = int(self._tally.count[0]) - waiting.place, y.item() if isinstance(y, np.generic) else y
+                wrong = [bool(each.prediction != label) for each in (waiting.ask.a, waiting.ask.b)]
+                told = (ago, waiting.ask.probability, waiting.levels, *wrong, self._several)
                 (_held, address), kind = new_frame(self._tally)
                 entry_point(settle_one, kind, *told)(address, *told)
             del self._open[waiting.ask.round]
@@ -231,9 +241,15 @@ class SideBySide:
                 if each.query and each.round in sampler.engine.pending:
                     sampler.forget(each)
             if waiting.place >= 0:
-                ago = int(self._tally.count[0]) - waiting.place
-                forget_round(self._tally, ago, waiting.ask.probability, waiting.level, True)
+                for ago, P, level, first in self._doubts(waiting):
+                    forget_round(self._tally, ago, P, level, first)
             del self._open[waiting.ask.round]
+
+    def _doubts(self, waiting: _Open) -> list[Waiting]:
+        """The bets of an open question: that on a's mistake, and with several classes that on b's."""
+        ago, P = int(self._tally.count[0]) - waiting.place, waiting.ask.probability
+        found = [(ago, P, waiting.levels % BOTH, True), (ago - 1, P, waiting.levels // BOTH, False)]
+        return found if self._several else found[:1]
 
     def _waiting(self, owner: str, ask: PairAsk | int) -> _Open:
         return open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
@@ -258,7 +274,7 @@ class SideBySide:
                 raise
             apart, asked = a.prediction != b.prediction, a.queried | b.queried
             chance = self._union(a.probability, b.probability)
-            self._count(a.margin, b.margin, apart, chance, asked, asked, a.mistaken)
+            self._count(a.margin, b.margin, apart, chance, asked, asked, a.mistaken, b.mistaken)
             self._round += a.rounds
             self._questions += int(np.count_nonzero(asked))
             return a, b
@@ -268,24 +284,26 @@ class SideBySide:
         level = "a number strictly between 0 and 1"
         check_number("difference", "confidence", confidence, level, 0.0, 1.0, open_high=True)
         with self._lock:
-            count, rounds = int(self._tally.count[0]), self._round
-            waiting = [
-                (count - each.place, each.ask.probability, each.level, True)
-                for each in self._open.values()
-                if each.place >= 0
-            ]
-            found, questions = sides_of(copy_state(self._tally), waiting)[1], self._questions
+            rounds, questions = self._round, self._questions
+            waiting = [bet for each in self._open.values() if each.place >= 0 for bet in self._doubts(each)]
+            b, a = sides_of(copy_state(self._tally), waiting)
         if rounds == 0:
             return Difference(math.nan, -1.0, 1.0, math.nan, 0, 0, 0, 0, confidence)
-        fewest, largest = found.mistakes(1.0 - confidence)
-        apart, observed = float(found.rounds), float(found.rounds - found.unobserved)
-        low, high = ((apart - 2.0 * float(mistakes)) / rounds for mistakes in (largest, fewest))
-        shown = (
-            apart / observed if observed > 0.0 else 0.0
-        )  # what could not be asked about is taken to be like the rest
-        unbiased = shown * (observed - 2.0 * float(found.estimate)) / rounds
+        alpha, apart, observed = 1.0 - confidence, float(a.rounds), float(a.rounds - a.unobserved)
+        shown = apart / observed if observed > 0.0 else 0.0  # rounds that could not be asked about are like the rest
+        if self._several:
+            (few, many), (other_few, other_many) = a.mistakes(alpha / 2.0), b.mistakes(alpha / 2.0)
+            low, high, unbiased = float(other_few - many), float(other_many - few), float(b.estimate - a.estimate)
+        else:
+            few, many = a.mistakes(alpha)
+            low, high, unbiased = (
+                apart - 2.0 * float(many),
+                apart - 2.0 * float(few),
+                observed - 2.0 * float(a.estimate),
+            )
+        low, high, unbiased = low / rounds, high / rounds, shown * unbiased / rounds
         value = min(max(unbiased, low), high)
-        return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(found.answered), confidence)
+        return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(a.answered), confidence)
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
         """Write both samplers, the coins, the open questions and what is known of the difference to one file."""
@@ -296,7 +314,7 @@ class SideBySide:
                     "questions": self._questions,
                     "coins": self._coins.bit_generator.state,
                     "open": [
-                        [o.ask.round, o.ask.probability, o.place, o.level, list(o.ask.a), list(o.ask.b)]
+                        [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a), list(o.ask.b)]
                         for o in self._open.values()
                     ],
                 }
@@ -316,6 +334,8 @@ class SideBySide:
         try:
             engine_state.check_kind(header, "SideBySide")
             a, b = (Sampler.of(_engine(header[name], arrays, name, kernel, parts)) for name in ("a", "b"))
+            if a.classes != b.classes or a.classes is None:
+                raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             about = header[_KIND]
             made = cls.__new__(cls)
             made._own(a, b, np.random.Generator(np.random.PCG64()))
@@ -325,7 +345,7 @@ class SideBySide:
             made._tally = with_arrays(made._tally, "tally", arrays | derived)
             made._sizes = arrays["sizes"]
             sizes = made._sizes.shape == (2,) and made._sizes.dtype == float and all_within(made._sizes, 0.0, LARGEST)
-            counts = made._questions <= made._round >= int(made._tally.count[0])
+            counts = made._questions <= made._round >= int(made._tally.count[0]) // (1 + made._several)
             if not (sizes and counts and is_sound(made._tally)):
                 raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             complete(made._tally)
@@ -347,12 +367,14 @@ def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, ke
 
 def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
     """An open question from a header that may say anything."""
-    number, chance, place, level, *asks = line
+    number, chance, place, levels, *asks = line
     number = engine_state.count(number, pair.round - 1)
     place = -1 if place == -1 else engine_state.count(place, int(pair._tally.count[0]) - 1)
-    level = engine_state.count(level, LEVELS - 1)
+    if max(divmod(engine_state.count(levels), BOTH)) >= LEVELS:
+        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     a, b = (Ask(*each) for each in asks)
-    known = all(ask.prediction in (-1, 1) and type(ask.query) is bool for ask in (a, b)) and (a.query or b.query)
+    labels = pair.a.classes or []
+    known = all(ask.prediction in labels and type(ask.query) is bool for ask in (a, b)) and (a.query or b.query)
     if not known or number in pair._open or type(chance) is not float or not 0.0 < chance <= 1.0:
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
-    return number, _Open(PairAsk(number, a, b, chance, True), place, level)
+    return number, _Open(PairAsk(number, a, b, chance, True), place, levels)
