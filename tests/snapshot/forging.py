@@ -148,7 +148,8 @@ def forgeries(content, rng):
 
 
 def kind_of(header):
-    return aw.OneVsRest if "one_vs_rest" in header else aw.BatchClassifier if "batch" in header else aw.Sampler
+    kinds = {"one_vs_rest": aw.OneVsRest, "batch": aw.BatchClassifier, "side_by_side": aw.SideBySide}
+    return next((kind for name, kind in kinds.items() if name in header), aw.Sampler)
 
 
 def play(model, path):
@@ -158,13 +159,16 @@ def play(model, path):
             model.decision_function(rows_for(model._model.sampler._engine, 3))
         model.save(path)
         return
+    if isinstance(model, aw.SideBySide):
+        play_pair(model, path)
+        return
     for sampler in getattr(model, "_tasks", None) or [model]:
         play_one(sampler)
     X = rows_for(getattr(model, "_judge", None) or (model.tasks or [model])[0]._engine, 30)
     labels = (np.arange(30) % 2) * 2.0 - 1.0
     times = np.arange(30.0) + 1e6
     with contextlib.suppress(aw.AskwhenError):
-        if isinstance(model, aw.OneVsRest):
+        if model.classes not in ([-1, 1], None):
             model.run(X, [model.classes[i % 2] for i in range(30)], times=times)
         else:
             model.run(X, np.column_stack([labels] * len(model.tasks)) if model.tasks else labels, times=times)
@@ -175,9 +179,22 @@ def play(model, path):
     model.save(path)
 
 
+def play_pair(pair, path):
+    X = rows_for(pair.a._engine, 30)
+    for i, ask in enumerate(pair.pending[:6]):
+        with contextlib.suppress(aw.AskwhenError):
+            pair.tell(ask, 1) if i % 2 else pair.forget(ask)
+    with contextlib.suppress(aw.AskwhenError):
+        pair.ask(X[0])
+    with contextlib.suppress(aw.AskwhenError):
+        pair.run(X, (np.arange(30) % 2) * 2.0 - 1.0)
+    pair.difference()
+    pair.save(path)
+
+
 def play_one(sampler):
     engine = getattr(sampler, "_judge", None) or sampler._engine
-    label = sampler.classes[0] if isinstance(sampler, aw.OneVsRest) else 1.0
+    label = sampler.classes[0] if sampler.classes not in ([-1, 1], None) else 1.0
     for i, ask in enumerate(sampler.pending[:4]):
         with contextlib.suppress(aw.AskwhenError):
             sampler.tell(ask, label) if i % 2 else sampler.forget(ask)

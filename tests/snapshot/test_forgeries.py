@@ -28,7 +28,7 @@ def played(sampler, sparse=False, times=False):
     """A sampler that has learnt, with open questions."""
     X, y = stream(sparse)
     clock = {"times": np.arange(40.0)} if times else {}
-    if isinstance(sampler, aw.OneVsRest):
+    if sampler.classes != [-1, 1]:
         y = np.where(y > 0, sampler.classes[0], sampler.classes[1])
     sampler.run(X[:40], y[:40], **clock)
     for i in range(40, 60):
@@ -42,6 +42,23 @@ def tasks(sparse, learner=None):
     sampler.run(X, np.column_stack([y, -y]))
     sampler.tasks[0].ask(X[:1] if sparse else X[0])
     return sampler
+
+
+def wide(sampler):
+    """The same over instances that are too wide for several views."""
+    X = sp.random(30, 500, 0.05, "csr", rng=np.random.default_rng(1))
+    sampler.run(X, [sampler.classes[i % 3] for i in range(30)])
+    sampler.ask(X[0])
+    return sampler
+
+
+def beside():
+    X, y = stream(False)
+    pair = aw.SideBySide(aw.Sampler(aw.Perceptron(), aw.Always()), aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.5)))
+    pair.run(X[:40], y[:40])
+    for x in X[40:]:
+        pair.ask(x)
+    return pair
 
 
 def voted(how, learner=None):
@@ -64,6 +81,10 @@ MAKERS = {
     "tasks": lambda: tasks(True, aw.Perceptron(kernel=aw.Linear())),
     "one against the rest": lambda: played(aw.OneVsRest(["a", "b"], aw.Perceptron(), seed=1)),
     "by time": lambda: played(aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=10.0, count=5), seed=1), times=True),
+    "classes": lambda: played(aw.Sampler(seed=1, classes=["a", "b", "c"])),
+    "classes, wide": lambda: wide(aw.Sampler(rule=aw.FixedRate(0.5), seed=1, classes=["a", "b", "c"])),
+    "costs": lambda: played(aw.Sampler(costs=(1, 5), seed=1)),
+    "side by side": beside,
     "vote": lambda: voted("vote", aw.Perceptron(kernel=aw.Linear())),
     "replay": lambda: voted("vote", aw.AutoLasec(form="dual")),
 }
