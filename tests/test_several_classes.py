@@ -174,8 +174,8 @@ def test_a_wrong_label_is_refused_and_nothing_changes():
         sampler.run(X, np.where(y == "ant", "dog", y))
     with pytest.raises(aw.InputError, match="tasks are for two labels"):
         sampler.run_tasks(X, np.column_stack([y, y]))
-    with pytest.raises(aw.InputError, match="several classes"):
-        aw.evaluate.progressive(sampler, X, y)
+    with pytest.raises(aw.InputError, match="holdout and before"):
+        aw.evaluate.progressive(sampler, X, y, holdout=(X, y))
     assert np.isfinite(before).all()
     sampler.tell(ask, "bee")
 
@@ -201,3 +201,28 @@ def test_forged_files_are_refused(tmp_path):
         file_format.write(tmp_path / "forged", forged, parts)
         with pytest.raises(aw.SnapshotError):
             aw.Sampler.load(tmp_path / "forged")
+
+
+def test_progress_counts_classes_by_window_beside_baselines_and_confusion():
+    X, y = stream(1000)
+    sampler = build(rate=0.2)
+    progress = aw.evaluate.progressive(sampler, [(X[:300], y[:300]), (X[300:], y[300:])], window=250, everything=True)
+    alone = build(rate=0.2).run(X, y)
+    assert progress.error == alone.mistakes / 1000
+    np.testing.assert_allclose(progress.windows.accuracy, 1 - alone.mistaken.reshape(4, 250).mean(axis=1))
+    expected = [[(alone.prediction[y == label] == said).sum() for said in CLASSES] for label in CLASSES]
+    np.testing.assert_array_equal(progress.confusion, expected)
+    assert progress.classes == CLASSES
+    assert np.isnan(progress.running.f_measure).all()
+    assert progress.estimate.overall == accuracy(sampler).overall
+    assert progress.estimate.classes == accuracy(sampler).classes
+    counts, right = np.zeros(3, int), 0
+    for label in y:
+        right += CLASSES[counts.argmax()] == label
+        counts[CLASSES.index(label)] += 1
+    assert progress.baselines["majority so far"] == right / 1000
+    assert progress.baselines["all labels"] > progress.baselines["majority so far"]
+    assert "3 classes" in str(progress)
+    assert progress.order_warning is None
+    in_blocks = aw.evaluate.progressive(build(rate=0.2), X[np.argsort(y)], np.sort(y))
+    assert "sorted or in blocks" in in_blocks.order_warning

@@ -28,6 +28,23 @@ def labels_of(trace: Trace) -> np.ndarray:
     return np.where(trace.mistaken, -trace.prediction, trace.prediction).astype(float)
 
 
+class SimpleClasses:
+    """The simple rules for k classes by number, chunk after chunk; in a tie, and at first, they say the first class."""
+
+    def __init__(self, k: int) -> None:
+        self._counts = np.zeros(k, np.int64)
+        self._told = 0.0
+
+    def scores(self, y: np.ndarray, queried: np.ndarray) -> dict[str, np.ndarray]:
+        """For each rule and each of the next rounds, whether it was right; as ``Simple.scores``."""
+        said, last = np.zeros(len(y)), np.zeros(len(y))
+        for i, (label, asked) in enumerate(zip(y.tolist(), queried.tolist(), strict=True)):
+            said[i], last[i] = self._counts.argmax(), self._told
+            self._counts[int(label)] += 1
+            self._told = label if asked else self._told
+        return {MAJORITY: said == y, LAST: last == y}
+
+
 class Simple:
     """The simple rules of one task, chunk after chunk; all that is kept are three numbers."""
 
@@ -68,4 +85,5 @@ def told_everything(owner: str, sampler: Sampler) -> Sampler:
             f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}.",
             owner=owner,
         )
-    return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler.seed)
+    classes = None if sampler.engine.classes is None else sampler.classes
+    return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler.seed, classes=classes)

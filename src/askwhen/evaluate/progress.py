@@ -11,7 +11,7 @@ macro       the mean of a ratio over the tasks in which it is defined
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +78,10 @@ class Progress:
         errors, with "mean so far" in place of the majority.
     baseline_counts : dict
         The numbers behind them: right predictions, or summed squared errors, a row for each window and task.
+    classes : list or None
+        The classes, where there are several.
+    confusion : array or None
+        With several classes, how often each label (rows) was predicted as each class (columns), all rounds counted.
     order_warning : str or None
         One sentence where the labels come sorted or in blocks, so that any accuracy looks too good. None for a
         regressor.
@@ -94,16 +98,26 @@ class Progress:
     holdout_bound: Any = None
     baseline_counts: dict[str, np.ndarray] = field(default_factory=dict)
     order_warning: str | None = None
+    classes: list[Any] | None = None
+    confusion: np.ndarray | None = None
 
     @property
     def running(self) -> Scores:
         """Scores until the end of each window."""
-        return _scores(self.counts.cumsum(axis=0), self.rounds)
+        return self._scored(self.counts.cumsum(axis=0), self.rounds)
 
     @property
     def windows(self) -> Scores:
         """Scores of each window alone."""
-        return _scores(self.counts, np.diff(self.rounds, prepend=0))
+        return self._scored(self.counts, np.diff(self.rounds, prepend=0))
+
+    def _scored(self, counts: np.ndarray, rounds: np.ndarray) -> Scores:
+        """Scores from counts; precision, recall and F are of +1, and so of no use with several classes."""
+        found = _scores(counts, rounds)
+        if self.classes is None:
+            return found
+        ratios = [f"{kind}{name}" for kind in ("", "macro_") for name in ("precision", "recall", "f_measure")]
+        return replace(found, **dict.fromkeys(ratios, np.full(len(rounds), np.nan)))
 
     @property
     def error(self) -> Any:
@@ -146,6 +160,8 @@ class Progress:
             return f"{told}, tasks: {self.counts.shape[1]}, {F} (micro) {macro}, {asked}"
         at_most = f"error at most {min(self.error_bound, 1.0):.1%} at {1 - self.delta:.0%} confidence"
         alone = f"by the asked labels alone {self.estimate.overall}"
+        if self.classes is not None:
+            return f"{told}, {alone}; {len(self.classes)} classes, {at_most}, {asked}"
         return f"{told}, {alone}; {F}, {at_most}, {asked}, {len(self.switches)} switches"
 
 

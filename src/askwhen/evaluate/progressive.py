@@ -7,6 +7,7 @@ good its hypotheses are, without a held-out set: see :func:`askwhen.evaluate.bou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import check_count, check_flag, check_number
 from . import bounds
-from .accuracy import RECENT, Accuracy, Collected, Curve
-from .baselines import EVERYTHING, Simple, labels_of, told_everything
+from .accuracy import RECENT, Accuracy, Collected, Curve, accuracy
+from .baselines import EVERYTHING, Simple, SimpleClasses, labels_of, told_everything
 from .order import LabelOrder
 from .progress import Progress
 
@@ -50,9 +51,9 @@ def progressive(
     sampler : Sampler
         Is run, and goes on from where it is; rounds are counted from the beginning of this stream.
     X, y : arrays, or a stream
-        Instances and labels; a matrix of labels for several tasks. Without y, X is an iterable of ``(X, y)`` chunks, or
-        ``(X, y, times)``, which is read once and never held in memory. If a chunk is refused, the earlier ones stay
-        played.
+        Instances and labels; a matrix of labels for several tasks; classes, where the sampler has them. Without y, X is
+        an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is read once and never held in memory. If a chunk
+        is refused, the earlier ones stay played.
     times : array, optional
         When each instance came, for a rule that allows for labels by time.
     window : int, default 1000
@@ -86,15 +87,15 @@ def progressive(
     """
     if not isinstance(sampler, Sampler):
         raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="progressive")
-    if sampler.classes not in ([-1, 1], None):
-        raise InputError("several classes are not counted by window yet; use run and accuracy.", owner="progressive")
     check_count("progressive", "window", window)
     check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
-    regression = bool(sampler.learner.regression)
+    regression, classes = bool(sampler.learner.regression), sampler.engine.classes
+    if classes is not None and (holdout is not None or before is not None):
+        raise InputError("holdout and before are for two labels or numbers.", owner="progressive")
     held = None if holdout is None else _checked_holdout(holdout, regression)
     check_flag("progressive", "everything", everything)
     other = told_everything("progressive", sampler) if everything else None
-    found = _Counting(int(window), regression)
+    found = _Counting(int(window), regression, classes)
     if before is not None:
         if regression or before.start + before.rounds != sampler.round:
             raise InputError(
@@ -108,11 +109,22 @@ def progressive(
             several = bool(sampler.tasks) or dimensions_of("run", piece.y) == 2
             beside = _played(other, piece, several, margins=False) if other is not None else []
             traces = _played(sampler, piece, several, margins)
-        labels = np.asarray(piece.y, float).reshape(traces[0].rounds, len(traces))
+        labels = np.asarray(piece.y if classes is None else _numbers_of(classes, piece.y), float)
+        labels = labels.reshape(traces[0].rounds, len(traces))
         found.add(traces, labels, several=several, beside=beside)
         if watch is not None:
             watch(traces if several else traces[0])
-    return found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+    progress = found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+    if classes is None or int(progress.rounds[-1]) != sampler.round:  # what is known of each class goes over its life
+        return progress
+    by_label = accuracy(sampler, confidence=1.0 - float(delta)).classes
+    return replace(progress, estimate=replace(progress.estimate, classes=by_label))
+
+
+def _numbers_of(classes: list[Any], y: Any) -> np.ndarray:
+    """The numbers of the classes of labels that a run has taken."""
+    places = {label: k for k, label in enumerate(classes)}
+    return np.array([places[label] for label in np.asarray(y).tolist()])
 
 
 def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> list[Trace]:
@@ -124,13 +136,15 @@ def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> lis
 class _Counting:
     """Counts by window, as traces come."""
 
-    def __init__(self, window: int, regression: bool) -> None:
+    def __init__(self, window: int, regression: bool, classes: list[Any] | None = None) -> None:
         self._window = window
+        self._classes = classes
+        self._confusion = np.zeros((len(classes or ()),) * 2, np.int64)
         self._regression = regression
         self._several = False
         self._done = 0
         self._counts: list[np.ndarray] = []
-        self._simple: list[Simple] = []
+        self._simple: list[Simple | SimpleClasses] = []
         self._baselines: dict[str, list[np.ndarray]] = {}
         self._order = LabelOrder()
         self._rounds: list[int] = []
@@ -142,11 +156,15 @@ class _Counting:
         """Rounds of each task that follow the last ones, their labels, and the same rounds told everything."""
         if self._begins is None:
             self._begins, self._several = traces[0].start, several
-            self._simple = [Simple(self._regression) for _ in traces]
+            k = None if self._classes is None else len(self._classes)
+            self._simple = [Simple(self._regression) if k is None else SimpleClasses(k) for _ in traces]
             self._collected = [Collected() for _ in traces]
             self._switches = [[] for _ in traces]
         for found, trace in zip(self._switches, traces, strict=True):
             found.extend((trace.switches - self._begins).tolist())
+        if self._classes is not None:
+            said = _numbers_of(self._classes, traces[0].prediction)
+            np.add.at(self._confusion, (labels[:, 0].astype(int), said), 1)
         scores = self._scores(traces, labels, beside)
         if not self._regression:
             self._order.add(labels)
@@ -169,14 +187,16 @@ class _Counting:
 
     def _scores(self, traces: list[Trace], labels: np.ndarray, beside: Sequence[Trace]) -> dict[str, np.ndarray]:
         """How each baseline did: a row for each round, a column for each task."""
-        each = [
-            simple.scores(y, trace.queried) for simple, y, trace in zip(self._simple, labels.T, traces, strict=True)
+        simple = [
+            rules.scores(y, trace.queried) for rules, y, trace in zip(self._simple, labels.T, traces, strict=True)
         ]
-        found = {name: np.column_stack([scores[name] for scores in each]) for name in each[0]}
+        found = {name: np.column_stack([scores[name] for scores in simple]) for name in simple[0]}
         if beside:
-            errors = [(trace.prediction - y) ** 2 for trace, y in zip(beside, labels.T, strict=True)]
-            right = [~trace.mistaken for trace in beside]
-            found[EVERYTHING] = np.column_stack(errors if self._regression else right)
+            if self._regression:
+                each = [(trace.prediction - y) ** 2 for trace, y in zip(beside, labels.T, strict=True)]
+            else:
+                each = [~trace.mistaken for trace in beside]
+            found[EVERYTHING] = np.column_stack(each)
         return found
 
     def _open(self, tasks: int, baselines: list[str]) -> None:
@@ -210,6 +230,8 @@ class _Counting:
             holdout_bound=holdout_bound,
             baseline_counts={name: np.array(counts) for name, counts in self._baselines.items()},
             order_warning=None if self._regression else self._order.warning(),
+            classes=self._classes,
+            confusion=None if self._classes is None else self._confusion,
         )
 
 
@@ -218,7 +240,8 @@ def _counted(trace: Trace, y: np.ndarray, first: int, last: int, regression: boo
     asked, updated = np.count_nonzero(trace.queried[here]), np.count_nonzero(trace.updated[here])
     if regression:
         return np.array([0, 0, 0, 0, asked, updated, ((trace.prediction[here] - y) ** 2).sum()])
-    positive, mistaken = trace.prediction[here] > 0, trace.mistaken[here]
+    mistaken = trace.mistaken[here]
+    positive = np.zeros(len(mistaken), np.bool_) if trace.several else trace.prediction[here] > 0
     tp, fp = np.count_nonzero(positive & ~mistaken), np.count_nonzero(positive & mistaken)
     fn, tn = np.count_nonzero(~positive & mistaken), np.count_nonzero(~positive & ~mistaken)
     return np.array([tp, fp, fn, tn, asked, updated, 0.0])
