@@ -305,3 +305,40 @@ def test_seed_labels_are_learnt_before_the_first_round():
     done = inside("run", "rest.csv", "--resume", "m.askwhen", "--seed-labels", "seeds.csv")
     assert done.returncode == 2
     assert "--seed-labels goes with a new sampler" in done.stderr
+
+
+def test_several_classes_are_run_reported_saved_and_gone_on_with():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((900, 3))
+    kinds = np.array(["ant", "bee", "cat"])[X.argmax(axis=1)]
+    lines = [",".join([*(f"{value:.4f}" for value in x), kind]) for x, kind in zip(X, kinds, strict=True)]
+    for name, part in (("all.csv", lines), ("head.csv", lines[:600])):
+        (HERE / name).write_text("\n".join(["a,b,c,kind", *part]) + "\n")
+    asked = ("--label", "kind", "--classes", "ant,bee,cat", "--labels", "20%")
+    found = facts("run", "all.csv", *asked, "--report", "r.html", "--trace", "t.parquet", "--model", "whole.askwhen")
+    assert found["classes"] == ["ant", "bee", "cat"]
+    assert np.sum(found["confusion"]) == 900
+    assert np.trace(found["confusion"]) == 900 - found["mistakes"]
+    assert set(found["by_class"]) == {"ant", "bee", "cat"}
+    assert "<h2>Classes</h2>" in (HERE / "r.html").read_text()
+    shown = askwhen("run", "all.csv", *asked).stdout
+    assert " found, " in next(line for line in shown.splitlines() if line.startswith("bee"))
+    facts("run", "head.csv", *asked, "--model", "m.askwhen")
+    facts("run", "all.csv", "--label", "kind", "--resume", "m.askwhen", "--model", "m.askwhen")
+    assert aw.Sampler.load("m.askwhen").round == 900
+    np.testing.assert_array_equal(aw.Sampler.load("m.askwhen").margins(X), aw.Sampler.load("whole.askwhen").margins(X))
+    assert "goes with the default algorithm" in refused("run", "all.csv", *asked, "--algorithm", "sel-p")
+    assert "must be at least two different" in refused(
+        "run", "all.csv", "--label", "kind", "--classes", "ant", code=None
+    )
+
+
+def test_costs_are_told_and_the_command_can_be_given_again():
+    path = write_csv(HERE / "c.csv")
+    found = facts("run", path, "--label", "spam", "--costs", "1,5", "--report", "c.html")
+    assert found["cost"]["low"] <= found["cost"]["value"] <= found["cost"]["high"]
+    page = (HERE / "c.html").read_text()
+    assert "--costs 1,5" in page
+    assert "Cost of a round" in page
+    assert "cost of a round" in askwhen("run", path, "--label", "spam", "--costs", "1,5").stdout
+    assert "says no costs" in refused("run", path, "--label", "spam", "--costs", "1", code=2)

@@ -25,6 +25,10 @@ ALONE, SO_FAR, ESTIMATE, SIMPLE = 0, 5, 1, -1
 ASKED, UNASKED, BUDGET = 1, 0, 5
 
 
+_MOST_COLUMNS = 12
+"""More classes than this have no column each."""
+
+
 def run_page(
     progress: Progress,
     trace: Trace,
@@ -48,6 +52,7 @@ def run_page(
         _headline(progress, trace, budget),
         _scores(progress, switches),
         _baselines(progress) if progress.baselines else "",
+        _classes(progress) if progress.classes is not None else "",
         f'<div class="grid2">{_questions(progress, trace, budget)}{_margins(trace)}</div>',
         _drift(trace, switches, levels) if trace.drift_weights.size else "",
         _windows(progress),
@@ -212,6 +217,32 @@ def _baselines(progress: Progress) -> str:
     if EVERYTHING in progress.baselines:
         read += " The last row is the same learner, told every label."
     return section("Baselines", read, table(heads, rows, "baselines"))
+
+
+def _classes(progress: Progress) -> str:
+    """How often each label was predicted as each class, and how well each is told from the others."""
+    assert progress.classes is not None
+    assert progress.confusion is not None
+    names, by_label = [str(label) for label in progress.classes], progress.estimate.classes
+    heads = ["label", "came", "found", "recall by asked labels", "precision by asked labels"]
+    few = len(names) <= _MOST_COLUMNS
+    if few:
+        heads += [f"as {name}" for name in names]
+    rows = []
+    for k, (label, counts) in enumerate(zip(progress.classes, progress.confusion.tolist(), strict=True)):
+        came, each = sum(counts), by_label.get(label)
+        known = [_with_ends(each.recall), _with_ends(each.precision)] if each is not None else ["", ""]
+        row = [names[k], count(came), share(counts[k] / came) if came else "", *known]
+        rows.append(row + [count(n) for n in counts] if few else row)
+    read = "This is a simulation, so all labels are known: how often each came, how often it was found, "
+    read += "and what the asked labels alone say of that, with 95% intervals" if by_label else "in all rounds"
+    read += "; then as what it was predicted." if few else "."
+    return section("Classes", read, table(heads, rows, "classes"))
+
+
+def _with_ends(found: Any) -> str:
+    known = "unknown" if math.isnan(found.value) else share(found.value)
+    return f"{known} ({share(found.low)} to {share(found.high)})"
 
 
 def _points(difference: float) -> str:

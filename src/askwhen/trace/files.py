@@ -23,7 +23,7 @@ from ..system.whole_file import open_alone, whole_file
 from .trace import Trace, needed
 
 _ABOUT = b"askwhen"
-_OF_THE_RUN = ("floor", "blind", "costs", "experts")
+_OF_THE_RUN = ("floor", "blind", "costs", "experts", "several")
 
 
 class Known(NamedTuple):
@@ -256,4 +256,5 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
         floor=float(known.get("floor", 0.0)),
         blind=bool(known.get("blind", np.isnan(columns["margin"].astype(float)).any())),
         costs=None if costs is None else (float(costs[0]), float(costs[1])),
+        several=bool(known.get("several", prediction.dtype.kind in "OU")),
     )

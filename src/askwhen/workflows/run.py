@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from .. import __version__
 from ..algorithms import algorithm as algorithm_of
 from ..errors import ArgumentsError, AskwhenError, InputError, argument
 from ..evaluate import Progress
+from ..learners import Mixture
 from ..prepare import Prepare
 from ..report import write_run
 from ..sampler import Sampler
@@ -75,6 +76,7 @@ def run(
     letters: dict[str, Any] | None = None,
     labels: float | None = None,
     costs: tuple[float, float] | None = None,
+    classes: Sequence[str] | None = None,
     seed: int = 0,
     raw: bool = False,
     shuffle: bool = False,
@@ -143,10 +145,14 @@ def run(
     found = None if resume is None else newest(resume)
     if found is None:
         note = notes.Note()
-        source = Source(file, reading, shuffle=shuffle, seed=seed)
+        source = Source(file, reading, "binary" if classes is None else "class", shuffle, seed)
         sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say)
-        if costs is not None:
+        if classes is not None:
+            sampler = _of_classes(sampler, list(classes), algorithm, costs, seed)
+        elif costs is not None:
             sampler = Sampler(*sampler.parts, seed=seed, costs=costs)
+        if sampler.learner.regression:
+            source.reading["target"] = "number"
         if seed_labels is not None:
             _learn_seeds(sampler, seed_labels, reading, source)
             say(f"Learnt {sampler.volunteered:,} labels of {Path(seed_labels).name}.")
@@ -157,6 +163,8 @@ def run(
         source = _same_source(file, reading, reading if said is None else said, note, shuffle)
     if sampler.learner.regression:
         source.reading["target"] = "number"
+    elif sampler.engine.classes is not None:
+        source.reading["target"] = "class"
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
     begins, passed = sampler.round, sampler.round + note.offset if skip is None else skip
     if file == "-" and skip is None:
@@ -224,7 +232,7 @@ def run(
 
 def _learn_seeds(sampler: Sampler, file: str, reading: dict[str, Any], source: Source) -> None:
     """Let a sampler learn all labels of a file, whose columns the source must then have."""
-    seeds = Source(file, reading, target="number" if sampler.learner.regression else "binary")
+    seeds = Source(file, reading, target=source.reading["target"])
     with of_file(seeds.name, 0):
         X, y = seeds.load()
         sampler.learn(X, y)
@@ -254,6 +262,16 @@ def _doubted(source: Source, passed: int, move: Any, say: Say) -> Iterator[tuple
             say(f"None of the first {n:,} instances has the label {positive!r}.")
             positive = None
         yield chunk
+
+
+def _of_classes(sampler: Sampler, classes: list[str], algorithm: str, costs: Any, seed: int) -> Sampler:
+    """A sampler of several classes with the rule and the preparation of another one."""
+    if algorithm != "default" or costs is not None:
+        raise ArgumentsError(f"{argument('classes')} goes with the default algorithm, and without costs.", owner="run")
+    whole = all(name.lstrip("-").isdigit() for name in classes)
+    names: list[Any] = [int(name) for name in classes] if whole else classes
+    parts = (Mixture(classes=len(names)), sampler.rule, None, sampler.prepare, sampler.audit)
+    return Sampler(*parts, seed=seed, classes=names)
 
 
 def _fresh(

@@ -8,11 +8,23 @@ from typing import Any
 import click
 
 from ..command import Out, again, command, fail, said
-from ..options import ALGORITHM, RAW, SEED, SETTINGS, STREAMS, AlgorithmName, Costs, Labels, Seconds, reading
+from ..options import (
+    ALGORITHM,
+    RAW,
+    SEED,
+    SETTINGS,
+    STREAMS,
+    AlgorithmName,
+    Costs,
+    Labels,
+    Listed,
+    Seconds,
+    reading,
+)
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
-_OF_MODEL = ("algorithm", "settings", "labels", "costs", "seed", "raw", "everything", "seed_labels")
+_OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw", "everything", "seed_labels")
 
 
 @command
@@ -24,6 +36,7 @@ _OF_MODEL = ("algorithm", "settings", "labels", "costs", "seed", "raw", "everyth
 @click.option(
     "--labels", type=Labels(), help="How many labels it may ask for: a share, as in 10% or 0.1, or a number, as in 500."
 )
+@click.option("--classes", type=Listed(click.STRING, "label,label,..."), help="Several labels: predict one of them.")
 @click.option("--costs", type=Costs(), help="What a false positive and a false negative cost, as in 1,20.")
 @SEED
 @RAW
@@ -57,6 +70,7 @@ def run(
     algorithm: str,
     settings: tuple[tuple[str, Any], ...],
     labels: float | None,
+    classes: list[str] | None,
     costs: tuple[float, float] | None,
     seed: int,
     raw: bool,
@@ -109,6 +123,7 @@ def run(
         letters=dict(settings),
         labels=labels,
         costs=costs,
+        classes=classes,
         seed=seed,
         raw=raw,
         shuffle=shuffle,

@@ -37,6 +37,10 @@ def run_facts(
         }
         if progress.estimate.cost is not None:
             facts["cost"] = _interval(progress.estimate.cost)
+        if progress.classes is not None and progress.confusion is not None:
+            facts["classes"] = progress.classes
+            facts["confusion"] = progress.confusion.tolist()
+            facts["by_class"] = {str(label): _by_class(found) for label, found in progress.estimate.classes.items()}
     return facts | {
         "questions": round(float(last.question_rate[-1]) * n),
         "label_share": float(last.question_rate[-1]),
@@ -53,6 +57,10 @@ def run_facts(
 
 def _interval(found: aw.evaluate.Estimate) -> dict[str, float]:
     return {"value": found.value, "low": found.low, "high": found.high}
+
+
+def _by_class(found: aw.evaluate.ClassAccuracy) -> dict[str, Any]:
+    return {name: _interval(getattr(found, name)) for name in ("precision", "recall", "f_measure")}
 
 
 def _needed(found: aw.evaluate.Accuracy) -> dict[str, Any] | None:
@@ -94,7 +102,10 @@ def run_table(facts: dict[str, Any]) -> Any:
             cost = facts["cost"]
             ends = f"{cost['low']:.3g} to {cost['high']:.3g}"
             table.add_row("cost of a round", f"{cost['value']:.3g}, {ends} at every round at once, {sure}")
-        table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
+        if "by_class" in facts:
+            _add_classes(table, facts)
+        else:
+            table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
@@ -111,6 +122,18 @@ def run_table(facts: dict[str, Any]) -> Any:
             table.add_row(name, escape(facts[name]))
     advice = facts.get("advice")
     return Group(*lead(facts), table, *(["", escape(advice)] if advice else []))
+
+
+def _add_classes(table: Any, facts: dict[str, Any]) -> None:
+    """A row for each class: how often it came, how often it was found, and what the asked labels alone say of that."""
+    from rich.markup import escape
+
+    for label, counts, k in zip(facts["classes"], facts["confusion"], range(len(facts["classes"])), strict=True):
+        came, found = sum(counts), counts[k]
+        right = f"{in_percent(found / came)} of {came:,} found" if came else "never came"
+        each = facts["by_class"].get(str(label))
+        recall = f", {in_percent(each['recall']['low'])} to {in_percent(each['recall']['high'])}" if each else ""
+        table.add_row(escape(str(label)), right + recall)
 
 
 def algorithm_table(facts: list[dict[str, Any]]) -> Any:
