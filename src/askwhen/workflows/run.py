@@ -268,6 +268,8 @@ def _of_classes(sampler: Sampler, classes: list[str], algorithm: str, costs: Any
     """A sampler of several classes with the rule and the preparation of another one."""
     if algorithm != "default" or costs is not None:
         raise ArgumentsError(f"{argument('classes')} goes with the default algorithm, and without costs.", owner="run")
+    if len(classes) < 2 or len(set(classes)) < len(classes):
+        raise ArgumentsError(f"{argument('classes')} takes two or more different labels, as in ant,bee.", owner="run")
     whole = all(name.lstrip("-").isdigit() for name in classes)
     names: list[Any] = [int(name) for name in classes] if whole else classes
     parts = (Mixture(classes=len(names)), sampler.rule, None, sampler.prepare, sampler.audit)
