@@ -152,10 +152,22 @@ def note_all_classes(address: Any, predicted: Any, label: Any, probability: Any,
 
 def doubt_class(tally: ClassTally, predicted: int, P: float, level: int) -> None:
     """Count a question without an answer as what is worst for every bound, in place."""
-    k, f, place = len(tally.sums), np.zeros(STAKES), int(place_of(P))
+    asked = (predicted, float(P), level)
+    (_held, address), kind = new_frame(tally)
+    entry_point(doubt_label, kind, *asked)(address, *asked)
+
+
+@entry
+def doubt_label(address: Any, predicted: int, P: float, level: int) -> None:
+    """The same, in place."""
+    (tally,) = lend(address)
+    k, f, place = len(tally.sums), tally.factors, place_of(P)
+    P = max(P, SMALLEST_COIN)
     bet(f, tally.growth, tally.loss, P, place, level, True, False)
-    tally.false[predicted] += np.log(f)
-    small = float(ERRORS[level]) / max(k - 1, 1)
-    stake(f, tally.growth, tally.loss, 0, max(P, SMALLEST_COIN), CHANCES[place], small, True)
-    stake(f, tally.growth, tally.loss, HALVINGS, max(P, SMALLEST_COIN), CHANCES[place], small, False)
-    tally.others[predicted] += np.log(f)
+    for j in range(len(f)):
+        tally.false[predicted, j] += math.log(f[j])
+    small = ERRORS[level] / max(k - 1, 1)
+    stake(f, tally.growth, tally.loss, 0, P, CHANCES[place], small, True)
+    stake(f, tally.growth, tally.loss, HALVINGS, P, CHANCES[place], small, False)
+    for j in range(len(f)):
+        tally.others[predicted, j] += math.log(f[j])

@@ -327,16 +327,25 @@ def add_logs(logs: Any, factors: Any) -> None:
         logs[j] += math.log(factors[j])
 
 
-def doubted(tally: Tally, P: float, level: int) -> np.ndarray:
-    """The logarithms of the factors of a question without an answer: a mistake above, and none below."""
-    factors = np.zeros(STAKES)
-    bet(factors, tally.growth, tally.loss, P, place_of(P), level, True, False)
-    return np.asarray(np.log(factors))
+def doubted(tally: Tally, P: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """The logarithms of the factors of questions without an answer, a row each: a mistake above, and none below."""
+    out = np.zeros((len(P), STAKES))
+    doubt_all(tally.growth, tally.loss, P, level, out)
+    return out
+
+
+@entry
+def doubt_all(growth: Any, loss: Any, P: Any, level: Any, out: Any) -> None:
+    """Write the logarithms of the factors of questions without an answer."""
+    for i in range(len(P)):
+        bet(out[i], growth, loss, P[i], place_of(P[i]), level[i], True, False)
+        for j in range(out.shape[1]):
+            out[i, j] = math.log(out[i, j])
 
 
 def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -> None:
     """Count a question that will never be answered as a possible mistake, in place."""
-    logs, side = doubted(tally, P, level), int(positive)
+    logs, side = doubted(tally, np.array([P]), np.array([level]))[0], int(positive)
     tally.logs[side] += logs
     tally.sums[side, FORGOTTEN] += 1.0
     last, place = int(tally.count[0]) - 1, int(tally.count[0]) - ago

@@ -82,12 +82,19 @@ def _wealth(tally: Tally, cells: np.ndarray, logs: np.ndarray, sums: np.ndarray)
     return np.asarray(cells @ _table(tally.stakes.tobytes()) - logs + sums[..., CERTAIN, None] * tally.stakes)
 
 
+def _doubts(tally: Tally, waiting: Iterable[Waiting]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of open questions: how many rounds ago they were, what was predicted, and what they do to the wealth."""
+    ago, P, level, positive = np.array([tuple(map(float, each)) for each in waiting]).reshape(-1, 4).T
+    return ago.astype(int), positive.astype(int), doubted(tally, P.copy(), level.astype(np.int64))
+
+
 def sides_of(tally: Tally, waiting: Iterable[Waiting] = ()) -> list[Counted]:
     """The whole life: rounds in which -1 was predicted, and those in which +1 was."""
     logs, opened = tally.logs + tally.carried + np.log(tally.product), [0, 0]
-    for _, P, level, positive in waiting:
-        logs[int(positive)] += doubted(tally, P, level)
-        opened[int(positive)] += 1
+    _, positive, doubts = _doubts(tally, waiting)
+    for side in (0, 1):
+        logs[side] += doubts[positive == side].sum(axis=0)
+        opened[side] = int(np.count_nonzero(positive == side))
     sums = tally.sums + tally.fresh
     A = _wealth(tally, tally.cells + tally.now.reshape(2, CELLS), logs, sums)
     return [Counted(sums[s], A[s], tally.stakes, opened[s]) for s in (0, 1)]
@@ -103,12 +110,10 @@ def blocks_of(tally: Tally, which: int, first: int, last: int, waiting: Iterable
         cells = cells + tally.now.reshape(2, CELLS).sum(axis=0)
         logs = logs + (tally.carried + np.log(tally.product)).sum(axis=0)
         sums = sums + tally.fresh.sum(axis=0)
-    opened = 0
-    for ago, P, level, _ in waiting:
-        if first * size <= count - ago < last * size:
-            logs = logs + doubted(tally, P, level)
-            opened += 1
-    return Counted(sums, _wealth(tally, cells, logs, sums), tally.stakes, opened)
+    ago, _, doubts = _doubts(tally, waiting)
+    here = (first * size <= count - ago) & (count - ago < last * size)
+    logs = logs + doubts[here].sum(axis=0)
+    return Counted(sums, _wealth(tally, cells, logs, sums), tally.stakes, int(np.count_nonzero(here)))
 
 
 def window_of(tally: Tally, which: int, waiting: Iterable[Waiting] = ()) -> Counted:
