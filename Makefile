@@ -18,7 +18,7 @@ quick: $(VENV)/.ready
 
 # What is long by nature: hundreds of endings, kills and forgeries. Each has a small size in the tests.
 soak: $(VENV)/.ready
-	ASKWHEN_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/contracts tests/test_checks.py tests/weights tests/evaluate/test_accuracy.py
+	ASKWHEN_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/contracts tests/test_checks.py tests/weights tests/evaluate
 
 # The scikit-learn estimators on the oldest version that they support.
 oldest:
@@ -48,11 +48,14 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/coverage.py
+	$(BIN)/python benchmarks/alarms.py
 	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/check.py
 	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python benchmarks/label_efficiency.py
+	$(BIN)/python benchmarks/probabilities.py
+	$(BIN)/python benchmarks/classes.py
 
 clean:
 	rm -rf $(VENV)
