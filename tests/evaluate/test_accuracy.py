@@ -299,6 +299,13 @@ def test_what_nobody_could_ask_about_is_unknown_and_not_right():
     never = accuracy(aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.0), seed=5).run(X, y))
     assert "unknown" in str(never.overall)
     assert never.unobserved == 1.0
+    silent = aw.Sampler(aw.LeastSquares(), aw.Always(), seed=5)
+    silent.learn(X[200:400], y[200:400])  # so that it says +1 too
+    for x in X[:200]:
+        silent.ask(x)
+    waiting = accuracy(silent)
+    for estimate in (waiting.overall, waiting.recent, waiting.precision, waiting.recall, waiting.f_measure):
+        assert str(estimate).startswith("unknown")
 
 
 def test_chances_below_every_coin_are_none():

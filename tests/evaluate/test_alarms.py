@@ -65,7 +65,7 @@ def test_looking_changes_nothing_and_open_questions_count_as_right():
 
 
 def test_it_refuses_what_makes_no_sense():
-    for level, recent in ((0.0, 1000), (1.0, 1000), (0.9, 700)):
+    for level, recent in ((0.0, 1000), (1.0, 1000), (0.9, 700), (0.9, 1000.0)):
         with pytest.raises(aw.InputError):
             alarm(aw.Sampler(seed=1), level, recent)
     with pytest.raises(aw.InputError, match="predicts labels"):

@@ -34,6 +34,11 @@ def test_nothing_more_is_needed_where_it_is_known_and_nothing_helps_where_nothin
     assert sure.advice() == ""
     blind = accuracy(aw.Sampler(aw.Perceptron(), aw.BudgetRule(0.1, most=20), seed=1).run(X, y))
     assert blind.needed(0.1).by_rule is None
+    spent = aw.Sampler(rule=aw.BudgetRule(0.1, most=300), seed=1)
+    X, y = noisy(0, n=3500)
+    spent.run(X, y)
+    assert spent.questions == 300
+    assert accuracy(spent).needed(0.5) == (None, accuracy(spent).needed(0.5).at_random)
     fresh = accuracy(aw.Sampler(seed=1))
     assert fresh.needed(0.1) == (None, None)
     assert fresh.advice() == ""

@@ -267,3 +267,20 @@ def test_with_several_classes_open_and_forgotten_questions_widen():
     for ask in pair.pending:
         pair.forget(ask)
     assert (pair.difference().low, pair.difference().high) == pytest.approx((told.low, told.high))
+
+
+def test_a_refused_question_leaves_no_names_and_a_wrong_label_no_answer():
+    pd = pytest.importorskip("pandas")
+    timed = aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=100, count=10))
+    pair = aw.SideBySide(aw.Sampler(aw.Perceptron(), aw.Always()), timed)
+    with pytest.raises(aw.InputError, match="time must be given"):
+        pair.ask(pd.Series([1.0, 2.0], ["a", "b"]))
+    assert pair.a.feature_names is None
+    both = aw.SideBySide(*(aw.Sampler(aw.Perceptron(), aw.Always()) for _ in range(2)))
+    ask = both.ask([1.0, 2.0])
+    both.a.forget(ask.a)
+    both.b.forget(ask.b)
+    for wrong in ("spam", 0, None):
+        with pytest.raises(aw.InputError, match="y must be one of"):
+            both.tell(ask, wrong)
+    assert len(both.pending) == 1

@@ -391,7 +391,7 @@ def note_all(
     """Count rounds that were told at once, in place: in a loop of its own that takes half the time.
 
     In ``blind`` rounds whether P is known depends on the coin: each is bet on as one that was asked about with the
-    rule's floor.
+    rule's floor. The levels of the bets are written to ``levels``, unless it is empty.
     """
     (tally,) = lend(address)
     probability, margin, prediction = borrow(probability), borrow(margin), borrow(prediction)

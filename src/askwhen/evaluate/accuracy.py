@@ -140,8 +140,8 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     ----------
     source : Trace, or any sampler
         What happened in a run, or a sampler with all rounds of its life; questions that are still open, or were
-        forgotten, count as both right and wrong in the interval. Of several classes (``OneVsRest``), only ``overall``
-        and ``recent`` mean anything.
+        forgotten, count as both right and wrong in the interval. Of several classes, precision, recall and F are in
+        ``classes``.
     confidence : float, default 0.95
         The probability with which an interval covers the true value at all rounds at once.
     recent : int, default 5000

@@ -63,8 +63,8 @@ def by_kind(
     above, below = both_kinds((positive.A, negative.A), positive.stakes, (n, float(negative.rounds)), alpha)
 
     def interval(score: Any, low: Any, high: Any) -> Estimate:
-        known = np.isfinite(low).any() and np.isfinite(high).any()
-        ends = (float(np.nanmin(low)), float(np.nanmax(high))) if known else (0.0, 1.0)
+        defined = np.isfinite(low).any() and np.isfinite(high).any()
+        ends = (float(np.nanmin(low)), float(np.nanmax(high))) if defined else (0.0, 1.0)
         return inside(float(score), *ends, rounds, known)
 
     def ratio(a: Any, b: Any) -> Any:

@@ -222,11 +222,14 @@ class SideBySide:
         """Give the label of a question: each learns it if it would have asked for it itself."""
         with self._lock:
             waiting = self._waiting("tell", ask)
+            label = y.item() if isinstance(y, np.generic) else y
+            if not isinstance(label, (str, int, float)) or label not in (self.a.classes or ()):
+                raise InputError(f"y must be one of {self.a.classes}, got {y!r}.", owner="tell")
             for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
                 if each.query and each.round in sampler.engine.pending:  # it may have been told to one of them alone
                     sampler.tell(each, y)
             if waiting.place >= 0:
-                ago, label = int(self._tally.count[0]) - waiting.place, y.item() if isinstance(y, np.generic) else y
+                ago = int(self._tally.count[0]) - waiting.place
                 wrong = [bool(each.prediction != label) for each in (waiting.ask.a, waiting.ask.b)]
                 told = (ago, waiting.ask.probability, waiting.levels, *wrong, self._several)
                 (_held, address), kind = new_frame(self._tally)
