@@ -7,7 +7,6 @@ only the step can see it, is raised here as one sentence.
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
@@ -51,7 +50,7 @@ from ..rules.state import RuleState
 from ..trace.trace import Ask, Trace
 from ..validation import short
 from .class_tally import ClassTally, count_class, doubt_class, new_class_tally, note_classes, settle_class
-from .error_model import boundary, log_odds, sigmoid
+from .error_model import boundary, log_cost_of, log_odds, sigmoid
 from .instances import canonical, describe_unsound, is_canonical
 from .live_row import LiveRow
 from .players import NOT_READY, drift_calls, learner_calls
@@ -66,7 +65,6 @@ from .round import (
     learn_rows,
     new_record,
     run_rounds,
-    score_classes,
     score_rows,
     tell_round,
 )
@@ -150,7 +148,7 @@ class Engine:
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare = None
-        self.tally = new_tally(log_cost=0.0 if costs is None else math.log(costs[0] / costs[1]))
+        self.tally = new_tally(log_cost=log_cost_of(costs))
         self.shape = UNKNOWN
         self.names: tuple[str, ...] | None = None
         self.round = 0
@@ -565,10 +563,10 @@ class Engine:
         if learner is None:
             prepare, learner, _ = self._start("margins", "X", d, sparse)
         rows = seen_rows(prepare, rows)
-        p = np.empty(n) if self.classes is None else np.empty((n, len(self.classes)))
+        p = np.empty((n, 1 if self.classes is None else len(self.classes)))
         calls, _learning = learner_calls(learner, isinstance(rows, SparseRows), False, self.parts.learner)
         (_block, address), kind = new_frame(calls)
-        score = entry_point(score_rows if self.classes is None else score_classes, kind, 0, 1, p)
+        score = entry_point(score_rows, kind, 0, 1, p)
         (_held, seen), _ = new_frame(part_of(rows, 0, n))
         stopped, verdict = score(address, seen, n, p)
         if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
@@ -577,7 +575,7 @@ class Engine:
             stopped, verdict = score(address, seen, n, p)
         if verdict != SOUND:
             raise self.refusal(verdict, row(rows, stopped), "margins", at_row(stopped))
-        return p if self.costs is None else p - boundary(self.tally.model, self.tally.log_cost)
+        return p if self.classes is not None else p[:, 0] - boundary(self.tally.model, self.tally.log_cost)
 
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
         """P(y = +1) for these margins."""

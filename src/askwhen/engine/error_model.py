@@ -27,22 +27,10 @@ from ..contracts.learner import LARGEST_COUNT
 from ..linalg.vectors import LARGEST, all_within
 from .stakes import ERRORS, LEVELS
 
-A, B, C, COVARIANCE, LABELS, SUM, SQUARES, COUNT, CENTRE, DEVIATION, SCALE, TRUST = (
-    0,
-    1,
-    2,
-    3,
-    12,
-    13,
-    14,
-    15,
-    16,
-    17,
-    18,
-    19,
-)
-"""Places in the model: three numbers, their covariances, how many labels; of p the sum, the sum of squares, and how
-many there were; and its mean, its deviation, one over that, and how far they are trusted, when last looked at."""
+A, B, C, COVARIANCE = range(4)
+LABELS, SUM, SQUARES, COUNT, CENTRE, SCALE, TRUST = range(12, 19)
+"""Places in the model: three numbers, nine covariances, how many labels; of p the sum, the sum of squares, and how
+many there were; and its mean, one over its deviation, and how far both are trusted, when they were last looked at."""
 
 _FIRST_B = 3.0
 _VARIANCES = np.array([4.0, 16.0, 1.0])
@@ -59,10 +47,10 @@ BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
 
 def new_model() -> np.ndarray:
     """A model that has heard no label."""
-    model = np.zeros(20)
+    model = np.zeros(19)
     model[B] = _FIRST_B
     model[COVARIANCE:LABELS:4] = _VARIANCES
-    model[[DEVIATION, SCALE, TRUST]] = 1.0
+    model[[SCALE, TRUST]] = 1.0
     return model
 
 
@@ -78,7 +66,7 @@ def is_sound_model(model: np.ndarray) -> bool:
         and all_within(model[[LABELS, COUNT]], 0.0, LARGEST_COUNT)
         and all_within(model[SQUARES], 0.0, LARGEST)
         and all_within(model[[SUM, CENTRE]], -LARGEST, LARGEST)
-        and all_within(model[[DEVIATION, SCALE]], 1.0 / LARGEST, LARGEST)
+        and all_within(model[SCALE], 1.0 / LARGEST, LARGEST)
         and all_within(model[TRUST], 0.01, 1.0)
     )
 
@@ -103,8 +91,7 @@ def look_at_margins(model: Any) -> None:
     n, mean, square = max(model[COUNT], 1.0), model[SUM] / model[COUNT], model[SQUARES] / model[COUNT]
     found = math.sqrt(max(square - mean * mean, 0.0) + square / n)
     model[CENTRE] = mean
-    model[DEVIATION] = found if found > 0.0 else 1.0
-    model[SCALE] = 1.0 / model[DEVIATION]
+    model[SCALE] = 1.0 / found if found > 0.0 else 1.0
     model[TRUST] = n / (n + _FEW)
 
 
@@ -194,6 +181,11 @@ def set_limits(limits: Any, n: float) -> None:
         limits[i] = math.log(s / (1.0 - s)) if s < 1.0 else math.inf
 
 
+def log_cost_of(costs: tuple[float, float] | None) -> float:
+    """The logarithm of what a false positive costs, in false negatives; 0 where all mistakes are alike."""
+    return 0.0 if costs is None else math.log(costs[0] / costs[1])
+
+
 @step
 def boundary(model: Any, log_cost: float) -> Any:
     """The margin at which both kinds of mistakes are expected to cost the same; ``log_cost`` is ln of their ratio.
@@ -215,4 +207,4 @@ def boundary(model: Any, log_cost: float) -> Any:
 def at_odds(model: Any, log: float) -> Any:
     """The margin at which a + b z is this, z at most 8 in size."""
     z = (log - model[A]) / max(model[B] * model[TRUST], 1e-9)
-    return model[CENTRE] + model[DEVIATION] * min(max(z, -_LARGEST_Z), _LARGEST_Z)
+    return model[CENTRE] + min(max(z, -_LARGEST_Z), _LARGEST_Z) / model[SCALE]

@@ -374,27 +374,20 @@ def learn_rows(address: Any, rows: int, y: Any, first: int, regression: bool) ->
 
 @entry
 def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
-    """Write the margins of n rows to p; stop at the first that cannot be scored: (its number, the verdict)."""
+    """Write the margins of n rows to p, one or one for each class; stop at the first that cannot be scored.
+
+    Returns its number, and the verdict.
+    """
     (learner,) = lend(address)
     p = borrow(p)
     for i in range(n):
         m, _, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK + ENTER)
         if verdict != SOUND:
             return i, verdict
-        p[i] = margin(m, q)
-    return n, SOUND
-
-
-@entry
-def score_classes(address: Any, rows: int, n: int, p: Any) -> Any:
-    """Write the margins of all classes for n rows to p; stop at the first that cannot be scored, as `score_rows`."""
-    (learner,) = lend(address)
-    p = borrow(p)
-    for i in range(n):
-        _, _, verdict, _, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK + ENTER)
-        if verdict != SOUND:
-            return i, verdict
-        call_margins(learner.margins, learner.state, p, i)
+        if learner.margins != 0:
+            call_margins(learner.margins, learner.state, p, i)
+        else:
+            p[i, 0] = margin(m, q)
     return n, SOUND
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..contracts.sampler import Counting
 from ..engine.engine import Waiting
+from ..engine.error_model import log_cost_of
 from ..engine.tally import WINDOWS, Tally, new_tally, note_rounds
 from ..errors import InputError
 from ..trace.trace import Trace
@@ -226,9 +227,8 @@ class Collected:
         """Some rounds of a trace, which must follow the last ones."""
         if not self._tallies:
             self._costs = trace.costs
-            log_cost = 0.0 if trace.costs is None else math.log(trace.costs[0] / trace.costs[1])
             kept = [WINDOWS] + ([] if self._window is None else [(self._window,)])
-            self._tallies = [new_tally(windows, log_cost) for windows in kept]
+            self._tallies = [new_tally(windows, log_cost_of(trace.costs)) for windows in kept]
         here = slice(first, last)
         predicted = np.ones(last - first, np.int8) if trace.several else trace.prediction[here]
         rounds = (trace.probability[here], trace.margin[here], predicted, trace.queried[here], trace.mistaken[here])
