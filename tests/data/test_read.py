@@ -483,3 +483,21 @@ def test_a_new_format_is_one_new_module(tmp_path):
     code = "from askwhen.data import read; X, y = read('three.count').load(); print(X.ravel().tolist(), y.tolist())"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout == "[0.0, 1.0, 2.0] [1.0, -1.0, 1.0]\n", done.stderr
+
+
+def test_vowpal_wabbit_labels_may_be_words_and_whole_numbers_stay_whole(tmp_path):
+    path = tmp_path / "words.vw"
+    path.write_text("sport 1.0 tag|f goal:2 ball\n\nnews |f vote\n3 |f x\n")
+    X, y = aw.data.read(path, target="class").load()
+    assert y.tolist() == ["sport", "news", 3.0]
+    assert X.shape[0] == 3
+    path.write_text("3 |f goal\n1 |f vote\n")
+    _, y = aw.data.read(path, target="class").load()
+    assert (y.dtype.kind, y.tolist()) == ("i", [3, 1])
+    (tmp_path / "s.svmlight").write_text("3 1:2\n1 2:1\n")
+    assert aw.data.read(tmp_path / "s.svmlight", target="class").load()[1].dtype.kind == "i"
+    path.write_text("sport |f goal\n |f vote\n")
+    with pytest.raises(aw.InputError, match="line 2, must begin with a label"):
+        aw.data.read(path, target="class").load()
+    with pytest.raises(aw.InputError, match="line 1, must begin with a label, a number"):
+        aw.data.read(path).load()

@@ -24,6 +24,7 @@ class Request(NamedTuple):
     delimiter: str | None
     encoding: str | None
     report: Report | None
+    words: bool = False
 
 
 class Chunk(NamedTuple):

@@ -70,7 +70,7 @@ class Stream:
 
     def _request(self, report: Report | None) -> Request:
         facts = (self.columns, self.zero_based, self.several, self.rows, self.n_features, self.n_labels)
-        return Request(self.path, self.format, *facts, self.delimiter, self.encoding, report)
+        return Request(self.path, self.format, *facts, self.delimiter, self.encoding, report, self.target == "class")
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen = 0, self.positive is None, set[str]()
@@ -83,6 +83,8 @@ class Stream:
                     self.words = words_of(seen, self.positive)
                 elif self.target == "number" and not self._tagged:
                     y = _numbers(y, self.path)
+                elif self.target == "class" and self.format in ("svmlight", "vw") and not self._tagged:
+                    y = _whole(y)
                 passed = min(max(self.skip - before, 0), X.shape[0])
                 before += X.shape[0]
                 found: tuple[Any, ...] = (X, y) if times is None else (X, y, times)
@@ -206,8 +208,8 @@ def read(
         The label that becomes +1, where the others become -1. Without, labels must be -1 and +1, 0 and 1, true and
         false, or yes and no.
     target : {"binary", "number", "class", "none"}, default "binary"
-        Whether labels become -1 and +1, stay numbers for a regressor, stay as they are, or are neither needed nor read:
-        y is None then.
+        Whether labels become -1 and +1, stay numbers for a regressor, stay as they are (whole numbers in svmlight and
+        VW files, or VW's words), or are neither needed nor read: y is None then.
     n_features : int, optional
         How many features an svmlight file has: without, it is read twice, the first time to find out. The number of
         places that words, names and VW features are hashed to: 262,144 unless you say otherwise.
@@ -296,6 +298,11 @@ def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
     """Parts as one array, where numbers and texts stay what they are."""
     kinds = {"n" if part.dtype.kind in "iuf" else part.dtype.kind for part in parts}
     return np.concatenate([part.astype(object) for part in parts] if len(kinds) > 1 else parts)
+
+
+def _whole(y: np.ndarray) -> np.ndarray:
+    """Labels of a format that writes numbers, as whole ones where all of them are."""
+    return y.astype(np.int64) if y.dtype.kind == "f" and (np.trunc(y) == y).all() and (abs(y) < 2**53).all() else y
 
 
 def _numbers(y: np.ndarray, path: str) -> np.ndarray:

@@ -1,7 +1,8 @@
 """The text format of Vowpal Wabbit: ``label [importance] [tag]|namespace name:value name |namespace ...``.
 
 Every feature is hashed with its namespace; a namespace may carry a factor. Importance and tag are ignored. A line
-without a label has none to learn from, and is refused unless labels are not wanted.
+without a label has none to learn from, and is refused unless labels are not wanted. Where labels are classes, they may
+be words as well as numbers.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from .svmlight import COLON, FINE, FULL, HASH, is_space, number
 _U = np.uint64
 _1 = _U(1)
 BAR = np.uint8(ord("|"))
-NO_LABEL, NO_BAR, BAD_VALUE = 1, 2, 3
+NO_LABEL, NO_BAR, BAD_VALUE, NO_WORD = 1, 2, 3, 4
 
 _SENTENCES = {
     NO_LABEL: "must begin with a label, a number",
+    NO_WORD: "must begin with a label",
     NO_BAR: "must have a | before its features",
     BAD_VALUE: "must hold a number after the colon",
 }
@@ -137,10 +139,38 @@ def parse_block(block: memoryview, features: int, labelled: bool = True) -> tupl
     return labels[:n], counted(data[:entries], indices[:entries], indptr[: n + 1], features)
 
 
+def parse_words(block: memoryview, features: int) -> tuple[np.ndarray, Any]:
+    """Whole lines whose labels are words, or numbers."""
+    try:
+        return parse_block(block, features)
+    except LineError as error:
+        if error.trouble != _SENTENCES[NO_LABEL]:
+            raise
+    _, X = parse_block(block, features, labelled=False)
+    words: list[Any] = []
+    for line, text in enumerate(bytes(block).split(b"\n")):
+        head = text.split(b"|", 1)[0].split()
+        if text.strip() and (not head or text.lstrip()[:1] == b"|"):
+            raise LineError(line, _SENTENCES[NO_WORD])
+        if head:
+            words.append(_word(head[0]))
+    return np.array(words, object), X
+
+
+def _word(text: bytes) -> Any:
+    """A label as a number where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text.decode("utf-8", "replace")
+
+
 def chunks(request: Request) -> Generator[Chunk]:
     """The chunks of a file."""
     labelled = request.columns.labelled
-    parse = partial(parse_block, features=request.columns.places, labelled=labelled)
+    parse: Any = partial(parse_block, features=request.columns.places, labelled=labelled)
+    if labelled and request.words:
+        parse = partial(parse_words, features=request.columns.places)
     with closing(parsed(request.path, parse, request.report, request.encoding)) as blocks:
         for _, (y, X) in blocks:
             if X.shape[0]:
