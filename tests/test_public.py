@@ -97,7 +97,7 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     while done < len(y):
         board = plain_board(sampler._engine)
         done, verdict = rounds.run_rounds.py_func(
-            board, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), record
+            board, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), np.zeros(0, int), record
         )
         if verdict == players.NOT_READY:
             sampler._engine._make_ready(verdict, instance(rows, done), "test", "x")

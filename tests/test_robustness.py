@@ -187,7 +187,7 @@ def test_many_classes_take_the_dual_form_where_all_their_matrices_are_too_large(
     X, y = STREAMS["noisy"](0, n=12, d=2_000)
     sampler = aw.OneVsRest([-1.0, 1.0, *range(2, 40)], aw.Lasec(1.0, 300.0), aw.Always(), seed=0)
     sampler.run(X / 50.0, y)
-    assert isinstance(sampler._learners[0].learner.w, Expansion)
+    assert isinstance(sampler.engine.learner.learners[0].w, Expansion)
     assert sampler.learner == aw.Lasec(1.0, 300.0)
     sampler.save("model")
     again = aw.OneVsRest.load("model")

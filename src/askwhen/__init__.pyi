@@ -20,6 +20,7 @@ from .learners import (
     ShiftingPerceptron,
     Winnow,
 )
+from .multi_label import MultiLabel
 from .one_vs_rest import OneVsRest
 from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
@@ -53,6 +54,7 @@ __all__ = [
     "MarginRule",
     "Mixture",
     "ModifiedPerceptron",
+    "MultiLabel",
     "OneVsRest",
     "OnlineToBatchClassifier",
     "PNormPerceptron",

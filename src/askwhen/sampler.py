@@ -16,6 +16,7 @@ from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
 from .engine.class_tally import ClassTally
+from .engine.classes import Classes
 from .engine.door import (
     check_class,
     check_class_labels,
@@ -24,14 +25,18 @@ from .engine.door import (
     check_flags,
     check_label,
     check_labels,
+    check_most,
+    check_new_label,
+    check_open_labels,
     dimensions_of,
     given_rows,
     moment,
     moments,
     open_question,
 )
-from .engine.engine import Engine, OpenQuestion, Waiting
+from .engine.engine import Engine, OpenQuestion, Waiting, no_room
 from .engine.instances import check_instance, check_instances, check_names
+from .engine.label_tally import LabelTally
 from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
 from .engine.tally import Tally
@@ -49,6 +54,23 @@ from .weights.kernels import Kernel
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 _CSR = (sp.csr_matrix, sp.csr_array)
+
+
+def _check_with_classes(learner: Any, names: list[Any], regression: bool, costs: Any, drift: Any) -> None:
+    """Refuse what does not go with several classes."""
+    for what, given in (("regression", regression), ("costs", costs is not None)):
+        if given:
+            raise InputError(f"classes do not go with {what}.", owner="Sampler")
+    if drift is not None and (not names or not hasattr(drift, "start_classes")):
+        known = "knows two labels only" if names else "must know all classes from the start"
+        raise InputError(f"{short(drift)} {known}.", owner="Sampler")
+    rooms = getattr(learner, "classes", None)
+    if getattr(learner, "regression", False) or (rooms is not None and rooms != len(names)):
+        raise InputError(f"{short(learner)} does not learn {len(names)} classes.", owner="Sampler")
+    if hasattr(learner, "layout") and rooms is None:
+        raise InputError(
+            f"{short(learner)} is for two labels; leave it out, or say Mixture(classes={len(names)}).", owner="Sampler"
+        )
 
 
 class Sampler:
@@ -77,10 +99,12 @@ class Sampler:
         What a false positive and a false negative cost, as ``(1, 20)`` where a missed fraud costs as much as twenty
         false alarms. Prediction and asking then move to where both are expected to cost the same; the margin is the
         distance from there.
-    classes : list, optional
-        Without a learner: predict one of these labels, strings or numbers, instead of -1 and +1. One question serves
-        all of them, asked by half the gap between the two best classes, which stands for the margin. For other
-        learners see :class:`askwhen.OneVsRest`.
+    classes : list or "open", optional
+        Predict one of these labels, strings or numbers, instead of -1 and +1. One question serves all of them, asked by
+        half the gap between the two best classes, which stands for the margin. "open" where the labels are not known
+        beforehand: a label that was never told before opens a class.
+    most_classes : int, default 100
+        How many classes may be opened, from 3 to 1,000: a label beyond is refused, since it is free text most likely.
 
     Without a learner, the sampler takes the recommended one and prepares instances for it: ``Sampler()`` is
     ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
@@ -108,21 +132,17 @@ class Sampler:
         regression: bool = False,
         costs: tuple[float, float] | None = None,
         classes: Any = None,
+        most_classes: int = 100,
     ) -> None:
         check_flag("Sampler", "regression", regression)
-        names = None if classes is None else check_classes("Sampler", classes)
-        if learner is not None and names is None and getattr(learner, "classes", None) is not None:
-            names = list(range(learner.classes))  # type: ignore[attr-defined]
-        if names is not None and (
-            regression
-            or costs is not None
-            or drift is not None
-            or (learner is not None and getattr(learner, "classes", None) != len(names))
-        ):
-            raise InputError(
-                "classes go with the default learner alone, without regression, costs and drift guard; see OneVsRest.",
-                owner="Sampler",
-            )
+        opens = isinstance(classes, str) and classes == "open"
+        names = None if classes is None else [] if opens else check_classes("Sampler", classes)
+        rooms = getattr(learner, "classes", None)
+        if names is None and rooms is not None:
+            names, opens = list(range(rooms)), rooms == 0
+        most = check_most("Sampler", most_classes) if opens else 0
+        if names is not None:
+            _check_with_classes(learner, names, regression, costs, drift)
         if learner is None:
             learner = Mixture(regression, None if names is None else len(names))
             prepare = Prepare() if prepare is None else prepare
@@ -136,12 +156,12 @@ class Sampler:
         paid = None if costs is None else check_costs("Sampler", costs)
         if paid is not None and learner.regression:
             raise InputError("costs are for a classifier: a regressor makes no mistakes to pay for.", owner="Sampler")
-        self._own(Engine(parts, None if seed is None else int(seed), paid, names))
+        answers = None if names is None else Classes(names, most)
+        self._own(Engine(parts, None if seed is None else int(seed), paid, answers))
 
     def _own(self, engine: Engine) -> None:
         self._engine = engine
         self._tasks: list[Sampler] = []
-        self._places = {label: k for k, label in enumerate(engine.classes or ())}
         self._lock = new_lock(self)
 
     def __repr__(self) -> str:
@@ -192,7 +212,7 @@ class Sampler:
 
     @property
     def classes(self) -> list[Any] | None:
-        """What it predicts: -1 and +1, the classes it was given, or None for a regressor, which predicts numbers."""
+        """What it predicts: -1 and +1, its classes so far, or None for a regressor, which predicts numbers."""
         if self._engine.classes is not None:
             return list(self._engine.classes)
         return None if self._engine.regression else [-1, 1]
@@ -208,11 +228,18 @@ class Sampler:
         return self._lock
 
     @classmethod
-    def of(cls, engine: Engine) -> Sampler:
-        """A sampler around an engine, for rooms of this package."""
+    def of(cls, engine: Engine, tasks: Iterable[Engine] = ()) -> Sampler:
+        """A sampler around an engine, and around those of its tasks, for rooms of this package."""
         made = cls.__new__(cls)
         made._own(engine)
+        made._tasks = [Sampler.of(task) for task in tasks]
         return made
+
+    def begin_tasks(self, number: int) -> None:
+        """Make so many tasks before the first of them is played; see ``run_tasks``."""
+        engine = self._engine
+        seeds = [None if engine.seed is None else engine.seed + j for j in range(number)]
+        self._tasks = [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
 
     @property
     def drift_weights(self) -> np.ndarray:
@@ -364,9 +391,12 @@ class Sampler:
         y : number
             -1 or +1; any finite number for a regressor.
         """
-        engine = self._engine
-        if engine.classes is not None:
-            y = float(check_class("tell", self._places, y))
+        engine, new = self._engine, False
+        if engine.most:
+            y = check_new_label("tell", engine.classes or [], y)
+            new = y not in engine.places
+        elif engine.answers is not None:
+            y = float(y) if engine.answers.multi else float(check_class("tell", engine.places, y))
         elif type(y) is not float or (y != 1.0 and y != -1.0):
             y = check_label("tell", y, engine.regression)
         with self._lock:
@@ -376,7 +406,22 @@ class Sampler:
                 question = None
             if question is None or question[0] is not ask:  # not the very Ask that waits: look closely
                 question = self._open_question("tell", ask)
-            engine.tell(question, y)
+            if engine.most:
+                self._tell_open(question, y, new)
+            else:
+                engine.tell(question, y)
+
+    def _tell_open(self, question: OpenQuestion, label: Any, new: bool) -> None:
+        """Give a label that may be a class's first."""
+        engine = self._engine
+        if new and engine.open(label) is None:
+            raise no_room("tell", engine.most, f"round {question[0].round}")
+        try:
+            engine.tell(question, float(engine.places[label]))
+        except BaseException:
+            if new:
+                engine.close(label)
+            raise
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""
@@ -410,11 +455,11 @@ class Sampler:
                 raise self._has_tasks("learn")
             rows, y = given_rows("learn", x, y, engine.form)
             names = check_names("learn", x, engine.names)
-            labels = self._labels("learn", y, shape_of(rows)[0])
+            labels, new = self._labels("learn", y, shape_of(rows)[0])
             before = engine.checkpoint()
             try:
                 engine.begin("learn", "x", shape_of(rows)[1], isinstance(rows, SparseRows))
-                engine.learn(rows, labels)
+                engine.learn(rows, labels, new)
             except BaseException:
                 engine.restore(before)
                 raise
@@ -460,6 +505,10 @@ class Sampler:
         """Play a round for every row of X with coins that were tossed elsewhere; the own coins wait."""
         return self._run(X, y, times, True, True, None, coins)
 
+    def run_sets(self, X: Any, sets: np.ndarray, times: Any = None) -> Trace:
+        """Play a round for every row of X, whose sets of labels are numbers; see :class:`askwhen.MultiLabel`."""
+        return self._run(X, sets, times, True, True, None, None)
+
     def _run(
         self, X: Any, y: Any, times: Any, margins: bool, trace: bool, volunteered: Any, coins: np.ndarray | None
     ) -> Trace:
@@ -472,23 +521,30 @@ class Sampler:
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
-            labels, when = self._labels("run", y, n), moments(engine, "run", times, n)
+            (labels, new), when = self._labels("run", y, n), moments(engine, "run", times, n)
             given = check_flags("run", "volunteered", volunteered, n)
             before = engine.checkpoint()
             try:
                 engine.begin("run", "X", d, isinstance(rows, SparseRows))
                 every = margins or engine.regression
-                played = engine.run(rows, labels, every, trace, when, given=given, coins=coins)
+                played = engine.run(rows, labels, every, trace, when, given=given, coins=coins, new=new)
             except BaseException:
                 engine.restore(before)
                 raise
             engine.names = names
             return played
 
-    def _labels(self, owner: str, y: Any, n: int) -> np.ndarray:
+    def _labels(self, owner: str, y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
+        """Labels as numbers, and those that are no class yet."""
+        if self._engine.most:
+            return check_open_labels(owner, self._engine.places, y, n)
+        if self._engine.answers is not None and self._engine.answers.multi:
+            if len(y) != n:
+                raise InputError(f"Y must have {n} rows, as many as X, got {len(y)}.", owner=owner)
+            return np.asarray(y, float), []
         if self._engine.classes is not None:
-            return check_class_labels(owner, self._places, y, n)
-        return check_labels(owner, y, n, self._engine.regression)
+            return check_class_labels(owner, self._engine.places, y, n), []
+        return check_labels(owner, y, n, self._engine.regression), []
 
     def run_tasks(self, X: Any, Y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> list[Trace]:
         """Play several tasks over one stream, one for each column of Y: the same bits as a sampler for each.
@@ -572,6 +628,8 @@ class Sampler:
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round."""
+        if self._engine.classes == []:
+            raise InputError("no label was told yet, so that there is no class to predict.", owner="predict")
         p = self.margins(X)
         if self._engine.classes is not None:
             return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
@@ -588,7 +646,7 @@ class Sampler:
         engine, p = self._engine, self.margins(X)
         return engine.probabilities(p) if engine.classes is None else engine.shares(p)
 
-    def class_tally(self) -> ClassTally | None:
+    def class_tally(self) -> ClassTally | LabelTally | None:
         """What :func:`askwhen.evaluate.accuracy` reads of every class, as a copy; None where there are no classes."""
         with self._lock:
             return None if self._engine.classes is None else self._engine.counted_by_class()
@@ -616,8 +674,7 @@ class Sampler:
         header, arrays = file_format.read(path)
         engine_state.check_kind(header, "Sampler")
         engines = engine_state.restore(header, arrays, kernel, given=parts)
-        sampler, *sampler._tasks = map(cls.of, engines)
-        return sampler
+        return cls.of(engines[0], engines[1:])
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:

@@ -164,7 +164,7 @@ def play(model, path):
         return
     for sampler in getattr(model, "_tasks", None) or [model]:
         play_one(sampler)
-    X = rows_for(getattr(model, "_judge", None) or (model.tasks or [model])[0]._engine, 30)
+    X = rows_for((model.tasks or [model])[0]._engine, 30)
     labels = (np.arange(30) % 2) * 2.0 - 1.0
     times = np.arange(30.0) + 1e6
     with contextlib.suppress(aw.AskwhenError):
@@ -193,7 +193,7 @@ def play_pair(pair, path):
 
 
 def play_one(sampler):
-    engine = getattr(sampler, "_judge", None) or sampler._engine
+    engine = sampler._engine
     label = sampler.classes[0] if sampler.classes not in ([-1, 1], None) else 1.0
     for i, ask in enumerate(sampler.pending[:4]):
         with contextlib.suppress(aw.AskwhenError):

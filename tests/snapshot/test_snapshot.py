@@ -116,8 +116,14 @@ def test_a_file_of_another_class_is_refused_by_the_name_of_the_right_one(saved, 
     X, y = STREAMS["noisy"](0, n=20)
     several = aw.OneVsRest(["a", "b"], aw.Perceptron(), seed=0)
     several.save(tmp_path / "several")
+    assert (type(aw.OneVsRest.load(tmp_path / "several")), type(aw.Sampler.load(tmp_path / "several"))) == (
+        aw.OneVsRest,
+        aw.Sampler,
+    )
+    with pytest.raises(aw.SnapshotError, match="without classes; use Sampler.load"):
+        aw.OneVsRest.load(saved)
     aw.online_to_batch(aw.Sampler(aw.Perceptron(), aw.Always(), seed=0), X, y).save(tmp_path / "batch")
-    right = {"Sampler": saved, "OneVsRest": tmp_path / "several", "BatchClassifier": tmp_path / "batch"}
+    right = {"Sampler": saved, "BatchClassifier": tmp_path / "batch"}
     for name, path in right.items():
         for other in right:
             if other == name:

@@ -22,7 +22,6 @@ except ImportError as error:
     raise ImportError("The estimators need scikit-learn: pip install 'askwhen[sklearn]'.") from error
 
 from ..batch import online_to_batch
-from ..one_vs_rest import OneVsRest
 from ..sampler import Sampler
 
 _ABOVE_HALF = float(np.nextafter(0.5, 1.0))
@@ -86,8 +85,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     Without arguments this is the recommended default: ``Prepare()``, ``Mixture()`` and ``BudgetRule(0.1)``, one label
     in ten. Several classes have one learner too, with one question for all of them, or with a ``learner`` one each
-    against the rest (:class:`askwhen.OneVsRest`); a matrix of labels (multilabel) has a task with questions of its own
-    for each column.
+    against the rest; a matrix of labels (multilabel) has a task with questions of its own for each column.
 
     Parameters
     ----------
@@ -104,7 +102,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     ----------
     classes_ : array
         The classes in order; of two, the second is the positive one. For multilabel a list of one for each column.
-    sampler_ : Sampler or OneVsRest
+    sampler_ : Sampler
         What was learnt, and how many questions it took.
     trace_ : Trace
         What happened in the last ``fit`` or ``partial_fit``; a list for multilabel.
@@ -169,9 +167,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise ValueError(f"y must be classes or a matrix of two different values, got a target of type {kind}.")
         if not first and (y.ndim == 2) != isinstance(self.classes_, list):
             raise ValueError(f"y must be {'a matrix' if y.ndim == 1 else 'a vector'} of labels as before.")
-        known = self.classes_ if not first else y if classes is None else classes
-        if volunteered and (y.ndim == 2 or (len(np.unique(known)) > 2 and self.learner is not None)):
-            raise ValueError("volunteered labels are for two classes, or for the default learner.")
+        if volunteered and y.ndim == 2:
+            raise ValueError("volunteered labels are not for multilabel.")
         if y.ndim == 2:
             return self._learn_labels(X, y, first)
         if first:
@@ -199,12 +196,9 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         elif self.drift is not None or self.costs is not None:
             what = "a drift guard" if self.drift is not None else "costs"
             raise ValueError(f"SelectiveClassifier takes {what} for two classes only, got {len(classes)} classes.")
-        elif self.learner is None:
-            parts = (None, self.rule, None, self.prepare, self.audit)
-            self.sampler_ = Sampler(*parts, seed, classes=range(len(classes)))
         else:
-            places = list(range(len(classes)))
-            self.sampler_ = OneVsRest(places, self.learner, self.rule, self.prepare, self.audit, seed)
+            parts = (self.learner, self.rule, None, self.prepare, self.audit)
+            self.sampler_ = Sampler(*parts, seed, classes=range(len(classes)))
         self.classes_: Any = classes
 
     def _learn_labels(self, X: Any, Y: np.ndarray, first: bool) -> Self:
@@ -227,7 +221,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """The margins: positive for ``classes_[1]`` of two; otherwise one column for each class or label."""
         check_is_fitted(self)
         rows = self._rows(X)
-        if isinstance(self.sampler_, Sampler) and self.sampler_.tasks:
+        if self.sampler_.tasks:
             return np.column_stack([task.margins(rows) for task in self.sampler_.tasks])
         return self.sampler_.margins(rows)  # type: ignore[no-any-return]
 
@@ -253,8 +247,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             if self.costs is None:  # what is predicted is not the less likely
                 positive = np.where(p > 0.0, np.maximum(positive, _ABOVE_HALF), np.minimum(positive, 0.5))
             return np.column_stack([1.0 - positive, positive])
-        of = self.sampler_.engine if isinstance(self.sampler_, Sampler) else self.sampler_
-        return of.shares(p)
+        return self.sampler_.engine.shares(p)  # type: ignore[no-any-return]
 
 
 class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]

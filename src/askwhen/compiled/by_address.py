@@ -21,6 +21,9 @@ from .steps import likeness, type_of
 ADDRESS = "address"
 """In the place of a type: the address of a frame, a number to the caller and a state to the step."""
 
+POINTER = numba.types.voidptr
+"""The type of an address that a step was given and only hands on."""
+
 _addresses: dict[tuple[Any, ...], int] = {}
 
 
@@ -60,8 +63,10 @@ def calling(returns: Any, *kinds: Any) -> Callable[..., Any]:
     pointers = [True, *(kind is ADDRESS for kind in kinds)]
 
     def typed(_: Any, *given: Any) -> Any:
-        number, pointer = numba.types.int64, numba.types.voidptr
-        taken = [number if kind is ADDRESS else kind or came for kind, came in zip(kinds, given[2:], strict=True)]
+        number, pointer = numba.types.int64, POINTER
+        address = [pointer if came == pointer else number for came in given[2:]]
+        named = zip(kinds, address, given[2:], strict=True)
+        taken = [where if kind is ADDRESS else kind or came for kind, where, came in named]
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             seen = [
@@ -70,8 +75,8 @@ def calling(returns: Any, *kinds: Any) -> Callable[..., Any]:
             convention, address = context.call_conv, context.get_value_type(pointer)
             callee = builder.inttoptr(args[0], convention.get_function_type(returns, seen).as_pointer())
             passed = [
-                builder.inttoptr(arg, address) if is_pointer else arg
-                for is_pointer, arg in zip(pointers, args[1:], strict=True)
+                builder.inttoptr(arg, address) if is_pointer and kind == number else arg
+                for is_pointer, kind, arg in zip(pointers, signature.args[1:], args[1:], strict=True)
             ]
             return convention.call_function(builder, callee, returns, seen, passed)[1]
 

@@ -100,6 +100,10 @@ def _no_class(state: Any) -> Any:
     return -1
 
 
+def _no_more(state: Any) -> Any:
+    return -1
+
+
 def _no_experts(state: Any) -> Any:
     return np.zeros(0)
 
@@ -164,6 +168,14 @@ number of a class."""
 
 write_margins = Family("write_margins", default=_note_nothing)
 """write_margins(state, record, i): write the margin of every class, as the last ``score`` found it, to row i."""
+
+open_class = Family("open_class", default=_no_more)
+"""open_class(state) -> the number of a class that is told for the first time, in place, or -1 if there is no room.
+
+The rooms beyond the classes that are open have learnt -1 from every label, as a class that was never told does."""
+
+widen = Family("widen")
+"""widen(state, rooms) -> the same state with room for so many classes, of which one is never opened (Python only)."""
 
 experts = Family("experts", default=_no_experts)
 """experts(state) -> the weight of each drift level of a mixture; empty for a learner that is none."""

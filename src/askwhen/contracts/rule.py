@@ -76,6 +76,9 @@ note_label = Family("note_label", default=_hear_nothing)
 note_update = Family("note_update", default=_nothing_at)
 """note_update(rule, norm2): note that the learner moved on an instance of this squared norm, in place."""
 
+note_class = Family("note_class", default=_nothing_at)
+"""note_class(rule, k): note that a class was told for the first time, the k-th of them, in place."""
+
 restart_rule = Family("restart_rule", default=_nothing)
 """restart_rule(rule): set the clock and the memory back after a switch, in place; what was spent stays spent."""
 

@@ -21,6 +21,9 @@ next period; the learner gets those labels only where its rule asked too. Withou
 labels that the rule asked anyway, and slides with every one of them.
 
 A label that is told late goes to the window it was asked for, as long as that window's demo is in use.
+
+With k > 2 classes the demo has k weight vectors over one matrix, and a switch is declared where any class's margins are
+further apart than K_t with delta / k allows; with two, their margins are those of two labels, and so is the rule.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..compiled.steps import apart, step
+from ..compiled.steps import Family, apart, step
 from ..contracts.drift import absorb_label, begin, has_room_for, take_due, watch, window_period
 from ..contracts.learner import LARGEST_COUNT, grow, is_sound, quadratic, restart, score
 from ..errors import InputError
@@ -41,6 +44,7 @@ from ..weights import second_order
 from ..weights.choose_form import check_memory
 from ..weights.instance_store import Store, at, empty_store, fits, is_whole, put, regrow, rooms
 from ..weights.second_order import RootState, absorb
+from ..weights.second_order_classes import SharedState, move_all, share
 
 T, BUILT, DUE, PERIOD, WINDOW_FROM, PERIOD_END, HEAD, HELD, TURNED = range(9)
 """Places in the state's counts."""
@@ -52,10 +56,14 @@ _FIRST_CAPACITY = 64
 
 
 class SwitchState(NamedTuple):
-    """The demo in use, the next one (extra queries) or the window's instances (no extra queries), and counts."""
+    """The demo in use, the next one (extra queries) or the window's instances (no extra queries), and counts.
 
-    demo: RootState
-    building: RootState
+    With several classes ``margins`` are those of the learner in this round, and ``forms`` its q by class where they
+    differ; both are the learner's own arrays.
+    """
+
+    demo: RootState | SharedState
+    building: RootState | SharedState
     store: Store
     labels: Any
     counts: Any
@@ -64,6 +72,8 @@ class SwitchState(NamedTuple):
     delta: float
     noise_bound: float
     extra: bool
+    margins: Any
+    forms: Any
 
 
 @take_due.of(SwitchState)
@@ -92,7 +102,7 @@ def _begin(drift: Any) -> None:
     counts[T] += 1
     if drift.extra and counts[T] > counts[PERIOD_END]:
         if counts[PERIOD] > 0:
-            copy_demo(drift.building, drift.demo)
+            copy_demo(drift.demo, drift.building)
             restart(drift.building)
             counts[BUILT] = 1
         length = window_length(drift.window, counts[T])
@@ -101,8 +111,60 @@ def _begin(drift: Any) -> None:
         counts[WINDOW_FROM] = counts[PERIOD_END] - length + 1
 
 
+copy_demo = Family("copy_demo")
+"""copy_demo(target, source): copy what a demo has learnt, in place."""
+
+take_in = Family("take_in")
+"""take_in(demo, m, q, y, sign): take the label of the instance just scored in (sign 1) or out (sign -1), in place."""
+
+are_apart = Family("are_apart")
+"""are_apart(demo, drift, m, q, h_m, h_q) -> whether the learner and the demo differ more than chance allows."""
+
+
+@copy_demo.of(SharedState)
+def _copy_shared(target: Any, source: Any) -> None:
+    copy_root(target.one, source.one)
+    for j in range(len(target.m)):
+        for i in range(target.weights.shape[1]):
+            target.weights[j, i] = source.weights[j, i]
+
+
+@copy_demo.of(RootState)
+def _copy_one(target: Any, source: Any) -> None:
+    copy_root(target, source)
+
+
+@take_in.of(SharedState)
+def _take_in_shared(demo: Any, m: float, q: float, y: float, sign: float) -> None:
+    absorb(demo.one, demo.own[0], q, -1.0, sign)
+    move_all(demo, q, int(y), sign)
+
+
+@take_in.of(RootState)
+def _take_in_one(demo: Any, m: float, q: float, y: float, sign: float) -> None:
+    absorb(demo, m, q, y, sign)
+
+
+@are_apart.of(SharedState)
+def _are_apart_somewhere(demo: Any, drift: Any, m: float, q: float, h_m: float, h_q: float) -> Any:
+    k = len(demo.m)
+    t, delta = float(drift.counts[T]), drift.delta / (k if k > 2 else 1)
+    found = False
+    for j in range(k):
+        q_j = drift.forms[j] if len(drift.forms) > 0 else q
+        gap = abs(drift.margins[j] - demo.mean[j])
+        found = found or gap > largest_gap(q_j / (1.0 + q_j), h_q / (1.0 + h_q), t, delta, drift.noise_bound)
+    return found
+
+
+@are_apart.of(RootState)
+def _are_apart(demo: Any, drift: Any, m: float, q: float, h_m: float, h_q: float) -> Any:
+    gap, t = abs(m / (1.0 + q) - h_m / (1.0 + h_q)), float(drift.counts[T])
+    return gap > largest_gap(q / (1.0 + q), h_q / (1.0 + h_q), t, drift.delta, drift.noise_bound)
+
+
 @apart
-def copy_demo(source: Any, target: Any) -> None:
+def copy_root(target: Any, source: Any) -> None:
     """Copy what a root state has learnt, in place."""
     target.bound[0] = source.bound[0]
     for i in range(len(target.w)):
@@ -128,9 +190,7 @@ def _watch(drift: Any, x: Any, m: float, q: float) -> Any:
     if verdict != SOUND:
         return False
     h_q = quadratic(drift.demo, x)
-    gap = abs(m / (1.0 + q) - h_m / (1.0 + h_q))
-    t = float(counts[T])
-    if gap > largest_gap(q / (1.0 + q), h_q / (1.0 + h_q), t, drift.delta, drift.noise_bound):
+    if are_apart(drift.demo, drift, m, q, h_m, h_q):
         counts[DUE] = 1
         return True
     return False
@@ -156,7 +216,7 @@ def take(demo: Any, x: Any, y: float, sign: float) -> Any:
     q = quadratic(demo, x)
     if sign < 0.0 and q > 1.0 - _CLOSE_TO_ONE:
         return False
-    absorb(demo, m, q, y, sign)
+    take_in(demo, m, q, y, sign)
     return True
 
 
@@ -221,7 +281,7 @@ def _is_sound(drift: SwitchState) -> Any:
         and all_within(counts[[T, PERIOD, TURNED]], 0, LARGEST_COUNT)
         and bool((counts >= 0).all())
         and all_finite(drift.labels)
-        and is_whole(drift.store, len(drift.demo.w))
+        and is_whole(drift.store, len(_matrix(drift.demo).w))
         and is_sound(drift.demo)
         and is_sound(drift.building)
     )
@@ -282,6 +342,13 @@ class SwitchDetector:
 
     def start(self, d: int, sparse: bool) -> SwitchState:
         """The state before the first round."""
+        return self._start(d, sparse, 0)
+
+    def start_classes(self, d: int, sparse: bool, k: int) -> SwitchState:
+        """The state before the first round, for k classes."""
+        return self._start(d, sparse, k)
+
+    def _start(self, d: int, sparse: bool, k: int) -> SwitchState:
         if d > LARGEST_DIMENSION:
             raise InputError(
                 f"instances must have at most {LARGEST_DIMENSION} features, since the demo keeps a "
@@ -290,8 +357,8 @@ class SwitchDetector:
             )
         check_memory(self, d, 2 * 8 * d * d)
         return SwitchState(
-            _new_demo(d),
-            _new_demo(d if self.extra_queries else 1),
+            _new_demo(d, k),
+            _new_demo(d if self.extra_queries else 1, k),
             empty_store(d, sparse),
             np.zeros(0),
             np.zeros(9, np.int64),
@@ -300,10 +367,16 @@ class SwitchDetector:
             float(self.delta),
             1.0 if self.noise_bound is None else float(self.noise_bound),
             self.extra_queries,
+            np.zeros(k),
+            np.zeros(0),
         )
 
 
-def _new_demo(d: int) -> RootState:
+def _new_demo(d: int, k: int) -> RootState | SharedState:
     demo = second_order.start(d, 1.0, math.inf, True)
     assert isinstance(demo, RootState)
-    return demo
+    return demo if k == 0 else share(demo, k)
+
+
+def _matrix(demo: RootState | SharedState) -> RootState:
+    return demo if isinstance(demo, RootState) else demo.one

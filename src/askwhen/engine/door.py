@@ -95,6 +95,69 @@ def check_classes(owner: str, classes: Any) -> list[Any]:
     return found
 
 
+def check_most(owner: str, most: Any) -> int:
+    """How many classes may appear."""
+    if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or not 3 <= most <= 1000:
+        raise InputError.about(owner, "most_classes", "a whole number from 3 to 1,000", most)
+    return int(most)
+
+
+def check_label_set(owner: str, places: Mapping[Any, int], labels: Any) -> int:
+    """The number of a set of labels: a bit for each."""
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+        raise InputError(f"labels must be a list or a set of those that apply, got {labels!r}.", owner=owner)
+    return sum(1 << place for place in {check_class(owner, places, label) for label in labels})
+
+
+def check_label_sets(owner: str, places: Mapping[Any, int], Y: Any) -> np.ndarray:
+    """The numbers of many sets of labels, given as lists of labels, or as a matrix of truth values."""
+    Y = Y.toarray() if sp.issparse(Y) else Y
+    k = len(places)
+    matrix = Y if isinstance(Y, np.ndarray) else np.asarray(Y) if hasattr(Y, "__array__") else None
+    if matrix is None and isinstance(Y, Iterable):
+        given = list(Y)
+        if given and all(isinstance(row, (list, tuple, np.ndarray)) and len(row) == k for row in given):
+            flags = [value for row in given for value in row]
+            if all(isinstance(value, (bool, int, float, np.generic)) and value in (0, 1) for value in flags):
+                matrix = np.array(given)
+        if matrix is None:
+            return np.array([check_label_set(owner, places, row) for row in given], np.int64)
+    if matrix is None or matrix.ndim != 2 or matrix.shape[1] != k or not np.isin(matrix, (0, 1)).all():
+        raise InputError(
+            f"Y must have a column of 0 and 1 for each of the {k} labels, or list the labels that apply to each row.",
+            owner=owner,
+        )
+    return np.asarray((matrix.astype(np.int64) << np.arange(k)).sum(axis=1))
+
+
+def check_new_label(owner: str, known: list[Any], label: Any) -> Any:
+    """A label that may open a class: a string, or a number, as the others are."""
+    found = label.item() if isinstance(label, np.generic) else label
+    word = isinstance(found, str)
+    figure = isinstance(found, (int, float)) and found == found
+    if not (word or figure) or (known and isinstance(known[0], str) != word):
+        kind = "a string or a number" if not known else f"a {'string' if isinstance(known[0], str) else 'number'}"
+        raise InputError(f"the label must be {kind}{', as those before' if known else ''}, got {label!r}.", owner=owner)
+    return found
+
+
+def check_open_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
+    """The numbers of the classes that labels name, as floats; labels that are none yet come after them, in a list."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
+    known, new, places = list(places), list[Any](), dict(places)
+    values, first, where = np.unique(labels, return_index=True, return_inverse=True)
+    numbers = np.zeros(len(values))
+    for at in np.argsort(first):
+        label = check_new_label(owner, known or new, values[at])
+        if label not in places:
+            places[label] = len(places)
+            new.append(label)
+        numbers[at] = places[label]
+    return numbers[where], new
+
+
 def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:
     """The number of the class that a label names."""
     label = label.item() if isinstance(label, np.generic) else label

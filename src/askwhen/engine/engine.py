@@ -7,7 +7,7 @@ only the step can see it, is raised here as one sentence.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -15,8 +15,8 @@ import numpy as np
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
-from ..contracts.learner import State, experts, grow, quadratic_bound, ready, restart
-from ..contracts.rule import least_chance, period_length, restart_rule
+from ..contracts.learner import State, experts, grow, open_class, quadratic_bound, ready, restart, widen
+from ..contracts.rule import least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..errors import INSTANCES, InputError, at_row, called
 from ..linalg.rows import (
@@ -49,14 +49,19 @@ from ..rules.budget import lead_for
 from ..rules.state import RuleState
 from ..trace.trace import Ask, Trace
 from ..validation import short
-from .class_tally import ClassTally, count_class, doubt_class, new_class_tally, note_classes, settle_class
+from ..weights.classes import repeat_last
+from .class_tally import ClassTally
+from .classes import Classes, LabelSets
+from .each_class import EachState, calls_of, start_classes
 from .error_model import boundary, log_cost_of, log_odds, sigmoid
 from .instances import canonical, describe_unsound, is_canonical
+from .label_tally import LabelTally
 from .live_row import LiveRow
-from .players import NOT_READY, drift_calls, learner_calls
+from .players import NOT_READY, drift_calls
 from .round import (
     LABEL_REFUSED,
     LEVEL,
+    NO_ROOM,
     PERIOD,
     SWITCHED,
     Board,
@@ -76,6 +81,7 @@ _AHEAD = 256  # coins drawn at once
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
 _NOBODY = np.zeros(0, np.bool_)
+_NO_PLACES = np.zeros(0, np.int64)
 _FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
 _new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
 
@@ -122,18 +128,22 @@ class Engine:
     ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
     an array, and ``plain_csr`` that of a CSR matrix, that can be asked about as it is, with no conversion and no time,
     once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any. ``raw`` has
-    the raw margins of open questions, where costs make them other than the margins.
+    the raw margins of open questions, where costs make them other than the margins, and ``signs`` what the learner of
+    each class said, where there is one for each. ``answers`` are what it predicts if that is not -1 and +1.
     """
 
     learner, rule, drift, tally, prepare = _InFrame(), _InFrame(), _InFrame(), _InFrame(), _InFrame()
 
     def __init__(
-        self, parts: Parts, seed: int | None, costs: Costs | None = None, classes: list[Any] | None = None
+        self,
+        parts: Parts,
+        seed: int | None,
+        costs: Costs | None = None,
+        answers: Classes | LabelSets | None = None,
     ) -> None:
         self.parts = parts
         self.costs = costs
-        self.classes = classes
-        self.class_tally = None if classes is None else new_class_tally(len(classes))
+        self.answers = answers
         self.seed = seed
         self._coins = np.random.Generator(np.random.PCG64(seed))
         self._drawn: list[float] = []
@@ -143,8 +153,8 @@ class Engine:
         self.learner = None
         self._audit = audit_state(parts.audit)
         self.rule = parts.rule.start()
-        if classes is not None and isinstance(self.rule, RuleState):
-            lead_for(self.rule, len(classes))
+        if answers is not None and isinstance(self.rule, RuleState):
+            lead_for(self.rule, len(answers.names))
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare = None
@@ -158,6 +168,7 @@ class Engine:
         self.switches: list[int] = []
         self.pending: dict[int, OpenQuestion] = {}
         self.raw: dict[int, float] = {}
+        self.signs: dict[int, np.ndarray] = {}
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
         self._frame: tuple[Any, int] | None = None
@@ -171,6 +182,31 @@ class Engine:
         self._absorb: Any = None
         self._in_order: Any = None
         self._live: Any = None
+
+    @property
+    def classes(self) -> list[Any] | None:
+        """The classes, or the labels of which any may apply; None where labels are -1 and +1, or numbers."""
+        return None if self.answers is None else self.answers.names
+
+    @property
+    def most(self) -> int:
+        """How many classes may appear; 0 where they are known, or there are none."""
+        return 0 if self.answers is None else self.answers.most
+
+    @property
+    def places(self) -> dict[Any, int]:
+        """The number of each class."""
+        return {} if self.answers is None else self.answers.places
+
+    @property
+    def class_tally(self) -> Any:
+        """What is known of each class, or label."""
+        return None if self.answers is None else self.answers.tally
+
+    @class_tally.setter
+    def class_tally(self, tally: State) -> None:
+        if self.answers is not None:
+            self.answers.tally = tally
 
     @property
     def coins(self) -> np.random.Generator:
@@ -226,9 +262,18 @@ class Engine:
             elif prepare is not None:
                 first = prepare.start(d, sparse, hasattr(learner, "layout"))
             seen = width_of(first, d)
-            watching = NoDrift(0) if drift is None else drift.start(seen, sparse)
-            if given is None:
-                given = learner.start(seen, sparse) if layout is None else learner.start_views(layout)
+            watching: State = NoDrift(0)
+            if drift is not None and self.classes is None:
+                watching = drift.start(seen, sparse)
+            elif drift is not None:
+                watching = drift.start_classes(seen, sparse, len(self.places))
+            if given is None and layout is not None:
+                given = learner.start_views(layout)
+            elif given is None and self.answers is not None and getattr(learner, "classes", None) is None:
+                by_uncertainty = bool(self.parts.rule.needs_uncertainty)
+                given = start_classes(learner, seen, sparse, self.answers.begun, by_uncertainty, self.answers.multi)
+            elif given is None:
+                given = learner.start(seen, sparse)
             return first, given, watching
         except MemoryError:
             raise InputError(
@@ -277,9 +322,12 @@ class Engine:
     def _boarded(self) -> tuple[tuple[Any, int], Any]:
         """A frame of the states as they are, with all that must be held as long as it is used; and its kind."""
         if self._board is None:
-            sparse = self.sees_sparse
-            drift, watching = drift_calls(self.drift, sparse, self.parts.drift)
-            learner, learning = learner_calls(self.learner, sparse, drift.state != 0, self.parts.learner)
+            sparse, guard = self.sees_sparse, self.drift
+            if self.classes is not None and not isinstance(guard, NoDrift):  # it reads what the learner has just said
+                each = self.learner.q if isinstance(self.learner, EachState) else _NO_TIMES
+                guard = guard._replace(margins=self.learner.mean, forms=each)
+            drift, watching = drift_calls(guard, sparse, self.parts.drift)
+            learner, learning = calls_of(self.learner, sparse, drift.state != 0, self.parts.learner)
             board = Board(learner, self.rule, self._audit, drift, self.tally, self.regression)
             (block, address), kind = new_frame(board)
             self._board = ((block, learning, watching, new_frame(self.tally)), address), kind
@@ -288,7 +336,7 @@ class Engine:
     def alone(self) -> tuple[int, Any]:
         """The address of the learner without a round around it, and the type of that address."""
         if self._alone is None:
-            calls, block = learner_calls(self.learner, self.sees_sparse, False, self.parts.learner)
+            calls, block = calls_of(self.learner, self.sees_sparse, False, self.parts.learner)
             (held, address), kind = new_frame(calls)
             self._alone = (address, kind), (held, block)
         return cast(tuple[int, Any], self._alone[0])
@@ -339,9 +387,9 @@ class Engine:
         r = r if self.has_uncertainty else None
         if self.regression:
             ask = _new(Ask, (number, p, p, r, chance, query, None))
-        elif self.classes is not None:
-            ask = _new(Ask, (number, self.classes[best], p, r, chance, query, certainty))
-            count_class(self.class_tally, best, chance, marks % PERIOD // LEVEL, query)
+        elif self.answers is not None:
+            ask = _new(Ask, (number, self.answers.said(best), p, r, chance, query, certainty))
+            self.answers.count(best, chance, marks % PERIOD // LEVEL, query)
         else:
             ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
         if query:
@@ -349,6 +397,8 @@ class Engine:
             self.pending[number] = (ask, seen.copy(), marks)
             if self.costs is not None:
                 self.raw[number] = raw
+            if isinstance(self.learner, EachState):
+                self.signs[number] = self.learner.signs.copy()
         return ask
 
     def _prepared_row(self, x: Row) -> Row:
@@ -377,36 +427,72 @@ class Engine:
         asked, x, marks = question
         number, prediction, margin, _, chance, _, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
-        label = y if self.classes is None else self.classes[int(y)]
+        label = y if self.answers is None else self.answers.said(int(y))
         mistaken = bool(label != prediction and not self.regression)
+        before = self._take_signs(number)
         rows = self._live.take(x)
         raw = self.raw.get(number, margin)
         told = (self.round - number, chance, bool(margin > 0.0), raw)
         verdict, updated = self._tell(address, rows, y, mistaken, marks, *told)
         if verdict != SOUND:
+            if before is not None:  # some classes may have learnt before one of them refused
+                self.learner = before
             self._make_ready(verdict, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
             return
         self.updates += updated
-        if self.class_tally is not None:
-            settle_class(self.class_tally, self.place(prediction), int(y), chance, marks % PERIOD // LEVEL)
+        if self.answers is not None:
+            self.answers.settle(prediction, y, chance, marks % PERIOD // LEVEL)
+        self._drop(number)
+
+    def _drop(self, number: int) -> None:
         del self.pending[number]
         self.raw.pop(number, None)
+        self.signs.pop(number, None)
 
-    def place(self, label: Any) -> int:
-        """The number of a class."""
-        assert self.classes is not None
-        return self.classes.index(label)
+    def _take_signs(self, number: int) -> State:
+        """Let the learners of all classes hear a label as of its round; their states, where one of them may refuse."""
+        if number not in self.signs:
+            return None
+        before = None if self.has_uncertainty else copy_state(self.learner)
+        self.learner.signs[:] = repeat_last(self.signs[number], len(self.learner.signs))
+        return before
+
+    def make_room(self, classes: int) -> None:
+        """Have room for so many classes, where they may appear, up to the most of them."""
+        rooms = min(classes, self.most) + 1
+        if self.learner is not None and len(self.learner.mean) < rooms:
+            self.learner = widen(self.learner, rooms)
+        assert isinstance(self.answers, Classes)
+        self.answers.make_room(rooms)
+
+    def open(self, label: Any) -> int | None:
+        """The number of a class that is told for the first time, or None if there are as many as there may be."""
+        assert isinstance(self.answers, Classes)
+        k = len(self.answers.names)
+        if k >= self.most:
+            return None
+        if self.learner is None or k + 1 >= len(self.learner.mean) or k + 2 >= len(self.class_tally.sums):
+            self.make_room(2 * (k + 1))
+        open_class(self.learner)
+        note_class(self.rule, k + 1)
+        self.answers.add(label)
+        return k
+
+    def close(self, label: Any) -> None:
+        """Take back that a class was opened, the last one."""
+        assert isinstance(self.answers, Classes)
+        self.answers.remove(label)
+        self.learner.opened[0] -= 1
 
     def forget(self, question: OpenQuestion) -> None:
         """Drop an open question."""
         if not self.regression:
             ago, chance, level, positive = self._bet_on(question)
             forget_round(self.tally, ago, chance, level, positive)
-            if self.class_tally is not None:
-                doubt_class(self.class_tally, self.place(question[0].prediction), chance, level)
-        del self.pending[question[0].round]
-        self.raw.pop(question[0].round, None)
+            if self.answers is not None:
+                self.answers.doubt(self.answers.tally, question[0].prediction, chance, level)
+        self._drop(question[0].round)
 
     def _bet_on(self, question: OpenQuestion) -> Waiting:
         asked, _, marks = question
@@ -417,12 +503,13 @@ class Engine:
         waiting = [self._bet_on(question) for question in self.pending.values()]
         return copy_state(self.tally), self.round, self.questions, waiting
 
-    def counted_by_class(self) -> ClassTally:
-        """What an estimate of each class reads, with open questions in doubt, as a copy."""
-        found: ClassTally = copy_state(self.class_tally)
+    def counted_by_class(self) -> ClassTally | LabelTally:
+        """What an estimate of each class, or label, reads, with open questions in doubt, as a copy."""
+        assert self.answers is not None
+        found: ClassTally | LabelTally = copy_state(self.answers.tally)
         for question in self.pending.values():
             _, chance, level, _ = self._bet_on(question)
-            doubt_class(found, self.place(question[0].prediction), chance, level)
+            self.answers.doubt(found, question[0].prediction, chance, level)
         return found
 
     def prepared(self, rows: Rows, before: int = 0) -> Rows:
@@ -441,23 +528,29 @@ class Engine:
         is_prepared: bool = False,
         given: np.ndarray = _NOBODY,
         coins: np.ndarray | None = None,
+        new: Sequence[Any] = (),
     ) -> Trace:
         """Play a round for every row, telling each asked label at once; rounds before an error stay played.
 
-        ``before`` rows of X came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees.
-        Labels that are ``given`` are learnt even if they are not asked for. ``coins`` may be tossed elsewhere.
+        Where classes may appear, labels that are none yet are ``new``, numbered after the classes. ``before`` rows of X
+        came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees. Labels that are
+        ``given`` are learnt even if they are not asked for. ``coins`` may be tossed elsewhere.
         """
         n, d = shape_of(rows)
         prepares = self.prepare is not None and not is_prepared
         size = self.chunk if prepares else _CHUNK
         start, room = self.round, n if keep else min(n, size)
-        several = self.class_tally is not None
+        several = self.answers is not None
         kept = new_record(room, len(experts(self.learner)), several)
         counts = np.zeros(3, np.int64)
         volunteered = 0
         switches: list[int] = []
         floor, blind = self._least_chance(), self._is_blind(every_margin)
-        example = (0, labels, _NO_TIMES, 0, True, 0.0, True, _NOBODY, kept)
+        places = _NO_PLACES
+        if new:
+            self.make_room(len(self.places) + len(new))
+            places = np.r_[np.arange(len(self.places)), np.full(len(new), -1)]
+        example = (0, labels, _NO_TIMES, 0, True, 0.0, True, _NOBODY, places, kept)
         frame, kind = self._boarded()
         play = entry_point(run_rounds, kind, *example, what=self.parts.learner)
         for first in range(0, n, size):
@@ -474,7 +567,7 @@ class Engine:
             while done < last - first:
                 part = chunk or part_of(rows, first, last)
                 (_held, address), _ = new_frame(part)
-                told = (labels[first:last], now, done, every_margin, floor, blind, given[first:last])
+                told = (labels[first:last], now, done, every_margin, floor, blind, given[first:last], places)
                 done, verdict = play(frame[1], address, *told, record)
                 if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
                     rows = canonical("run", rows)
@@ -486,14 +579,19 @@ class Engine:
                 (_block, counted), counting = frame[0][-1]
                 levels = np.zeros(len(record.best), np.int8)
                 note_rounds_at(counted, counting, *rounds, floor, blind, levels)
-                if several:
-                    answers = (labels[first:last], record.probability, record.queried, levels)
-                    note_classes(cast(ClassTally, self.class_tally), record.best, *answers)
+                if self.answers is not None:
+                    numbers = places[labels[first:last].astype(int)].astype(float) if new else labels[first:last]
+                    answers = (numbers, record.probability, record.queried, levels)
+                    self.answers.note(record.best, *answers)
             volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
             counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
             switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
         if not keep:
             kept = new_record(0, kept.experts.shape[1], several)
+        if new:
+            opened = np.argsort(places[len(self.places) :])[np.count_nonzero(places < 0) :].tolist()
+            for code in opened:
+                cast(Classes, self.answers).add(new[code])
         questions, updates, mistakes = counts.tolist()
         trace = Trace(
             start=start,
@@ -525,8 +623,8 @@ class Engine:
 
     def _predictions(self, kept: Record) -> np.ndarray:
         """What was predicted: -1 and +1, a class, or the margin itself."""
-        if self.classes is not None:
-            return np.asarray(np.array(self.classes)[kept.best])
+        if self.answers is not None:
+            return self.answers.all_said(kept.best)
         return cast(np.ndarray, kept.margin if self.regression else kept.prediction)
 
     def _least_chance(self) -> float:
@@ -539,8 +637,24 @@ class Engine:
         watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
         return not (every_margin or steers or watched or self.costs) and type(self.learner) in quadratic_bound
 
-    def learn(self, rows: Rows, labels: np.ndarray) -> None:
-        """Learn labels that nobody asked for: no round is played, no coin tossed, and nothing is counted as asked."""
+    def learn(self, rows: Rows, labels: np.ndarray, new: Sequence[Any] = ()) -> None:
+        """Learn labels that nobody asked for: no round is played, no coin tossed, and nothing is counted as asked.
+
+        Where classes may appear, those that are ``new`` are opened first, which changes nothing that they learn.
+        """
+        for opened, label in enumerate(new):
+            if self.open(label) is None:
+                for known in reversed(new[:opened]):
+                    self.close(known)
+                raise no_room("learn", self.most, "a row")
+        try:
+            self._learn(rows, labels)
+        except BaseException:
+            for label in reversed(new):
+                self.close(label)
+            raise
+
+    def _learn(self, rows: Rows, labels: np.ndarray) -> None:
         self.restart_if_due()
         seen = rows if self.prepare is None else _transformed(self.prepare, rows, True, "learn", 0)
         (_held, address), _ = new_frame(part_of(seen, 0, len(labels)))
@@ -564,7 +678,7 @@ class Engine:
             prepare, learner, _ = self._start("margins", "X", d, sparse)
         rows = seen_rows(prepare, rows)
         p = np.empty((n, 1 if self.classes is None else len(self.classes)))
-        calls, _learning = learner_calls(learner, isinstance(rows, SparseRows), False, self.parts.learner)
+        calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, self.parts.learner)
         (_block, address), kind = new_frame(calls)
         score = entry_point(score_rows, kind, 0, 1, p)
         (_held, seen), _ = new_frame(part_of(rows, 0, n))
@@ -587,6 +701,8 @@ class Engine:
 
         That of the best class is how likely the prediction is right; the others share the rest by their margins.
         """
+        if margins.shape[1] < 2:
+            return np.ones_like(margins)
         rows, best = np.arange(len(margins)), margins.argmax(axis=1)
         second, first = np.partition(margins, -2, axis=1)[:, -2:].T
         right = np.maximum(self.probabilities(np.maximum(0.5 * (first - second), 5e-324)), 1.0 / margins.shape[1])
@@ -636,6 +752,8 @@ class Engine:
         """Why a row cannot be taken."""
         if verdict == UNSOUND:
             return describe_unsound(owner, x, where)
+        if verdict == NO_ROOM:
+            return no_room(owner, self.most, where)
         largest = np.abs(values_of(x)).max()
         trouble = "would overflow the weights of" if verdict == LABEL_REFUSED else "is too large for"
         return InputError(
@@ -661,6 +779,14 @@ _COMPILED = (
     "_in_order",
     "_live",
 )
+
+
+def no_room(owner: str, most: int, where: str) -> InputError:
+    """Why a label opens no class."""
+    return InputError(
+        f"the label of {where} would be one class more than the {most:,} that most_classes allows for.",
+        owner=owner,
+    )
 
 
 def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:

@@ -35,6 +35,7 @@ from ..contracts.learner import (
     learns,
     leave,
     note_experts,
+    open_class,
     quadratic,
     quadratic_bound,
     ready,
@@ -65,6 +66,7 @@ class LearnerCalls(NamedTuple):
     leave: int
     best: int = 0
     margins: int = 0
+    opens: int = 0
 
 
 class DriftCalls(NamedTuple):
@@ -149,6 +151,12 @@ def margins_at(learner: Any, record: Any, i: int) -> Any:
 
 
 @by_address
+def opens_at(learner: Any) -> Any:
+    """The number of a class that is told for the first time, in place, or -1 if there is no room."""
+    return int(open_class(learner))
+
+
+@by_address
 def room_at(drift: Any, rows: Any, i: int) -> Any:
     """Whether the guard can take row i without memory that is not there yet."""
     return bool(has_room_for(drift, row(rows, i)))
@@ -188,6 +196,7 @@ call_form = calling(_FLOAT, ADDRESS, _INT)
 call_learn = calling(_INT, ADDRESS, _INT, _FLOAT, _FLOAT, _FLOAT, _FLOAT, _FLAG, _FLOAT)
 call_leave = calling(_FLAG)
 call_best = calling(_INT)
+call_opens = calling(_INT)
 call_margins = calling(_FLAG, None, _INT)
 call_restart = calling(_FLAG)
 call_note = calling(_FLAG, None, _INT)
@@ -219,6 +228,7 @@ def learner_calls(learner: State, sparse: bool, guarded: bool, what: Any = None)
             address_of(leave_at, lent, what=what) if type(learner) in leave else 0,
             address_of(best_at, lent, what=what) if type(learner) in best_class else 0,
             address_of(margins_at, lent, _NO_RECORD, 0, what=what) if type(learner) in write_margins else 0,
+            address_of(opens_at, lent, what=what) if type(learner) in open_class else 0,
         )
     return LearnerCalls(state, *_known[key]), block
 

@@ -31,6 +31,7 @@ from ..contracts.rule import (
     decide,
     end_round,
     forbids,
+    note_class,
     note_label,
     note_update,
     probability,
@@ -55,6 +56,7 @@ from .players import (
     call_look,
     call_margins,
     call_note,
+    call_opens,
     call_restart,
     call_room,
     call_watch,
@@ -64,6 +66,9 @@ from .tally import certainty_of, count_told_apart, counts_in_rounds, note_round,
 
 LABEL_REFUSED = 4
 """A verdict: the learner cannot learn this label without overflow."""
+
+NO_ROOM = 5
+"""A verdict: the label would open a class more than there may be."""
 
 
 class Board(NamedTuple):
@@ -302,17 +307,20 @@ def run_rounds(
     floor: float,
     blind: bool,
     given: Any,
+    places: Any,
     record: Any,
 ) -> Any:
     """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict).
 
-    The rounds are ``blind`` if it depends on the coin whether their margins are computed; their probability of asking
-    is not below the floor. They are counted here only if the next round depends on that; see ``note_all``.
+    Where classes may appear, ``places`` has the number of the class for each label, or -1 until it is told. The rounds
+    are ``blind`` if it depends on the coin whether their margins are computed; their probability of asking is not below
+    the floor. They are counted here only if the next round depends on that; see ``note_all``.
     """
     (board,) = lend(address)
     learner, regression, place = board.learner, board.regression, place_of(floor)
     counts = counts_in_rounds(board.tally) and not regression
     y, times, given, u, record = borrow(y), borrow(times), borrow(given), borrow(record.coin), borrow(record)
+    places = borrow(places)
     n = len(y)
     timed = len(times) > 0
     how = FORM if every_margin else 0
@@ -323,10 +331,13 @@ def run_rounds(
         if verdict != SOUND:
             return i, verdict
         prediction = 1.0 if beyond(m, q, edge) > 0.0 else -1.0
-        mistaken = not regression and prediction != y[i]
+        label = y[i]
+        mistaken = not regression and prediction != label
         if learner.best != 0:
+            if len(places) > 0:
+                label = float(places[int(y[i])])
             record.best[i] = call_best(learner.best, learner.state)
-            mistaken = record.best[i] != y[i]
+            mistaken = label < 0.0 or record.best[i] != label
         if asked and math.isnan(q):
             q = call_form(learner.form, learner.state, rows, i)
             chance = chance_of(board, beyond(m, q, edge), q, norm2, period)
@@ -340,14 +351,21 @@ def run_rounds(
         if learner.note != 0:
             call_note(learner.note, learner.state, record.experts, i)
         outcome = UNCHANGED
+        told = asked or (len(given) > 0 and given[i])
+        if told and learner.best != 0 and label < 0.0:
+            label = float(call_opens(learner.opens, learner.state))
+            if label < 0.0:
+                return i, NO_ROOM
+            places[int(y[i])] = int(label)
+            note_class(board.rule, int(label) + 1)
         if asked:
-            outcome = settle(board, rows, i, norm2, m, q, y[i], mistaken, by_rule, period, chance)
+            outcome = settle(board, rows, i, norm2, m, q, label, mistaken, by_rule, period, chance)
             if outcome == REFUSED:
                 return i, LABEL_REFUSED
-        elif len(given) > 0 and given[i]:
+        elif told:
             if math.isnan(q):
                 q = call_form(learner.form, learner.state, rows, i)
-            if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y[i], mistaken, 1.0) == REFUSED:
+            if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, label, mistaken, 1.0) == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
         if counts:
@@ -389,24 +407,3 @@ def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
         else:
             p[i, 0] = margin(m, q)
     return n, SOUND
-
-
-@entry
-def score_row(address: Any, rows: int) -> Any:
-    """(verdict, m, q, |x|^2) of the first row."""
-    (learner,) = lend(address)
-    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE)
-    return verdict, m, q, norm2
-
-
-@entry
-def learn_row(address: Any, rows: int, y: float, mistaken: bool) -> Any:
-    """Learn a label of the first row, in place: the verdict, and whether the learner moved."""
-    (learner,) = lend(address)
-    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE)
-    if verdict != SOUND:
-        return verdict, False
-    outcome = call_learn(learner.learn, learner.state, rows, 0, norm2, m, q, y, mistaken, 1.0)
-    if outcome == REFUSED:
-        verdict = LABEL_REFUSED
-    return verdict, outcome == UPDATED

@@ -12,13 +12,15 @@ from ..errors import SnapshotError
 
 def map_arrays(state: State, change: Callable[[str, np.ndarray], np.ndarray], path: str = "") -> State:
     """The same state with every array replaced by what ``change(its path, it)`` gives."""
-    fields = {}
+    fields: dict[str, State] = {}
     for name, value in state._asdict().items():
         here = f"{path}.{name}" if path else name
         if isinstance(value, np.ndarray):
             fields[name] = change(here, value)
         elif hasattr(value, "_asdict"):
             fields[name] = map_arrays(value, change, here)
+        elif isinstance(value, tuple) and value and hasattr(value[0], "_asdict"):
+            fields[name] = tuple(map_arrays(each, change, f"{here}.{j}") for j, each in enumerate(value))
     return state._replace(**fields)
 
 

@@ -17,11 +17,12 @@ import numpy as np
 from ..contracts.sampler import Counting
 from ..engine.engine import Waiting
 from ..engine.error_model import log_cost_of
+from ..engine.label_tally import LabelTally
 from ..engine.tally import WINDOWS, Tally, new_tally, note_rounds
 from ..errors import InputError
 from ..trace.trace import Trace
 from ..validation import check_count, check_number
-from .by_class import ClassAccuracy, by_class
+from .by_class import ClassAccuracy, by_class, by_label_of, taken_for
 from .counted import Counted, sides_of, window_of
 from .estimate import Cost, Estimate, by_kind, inside
 from .needed import Needed, needed_labels
@@ -49,6 +50,9 @@ class Accuracy:
         Of the label +1, over all rounds.
     classes : dict of label to ClassAccuracy
         Precision, recall and F of every class, where a sampler has several.
+    confusion : list of lists of Estimate, or None
+        Where a sampler has several classes, at most 127: in row a and column b, the share of the rounds with a
+        predicted whose label is b. Each cell's interval is its own, as all others are.
     cost : Cost or None
         What the mistakes cost, on average in a round, where ``costs`` say what each kind does.
     rounds, questions, answered, unanswered : int
@@ -73,6 +77,7 @@ class Accuracy:
     windows: dict[int, Estimate] = field(default_factory=dict)
     cost: Cost | None = None
     classes: dict[Any, ClassAccuracy] = field(default_factory=dict)
+    confusion: list[list[Estimate]] | None = field(default=None, repr=False)
     counted: Counted | None = field(default=None, repr=False, compare=False)
     spent: bool = field(default=False, repr=False, compare=False)
 
@@ -184,7 +189,11 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     by_label = source.class_tally() if hasattr(source, "class_tally") else None
     if by_label is None:
         return report
-    return replace(report, classes=dict(zip(source.classes, by_class(by_label, alpha), strict=True)))
+    labels = source.classes
+    if isinstance(by_label, LabelTally):
+        return replace(report, classes=dict(zip(labels, by_label_of(by_label, alpha), strict=True)))
+    classes = dict(zip(labels, by_class(by_label, alpha, len(labels)), strict=True))
+    return replace(report, classes=classes, confusion=taken_for(by_label, alpha, len(labels)))
 
 
 def check_window(owner: str, recent: Any) -> None:

@@ -13,6 +13,9 @@ known yet, and in a tie, they say -1, as a sampler does; for a regressor, 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from ..errors import InputError
@@ -28,16 +31,36 @@ def labels_of(trace: Trace) -> np.ndarray:
     return np.where(trace.mistaken, -trace.prediction, trace.prediction).astype(float)
 
 
-class SimpleClasses:
-    """The simple rules for k classes by number, chunk after chunk; in a tie, and at first, they say the first class."""
+class Numbered:
+    """The labels of a stream by number: classes that are known first, then whatever comes, as it comes."""
 
-    def __init__(self, k: int) -> None:
-        self._counts = np.zeros(k, np.int64)
+    def __init__(self, classes: Iterable[Any]) -> None:
+        self.labels = list(classes)
+        self._places = {label: k for k, label in enumerate(self.labels)}
+
+    def numbers(self, y: Any) -> np.ndarray:
+        """The numbers of these labels; -1 where there is none."""
+        found = np.full(len(y), -1)
+        for i, label in enumerate(np.asarray(y).tolist()):
+            if label is not None:
+                found[i] = self._places.setdefault(label, len(self.labels))
+                if found[i] == len(self.labels):
+                    self.labels.append(label)
+        return found
+
+
+class SimpleClasses:
+    """The simple rules for classes by number, chunk after chunk; in a tie, and at first, they say the first class."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(1, np.int64)
         self._told = 0.0
 
     def scores(self, y: np.ndarray, queried: np.ndarray) -> dict[str, np.ndarray]:
         """For each rule and each of the next rounds, whether it was right; as ``Simple.scores``."""
         said, last = np.zeros(len(y)), np.zeros(len(y))
+        new = max(int(y.max(initial=0.0)) + 1 - len(self._counts), 0)
+        self._counts = np.concatenate([self._counts, np.zeros(new, np.int64)])
         for i, (label, asked) in enumerate(zip(y.tolist(), queried.tolist(), strict=True)):
             said[i], last[i] = self._counts.argmax(), self._told
             self._counts[int(label)] += 1
@@ -85,5 +108,5 @@ def told_everything(owner: str, sampler: Sampler) -> Sampler:
             f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}.",
             owner=owner,
         )
-    classes = None if sampler.engine.classes is None else sampler.classes
+    classes = None if sampler.engine.classes is None else "open" if sampler.engine.most else sampler.classes
     return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler.seed, classes=classes)

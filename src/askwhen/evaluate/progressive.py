@@ -22,7 +22,7 @@ from ..trace.trace import Trace
 from ..validation import check_count, check_flag, check_number
 from . import bounds
 from .accuracy import RECENT, Accuracy, Collected, Curve, accuracy
-from .baselines import EVERYTHING, Simple, SimpleClasses, labels_of, told_everything
+from .baselines import EVERYTHING, Numbered, Simple, SimpleClasses, labels_of, told_everything
 from .order import LabelOrder
 from .progress import Progress
 
@@ -89,7 +89,9 @@ def progressive(
         raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="progressive")
     check_count("progressive", "window", window)
     check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
-    regression, classes = bool(sampler.learner.regression), sampler.engine.classes
+    regression, classes = bool(sampler.learner.regression), None
+    if sampler.engine.classes is not None:
+        classes = Numbered(sampler.engine.classes)
     if classes is not None and (holdout is not None or before is not None):
         raise InputError("holdout and before are for two labels or numbers.", owner="progressive")
     held = None if holdout is None else _checked_holdout(holdout, regression)
@@ -109,7 +111,7 @@ def progressive(
             several = bool(sampler.tasks) or dimensions_of("run", piece.y) == 2
             beside = _played(other, piece, several, margins=False) if other is not None else []
             traces = _played(sampler, piece, several, margins)
-        labels = np.asarray(piece.y if classes is None else _numbers_of(classes, piece.y), float)
+        labels = np.asarray(piece.y if classes is None else classes.numbers(piece.y), float)
         labels = labels.reshape(traces[0].rounds, len(traces))
         found.add(traces, labels, several=several, beside=beside)
         if watch is not None:
@@ -117,14 +119,8 @@ def progressive(
     progress = found.progress(float(delta), *_held_out(sampler, held, float(delta)))
     if classes is None or int(progress.rounds[-1]) != sampler.round:  # what is known of each class goes over its life
         return progress
-    by_label = accuracy(sampler, confidence=1.0 - float(delta)).classes
-    return replace(progress, estimate=replace(progress.estimate, classes=by_label))
-
-
-def _numbers_of(classes: list[Any], y: Any) -> np.ndarray:
-    """The numbers of the classes of labels that a run has taken."""
-    places = {label: k for k, label in enumerate(classes)}
-    return np.array([places[label] for label in np.asarray(y).tolist()])
+    known = accuracy(sampler, confidence=1.0 - float(delta))
+    return replace(progress, estimate=replace(progress.estimate, classes=known.classes, confusion=known.confusion))
 
 
 def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> list[Trace]:
@@ -136,10 +132,10 @@ def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> lis
 class _Counting:
     """Counts by window, as traces come."""
 
-    def __init__(self, window: int, regression: bool, classes: list[Any] | None = None) -> None:
+    def __init__(self, window: int, regression: bool, classes: Numbered | None = None) -> None:
         self._window = window
         self._classes = classes
-        self._confusion = np.zeros((len(classes or ()),) * 2, np.int64)
+        self._confusion = np.zeros((0, 0), np.int64)
         self._regression = regression
         self._several = False
         self._done = 0
@@ -156,15 +152,16 @@ class _Counting:
         """Rounds of each task that follow the last ones, their labels, and the same rounds told everything."""
         if self._begins is None:
             self._begins, self._several = traces[0].start, several
-            k = None if self._classes is None else len(self._classes)
-            self._simple = [Simple(self._regression) if k is None else SimpleClasses(k) for _ in traces]
+            several_classes = self._classes is not None
+            self._simple = [SimpleClasses() if several_classes else Simple(self._regression) for _ in traces]
             self._collected = [Collected() for _ in traces]
             self._switches = [[] for _ in traces]
         for found, trace in zip(self._switches, traces, strict=True):
             found.extend((trace.switches - self._begins).tolist())
         if self._classes is not None:
-            said = _numbers_of(self._classes, traces[0].prediction)
-            np.add.at(self._confusion, (labels[:, 0].astype(int), said), 1)
+            said, k = self._classes.numbers(traces[0].prediction), len(self._classes.labels)
+            self._confusion = np.pad(self._confusion, (0, k - len(self._confusion)))
+            np.add.at(self._confusion, (labels[said >= 0, 0].astype(int), said[said >= 0]), 1)
         scores = self._scores(traces, labels, beside)
         if not self._regression:
             self._order.add(labels)
@@ -230,7 +227,7 @@ class _Counting:
             holdout_bound=holdout_bound,
             baseline_counts={name: np.array(counts) for name, counts in self._baselines.items()},
             order_warning=None if self._regression else self._order.warning(),
-            classes=self._classes,
+            classes=None if self._classes is None else self._classes.labels,
             confusion=None if self._classes is None else self._confusion,
         )
 

@@ -45,7 +45,7 @@ class Labelling:
     ----------
     rows : callable
         ``rows(skip)`` gives instances with their records.
-    fresh : Sampler, OneVsRest, or anything that does what they do
+    fresh : Sampler, or anything that does what it does
         A sampler that has played no round.
     answers : Answers, or any other AnswerStore
         Where answers go, and those that were given before.

@@ -73,7 +73,7 @@ GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
 BUDGET = 2000
 """How many instances the dual form keeps unless it is told: six triangles of 16 MB."""
 
-_M, _Q, _P = range(3)
+SEEN_M, SEEN_Q, SEEN_P = range(3)
 
 
 class AutoState(NamedTuple):
@@ -154,16 +154,16 @@ def mixed(state: Any, norm2: float) -> Any:
     seen, mix = state.seen, state.mix
     p = q = 0.0
     for e in range(len(mix)):
-        seen[_P, e] = min(max(seen[_M, e] / (1.0 + seen[_Q, e]), -1.0), 1.0)
-        p += mix[e] * seen[_P, e]
-        q += mix[e] * seen[_Q, e]
+        seen[SEEN_P, e] = min(max(seen[SEEN_M, e] / (1.0 + seen[SEEN_Q, e]), -1.0), 1.0)
+        p += mix[e] * seen[SEEN_P, e]
+        q += mix[e] * seen[SEEN_Q, e]
     return p * (1.0 + q), norm2, SOUND
 
 
 @step
 def weigh_experts(state: Any, y: float) -> None:
     """Move the weights by the losses of the margins seen, in place."""
-    p = state.seen[_P]
+    p = state.seen[SEEN_P]
     for e in range(len(p)):
         p[e] = (p[e] - y) ** 2
     shift_weights(state.mix, p)
@@ -180,11 +180,11 @@ def _score(state: Any, x: Any) -> Any:
             verdict = TOO_LARGE
     if verdict != SOUND:
         return 0.0, 0.0, verdict
-    seen[_M, 0] = m
-    seen[_Q, 0] = quadratic(first, x)
+    seen[SEEN_M, 0] = m
+    seen[SEEN_Q, 0] = quadratic(first, x)
     for e in range(1, len(state.mix)):
-        seen[_M, e] = dot(state.w[e], x)
-        seen[_Q, e] = max(symmetric_form(state.Q[e], x), 0.0)
+        seen[SEEN_M, e] = dot(state.w[e], x)
+        seen[SEEN_Q, e] = max(symmetric_form(state.Q[e], x), 0.0)
     return mixed(state, norm2)
 
 
@@ -204,15 +204,15 @@ def _score_dual(state: Any, x: Any) -> Any:
     for e in range(count):
         expert = in_dual(state, e)
         expert.numbers[1] = kxx
-        seen[_M, e] = dot(expert.w.primal, x) if is_linear(w) else inner(expert.w.coef[: len(kap)], kap)
-        seen[_Q, e] = form_of_row(expert.G, kap, expert.numbers)
+        seen[SEEN_M, e] = dot(expert.w.primal, x) if is_linear(w) else inner(expert.w.coef[: len(kap)], kap)
+        seen[SEEN_Q, e] = form_of_row(expert.G, kap, expert.numbers)
     return mixed(state, kxx)
 
 
 @quadratic.of(AutoState)
 @quadratic.of(AutoDualState)
 def _quadratic(state: Any, x: Any) -> Any:
-    return inner(state.mix, state.seen[_Q])
+    return inner(state.mix, state.seen[SEEN_Q])
 
 
 @epoch.of(AutoState)
@@ -232,10 +232,10 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     """Shift the weights, then let every expert learn, in place."""
     weigh_experts(state, y)
     seen = state.seen
-    learn(root(state), x, norm2, seen[_M, 0], seen[_Q, 0], y)
+    learn(root(state), x, norm2, seen[SEEN_M, 0], seen[SEEN_Q, 0], y)
     for e in range(1, len(state.mix)):
         expert = drifting(state, e)
-        learn(expert, x, norm2, seen[_M, e], quadratic(expert, x), y)
+        learn(expert, x, norm2, seen[SEEN_M, e], quadratic(expert, x), y)
     return UPDATED
 
 
@@ -252,7 +252,7 @@ def _learn_dual(state: Any, x: Any, norm2: float, m: float, q: float, y: float) 
     kap = w.row[:held]
     for e in range(count):
         expert = in_dual(state, e)
-        m, q = seen[_M, e], seen[_Q, e]
+        m, q = seen[SEEN_M, e], seen[SEEN_Q, e]
         if place < held:
             take_out(expert, place)
             m = dot(expert.w.primal, x) if is_linear(w) else inner(expert.w.coef[:held], kap)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.steps import step
-from ..contracts.learner import best_class, epoch, experts, learns, note_experts, write_margins
+from ..contracts.learner import epoch, experts, learns, note_experts
 from ..linalg.vectors import all_within
 
 ETA = 0.5
@@ -50,12 +50,6 @@ def register_mixture(kind: type) -> None:
     note_experts.of(kind)(_write_weights)
 
 
-def register_classes(kind: type) -> None:
-    """Register what all states for several classes have in common: ``mean`` margins, and the ``best`` of them."""
-    best_class.of(kind)(_best)
-    write_margins.of(kind)(_write_margins)
-
-
 def _always(state: Any, mistaken: bool) -> Any:
     return True
 
@@ -71,12 +65,3 @@ def _weights(state: Any) -> Any:
 def _write_weights(state: Any, record: Any, i: int) -> None:
     for e in range(len(state.mix)):
         record[i, e] = state.mix[e]
-
-
-def _best(state: Any) -> Any:
-    return state.best[0]
-
-
-def _write_margins(state: Any, record: Any, i: int) -> None:
-    for j in range(len(state.mean)):
-        record[i, j] = state.mean[j]

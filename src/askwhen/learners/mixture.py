@@ -323,7 +323,10 @@ class Mixture:
     regression : bool, default False
         Predict numbers instead of -1 and +1.
     classes : int, optional
-        Predict one of so many classes, 0, 1, .. instead; ``Sampler(classes=[...])`` gives them their names.
+        Predict one of so many classes, 0, 1, .. instead; ``Sampler(classes=[...])`` gives them their names. 0 where
+        they appear by and by.
+    multi : bool, default False
+        With ``classes``: any of them may apply at once, see :class:`askwhen.MultiLabel`.
 
     Notes
     -----
@@ -352,16 +355,19 @@ class Mixture:
 
     regression: bool = False
     classes: int | None = None
+    multi: bool = False
 
     has_uncertainty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_flag(self, "regression", self.regression)
+        check_flag(self, "multi", self.multi)
         if self.classes is not None:
-            check_count(self, "classes", self.classes)
-            if self.regression or not 2 <= self.classes <= MOST_CLASSES:
+            if self.classes != 0 or isinstance(self.classes, bool):
+                check_count(self, "classes", self.classes)
+            if self.regression or not (self.classes == 0 or 2 <= self.classes <= MOST_CLASSES):
                 raise InputError(
-                    f"classes must be a number from 2 to {MOST_CLASSES:,}, and not go with regression, got "
+                    f"classes must be a number from 2 to {MOST_CLASSES:,} or 0, and not go with regression, got "
                     f"{self.classes!r}.",
                     owner="Mixture",
                 )
@@ -383,7 +389,7 @@ class Mixture:
         """The state before the first round, for rows of this layout."""
         check_memory(self, layout.d, matrix_bytes(layout))
         if self.classes is not None:
-            return start_several(layout, self.classes)
+            return start_several(layout, self.classes, self.multi)
         blocks: list[Block] = []
         levels, first = levels_of(layout), 0
         for name, (start, stop) in blocks_of(layout).items():
@@ -402,6 +408,6 @@ class Mixture:
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round, for instances of dimension d that are too wide for several views."""
         if self.classes is not None:
-            check_memory(self, d, 48 * d * self.classes)
-            return start_several_diagonal(d, self.classes)
+            check_memory(self, d, 48 * d * max(self.classes, 1))
+            return start_several_diagonal(d, self.classes, self.multi)
         return start_diagonal(d, self.regression)

@@ -21,12 +21,14 @@ from ..contracts.learner import (
     restart,
     score,
     weights,
+    widen,
 )
 from ..linalg.rows import position, size, value
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, measure
+from ..weights.classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, loss_by_gap, register_classes, repeat_last
 from .diagonal import DRIFT, EXPERTS, FIRST_SQUARE, FIRST_VARIANCE, LIMIT, RATES, squash
-from .mixing import is_mixture, register_classes, register_mixture, shift_weights, weigh_alike
-from .several_views import TINY, clip, find_best
+from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
+from .several_views import clip
 
 _Q, _LOSS = 0, 1
 
@@ -42,18 +44,30 @@ class SeveralDiagonalState(NamedTuple):
     seen: Any
     gain: Any
     best: Any
+    opened: Any
+    margins: Any
+    multi: bool
 
 
 register_mixture(SeveralDiagonalState)
 register_classes(SeveralDiagonalState)
 
 
-def start_several_diagonal(d: int, k: int) -> SeveralDiagonalState:
-    """The state before the first round, for k classes."""
+def start_several_diagonal(d: int, opened: int, multi: bool = False) -> SeveralDiagonalState:
+    """The state before the first round, for so many classes or labels, or for those that appear."""
+    k = opened or FIRST_ROOMS
     lines, taken, mix = np.zeros((d, k, 6)), np.zeros((d, 2)), np.full(EXPERTS, 1.0 / EXPERTS)
     best = np.zeros(1, np.int64)
     m, gain, seen = np.zeros((EXPERTS, k)), np.zeros((EXPERTS, k)), np.zeros((2, EXPERTS))
-    return SeveralDiagonalState(lines, taken, mix, m, np.zeros(k), seen, gain, best)
+    known, margins = np.array([opened]), np.zeros(k)
+    return SeveralDiagonalState(lines, taken, mix, m, np.zeros(k), seen, gain, best, known, margins, multi)
+
+
+@widen.of(SeveralDiagonalState)
+def _widen(state: SeveralDiagonalState, rooms: int) -> SeveralDiagonalState:
+    lines, m, gain = (repeat_last(array, rooms, 1) for array in (state.lines, state.m, state.gain))
+    margins, mean = np.zeros(rooms), repeat_last(state.mean, rooms)
+    return state._replace(lines=lines, m=m, gain=gain, mean=mean, margins=margins)
 
 
 @is_sound.of(SeveralDiagonalState)
@@ -63,7 +77,7 @@ def _is_sound(state: SeveralDiagonalState) -> Any:
         and all_within(state.lines[:, :, 4:], 0.0, LARGEST)
         and all_within(state.taken, 0.0, FIRST_VARIANCE)
         and is_mixture(state.mix)
-        and all_within(state.best, 0, len(state.mean) - 1)
+        and is_opened(state)
     )
 
 
@@ -100,7 +114,7 @@ def _score(state: Any, x: Any) -> Any:
         for e in range(EXPERTS):
             p += mix[e] * margin_of(state, e, j)
         mean[j] = p
-    gap = find_best(mean, state.best)
+    gap = choose(mean, state.best, state.opened[0], state.multi)
     m_ = max(0.5 * gap * (1.0 + _form(state)), TINY)
     return m_, norm2, SOUND if gap <= 2.0 + 1e-9 else TOO_LARGE
 
@@ -122,15 +136,12 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     """Shift the weights of the experts, then let every expert learn, in place."""
     c, k, seen = int(y), len(state.mean), state.seen
     for e in range(EXPERTS):
-        other = -1.0
         for j in range(k):
-            if j != c:
-                other = max(other, judged(state, e, j))
-        off = 0.5 * (judged(state, e, c) - other) - 1.0
-        seen[_LOSS, e] = off * off
+            state.margins[j] = judged(state, e, j)
+        seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
     shift_weights(state.mix, seen[_LOSS])
     for j in range(k):
-        note_gains(state, j, 1.0 if j == c else -1.0)
+        note_gains(state, j, 1.0 if is_told(c, j, state.multi) else -1.0)
     for i in range(size(x)):
         v, f = value(x, i), np.uint64(position(x, i))
         if v != 0.0:
@@ -181,4 +192,4 @@ def _restart(state: Any) -> None:
 
 @weights.of(SeveralDiagonalState)
 def _weights(state: SeveralDiagonalState) -> Any:
-    return (state.lines[:, :, :EXPERTS] @ state.mix).T
+    return (state.lines[:, : int(state.opened[0]), :EXPERTS] @ state.mix).T

@@ -14,7 +14,8 @@ f_tau,j     N_j / (S + 1/2) for class j: told labels of late, +1 for its own and
 ==========  ==========================================================
 
 With two classes this is :mod:`askwhen.learners.mixture`, but for the sign. A class that is never told learns -1 from
-every label, as it should.
+every label, as it should. Where classes may appear, there are rooms for some more: a class that is told for the first
+time takes the next one, which is where it would be had it been known from the start.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ from ..contracts.learner import (
     restart,
     score,
     weights,
+    widen,
 )
 from ..contracts.views import Layout
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
-from .mixing import is_mixture, register_classes, register_mixture, shift_weights, weigh_alike
+from ..weights.classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, loss_by_gap, register_classes, repeat_last
+from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .view_blocks import FADE, LIMIT, SCORED, blocks_of, is_sound_matrices, levels_of, one_of
 
 TOLD_CLASSES = 9
-TINY = 5e-324
-"""So that the gap of a tie is positive."""
 
 _Q, _LOSS = 0, 1
 
@@ -63,7 +64,10 @@ class ClassBlock(NamedTuple):
 
 
 class SeveralState(NamedTuple):
-    """``m`` and ``p`` by expert and class, ``mean`` = p_j; ``seen`` = (q, loss) by expert; told = (N_j by tau, S)."""
+    """``m`` by expert and class, ``mean`` = p_j; ``seen`` = (q, loss) by expert; told = (N_j by tau, S).
+
+    ``opened`` is how many of the classes are open: all of them, unless they appear by and by.
+    """
 
     linear: ClassBlock
     curved: ClassBlock
@@ -77,8 +81,11 @@ class SeveralState(NamedTuple):
     single: Any
     told: Any
     best: Any
+    opened: Any
+    margins: Any
     linear_one: int
     place: int
+    multi: bool
 
 
 register_mixture(SeveralState)
@@ -86,12 +93,13 @@ register_classes(SeveralState)
 
 
 def told_numbers(k: int) -> int:
-    """How many numbers tell of the labels of late."""
-    return 2 * min(k - 1, TOLD_CLASSES)
+    """How many numbers tell of the labels of late; 0 classes may become any number."""
+    return 2 * (min(k - 1, TOLD_CLASSES) if k > 0 else TOLD_CLASSES)
 
 
-def start_several(layout: Layout, k: int) -> SeveralState:
-    """The state before the first round, for rows of this layout and k classes."""
+def start_several(layout: Layout, opened: int, multi: bool = False) -> SeveralState:
+    """The state before the first round, for rows of this layout and so many classes or labels, or those that appear."""
+    k, numbers = opened or FIRST_ROOMS, told_numbers(opened) // 2 + 1
     blocks, levels, first = [], levels_of(layout), 0
     for name, (start, stop) in blocks_of(layout).items():
         E, D = len(levels[name]), stop - start
@@ -111,10 +119,13 @@ def start_several(layout: Layout, k: int) -> SeveralState:
         np.zeros(k),
         np.zeros((2, first)),
         np.zeros(layout.width, np.float32),
-        np.zeros((2, told_numbers(k) // 2 + 1)),
+        np.zeros((2, numbers)),
         np.zeros(1, np.int64),
+        np.array([opened]),
+        np.zeros(k),
         one_of(layout),
         layout.told,
+        multi,
     )
 
 
@@ -149,13 +160,13 @@ def ready_classes(block: Any, scored: Any, m: Any, seen: Any, x: Any, single: An
 
 
 @apart
-def learn_classes(block: Any, m: Any, seen: Any, c: int) -> None:
-    """Let every expert learn a label of class c, in place, after ``ready_classes``."""
+def learn_classes(block: Any, m: Any, seen: Any, c: int, multi: bool) -> None:
+    """Let every expert learn the label c, in place, after ``ready_classes``."""
     for i in range(len(block.drift)):
         e = block.first + i
         g, whole = block.g[i], 1.0 + seen[_Q, e]
         for j in range(m.shape[1]):
-            gain, w = ((1.0 if j == c else -1.0) - m[e, j]) / whole, block.w[i, j]
+            gain, w = ((1.0 if is_told(c, j, multi) else -1.0) - m[e, j]) / whole, block.w[i, j]
             for f in range(len(w)):
                 w[f] += gain * g[f]
         shrink = np.float32(1.0 / math.sqrt(whole))
@@ -203,7 +214,7 @@ def _hear(state: Any, y: float, chance: float) -> None:
     T = told.shape[1] - 1
     for tau in range(2):
         for j in range(T):
-            told[tau, j] += 1.0 if j + 1 == int(y) else -1.0
+            told[tau, j] += 1.0 if is_told(int(y), j + 1, state.multi) else -1.0
         told[tau, T] += 1.0
 
 
@@ -234,23 +245,10 @@ def _score(state: Any, x: Any) -> Any:
             total += mix[e]
     q /= total
     seen[_LOSS, 0] = q
-    gap = find_best(mean, state.best) / total
+    gap = choose(mean, state.best, state.opened[0], state.multi) / total
     for j in range(len(mean)):
         mean[j] /= total
     return max(0.5 * gap * (1.0 + q), TINY), norm2, SOUND
-
-
-@step
-def find_best(p: Any, best: Any) -> Any:
-    """Note which is the largest, the first among equals, in place; how far it is above the next."""
-    first, second, top = 0, -math.inf, p[0]
-    for j in range(1, len(p)):
-        if p[j] > top:
-            second, top, first = top, p[j], j
-        else:
-            second = max(second, p[j])
-    best[0] = first
-    return top - second
 
 
 @quadratic.of(SeveralState)
@@ -267,10 +265,10 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     ready_classes(state.deviation, scored, each, seen, x, single)
     ready_classes(state.ranks, scored, each, seen, x, single)
     weigh_by_gap(state, c)
-    learn_classes(state.linear, each, seen, c)
-    learn_classes(state.curved, each, seen, c)
-    learn_classes(state.deviation, each, seen, c)
-    learn_classes(state.ranks, each, seen, c)
+    learn_classes(state.linear, each, seen, c, state.multi)
+    learn_classes(state.curved, each, seen, c, state.multi)
+    learn_classes(state.deviation, each, seen, c, state.multi)
+    learn_classes(state.ranks, each, seen, c, state.multi)
     return UPDATED
 
 
@@ -279,12 +277,9 @@ def weigh_by_gap(state: Any, c: int) -> None:
     """Move the weights by the losses of all experts, and say which of them are scored from now on, in place."""
     seen, mix, m = state.seen, state.mix, state.m
     for e in range(len(mix)):
-        whole, other = 1.0 + seen[_Q, e], -1.0
         for j in range(m.shape[1]):
-            if j != c:
-                other = max(other, clip(m[e, j] / whole))
-        off = 0.5 * (clip(m[e, c] / whole) - other) - 1.0
-        seen[_LOSS, e] = off * off
+            state.margins[j] = clip(m[e, j] / (1.0 + seen[_Q, e]))
+        seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
     shift_weights(mix, seen[_LOSS])
     top = 0.0
     for e in range(len(mix)):
@@ -312,13 +307,24 @@ def _is_sound(state: SeveralState) -> Any:
     told = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(state.told[:, :-1]) - S, -LARGEST, 1e-6)
     scored = np.array_equal(state.scored, mix >= SCORED * mix.max())
     matrices = all(map(is_sound_matrices, (state.linear, state.curved, state.deviation, state.ranks)))
-    return is_mixture(mix) and told and scored and matrices and all_within(state.best, 0, len(state.mean) - 1)
+    return is_mixture(mix) and told and scored and matrices and is_opened(state)
+
+
+@widen.of(SeveralState)
+def _widen(state: SeveralState, rooms: int) -> SeveralState:
+    wider = {
+        name: getattr(state, name)._replace(w=repeat_last(getattr(state, name).w, rooms, 1))
+        for name in ("linear", "curved", "deviation", "ranks")
+    }
+    m, mean, margins = repeat_last(state.m, rooms, 1), repeat_last(state.mean, rooms), np.zeros(rooms)
+    return state._replace(m=m, mean=mean, margins=margins, **wider)
 
 
 @weights.of(SeveralState)
 def _weights(state: SeveralState) -> Any:
-    found = np.zeros((len(state.mean), state.ranks.start + state.ranks.w.shape[2]))
+    k = int(state.opened[0])
+    found = np.zeros((k, state.ranks.start + state.ranks.w.shape[2]))
     for block in (state.linear, state.curved, state.deviation, state.ranks):
         mix = state.mix[block.first : block.first + len(block.w)]
-        found[:, block.start : block.start + block.w.shape[2]] += np.tensordot(mix, block.w, 1)
+        found[:, block.start : block.start + block.w.shape[2]] += np.tensordot(mix, block.w[:, :k], 1)
     return found

@@ -237,8 +237,15 @@ def spend(rule: Any, z: float, asked: bool) -> None:
 
 def lead_for(state: RuleState, k: int) -> None:
     """Let spending run further ahead for k classes, in place: with more of them there is more to learn at first."""
-    if state.kind == SPREAD and state.per == 0.0:
-        state.spending[LEAD] *= min(max(k, 2), _MOST_LEADING) / 2.0
+    for each in range(3, k + 1):
+        lead_further(state, each)
+
+
+@step
+def lead_further(rule: Any, k: int) -> None:
+    """Let what is left of the lead be that of one class more, the k-th, in place."""
+    if rule.kind == SPREAD and rule.per == 0.0 and 2 < k <= _MOST_LEADING:
+        rule.spending[LEAD] *= k / (k - 1.0)
 
 
 def seconds(owner: Any, name: str, value: Any) -> float:

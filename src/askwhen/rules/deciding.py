@@ -21,6 +21,7 @@ from ..contracts.rule import (
     forbids,
     last_time,
     least_chance,
+    note_class,
     note_label,
     note_update,
     period_length,
@@ -38,6 +39,7 @@ from .budget import (
     distance,
     hear_label,
     is_spent,
+    lead_further,
     spend,
     spread_probability,
 )
@@ -144,6 +146,11 @@ def _note_update(rule: Any, norm2: float) -> None:
     """Tell the rule that the learner moved on an instance of this squared norm, in place."""
     rule.memory[1] += 1.0
     rule.memory[2] = max(rule.memory[2], norm2)
+
+
+@note_class.of(RuleState)
+def _note_class(rule: Any, k: int) -> None:
+    lead_further(rule, k)
 
 
 @restart_rule.of(RuleState)

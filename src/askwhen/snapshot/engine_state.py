@@ -14,13 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from ..contracts.drift import NoDrift
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.sampler import Parts
 from ..engine.class_tally import KEPT, ClassTally
+from ..engine.classes import Classes, LabelSets
 from ..engine.decider import Decider, Given
-from ..engine.door import check_classes, check_costs
+from ..engine.door import check_classes, check_costs, check_most, check_new_label
+from ..engine.each_class import EachState
 from ..engine.engine import Engine
 from ..engine.instances import is_instance
+from ..engine.label_tally import KEPT as KEPT_OF_LABELS
+from ..engine.label_tally import LabelTally
 from ..engine.parts import build, check_parts, describe
 from ..engine.round import BY_RULE, LEVEL, PERIOD, SWITCHED, unmarked
 from ..engine.stakes import EARLIER, LEVELS
@@ -29,7 +34,8 @@ from ..engine.tally import DERIVED, complete
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
 from ..trace.trace import Ask
-from ..weights.choose_form import matrix_bytes
+from ..weights.choose_form import fitting, matrix_bytes
+from ..weights.classes import FIRST_ROOMS
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
 from . import first_release
@@ -44,7 +50,12 @@ LARGEST_DIMENSION = (1 << 31) - 1
 
 _CONTRADICTION = "the snapshot's arrays contradict each other."
 
-_OTHERS = {"one_vs_rest": "OneVsRest", "batch": "BatchClassifier", "side_by_side": "SideBySide"}
+_OTHERS = {
+    "one_vs_rest": "OneVsRest",
+    "multi_label": "MultiLabel",
+    "batch": "BatchClassifier",
+    "side_by_side": "SideBySide",
+}
 """What a header holds where the file is not a sampler's, and the class that reads it."""
 
 UNREADABLE = (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError, MemoryError, RecursionError)
@@ -96,6 +107,11 @@ def _dump(engine: Engine) -> Content:
         header["raw"] = [[number, raw] for number, raw in engine.raw.items()]
     if engine.classes is not None:
         header["classes"] = list(engine.classes)
+    if engine.answers is not None and engine.answers.multi:
+        header["multi"] = True
+    if engine.most:
+        rooms = 0 if engine.learner is None else len(engine.learner.mean)
+        header |= {"most": engine.most, "rooms": rooms}
     if engine.names is not None:
         header["names"] = list(engine.names)
     arrays: dict[str, np.ndarray] = {}
@@ -103,12 +119,14 @@ def _dump(engine: Engine) -> Content:
         arrays |= arrays_of(state, name)
     for name in DERIVED:
         arrays.pop(f"tally.{name}", None)
-    if engine.class_tally is not None:
-        arrays |= {f"classes.{name}": getattr(engine.class_tally, name) for name in KEPT}
+    if engine.answers is not None:
+        arrays |= {f"classes.{name}": getattr(engine.answers.tally, name) for name in kept_of(engine.answers.tally)}
     for number, (_, x, _) in engine.pending.items():
         arrays[f"pending.{number}"] = values_of(x)
         if isinstance(x, SparseRow):
             arrays[f"pending.{number}.indices"] = x.indices
+        if number in engine.signs:
+            arrays[f"signs.{number}"] = engine.signs[number]
     return header, arrays
 
 
@@ -178,7 +196,9 @@ def _check_together(tasks: list[Engine]) -> None:
 
 def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
-    layout, later = header.get("layout", 1), {}
+    layout, later = header.get("layout", 1), dict[str, Any]()
+    if not isinstance(engine.drift, NoDrift):
+        later |= arrays_of(engine.drift, "drift")
     if engine.prepare is not None:
         later["prepare.ahead"] = arrays_of(engine.prepare, "prepare")["prepare.ahead"]
     if layout == 1:
@@ -237,11 +257,17 @@ def _restore(
     return engine
 
 
-def with_kept(tally: ClassTally, arrays: dict[str, np.ndarray]) -> ClassTally:
-    """The same tally of classes with the arrays of a snapshot."""
-    found = tally._replace(**{name: arrays[f"classes.{name}"].copy() for name in KEPT})
-    shapes = [getattr(found, name).shape == getattr(tally, name).shape for name in KEPT]
-    if not all(shapes) or not all(getattr(found, name).dtype == float for name in KEPT) or not is_sound(found):
+def kept_of(tally: ClassTally | LabelTally) -> tuple[str, ...]:
+    """What of a tally is kept in files."""
+    return KEPT if isinstance(tally, ClassTally) else KEPT_OF_LABELS
+
+
+def with_kept(tally: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """The same tally of classes, or labels, with the arrays of a snapshot."""
+    names = kept_of(tally)
+    found = tally._replace(**{name: arrays[f"classes.{name}"].copy() for name in names})
+    shapes = [getattr(found, name).shape == getattr(tally, name).shape for name in names]
+    if not all(shapes) or not all(getattr(found, name).dtype == float for name in names) or not is_sound(found):
         raise SnapshotError(_CONTRADICTION, owner="load")
     return found
 
@@ -251,23 +277,49 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     costs = header.get("costs")
     seed = None if header["seed"] is None else count(header["seed"], None)
     paid, classes = None if costs is None else check_costs("load", costs), header.get("classes")
-    names = None if classes is None else check_classes("load", classes)
-    if (None if names is None else len(names)) != getattr(parts.learner, "classes", None):
+    names, most = None if classes is None else list(classes), header.get("most", 0)
+    if names is not None and (most or judges):
+        names = [check_new_label("load", names[:j], label) for j, label in enumerate(names)]
+    elif names is not None:
+        names = check_classes("load", names)
+    most = 0 if not most else check_most("load", most)
+    rooms = getattr(parts.learner, "classes", None)
+    if (names is None and rooms is not None) or rooms not in (None, 0 if most else len(names or ())):
         raise SnapshotError(_CONTRADICTION, owner="load")
-    engine = (Decider if judges else Engine)(parts, seed, paid, names)
+    answers: Any = None if names is None else Classes([] if most else names, most)
+    if names is not None and flag(header.get("multi", False)):
+        if len(names) > LabelSets.MOST_LABELS or most:
+            raise SnapshotError(_CONTRADICTION, owner="load")
+        answers = LabelSets(names)
+    if answers is not None and answers.multi != getattr(parts.learner, "multi", answers.multi):
+        raise SnapshotError(_CONTRADICTION, owner="load")
+    engine = (Decider if judges else Engine)(parts, seed, paid, answers)
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
         return engine
     d = count(d, LARGEST_DIMENSION)
-    needed = 0 if judges else max(8 * d, matrix_bytes(parts.learner, d, sparse))
+    learner = parts.learner if answers is None else fitting(parts.learner, d, sparse, answers.begun or FIRST_ROOMS)
+    needed = 0 if judges else max(8 * d, matrix_bytes(learner, d, sparse))
     if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before anything so large is made
         raise SnapshotError(_CONTRADICTION, owner="load")
     engine.begin("load", "X", d, sparse)
+    if most:
+        _open(engine, names or [], count(header["rooms"], most + 1))
     if "learner.w" in arrays and not judges and expansion_of(engine.learner) is not None:
         # Saved in primal form by a version that took it for as many features; this one would take the dual form.
         primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))
         return _begun(primal, header, arrays, judges)
     return engine
+
+
+def _open(engine: Engine, names: list[Any], rooms: int) -> None:
+    """Open classes as they were, with as much room as there was."""
+    engine.make_room(max(rooms - 1, 1))
+    for label in names:
+        if label in engine.places or engine.open(label) is None:
+            raise SnapshotError(_CONTRADICTION, owner="load")
+    if len(engine.learner.mean) != rooms:
+        raise SnapshotError(_CONTRADICTION, owner="load")
 
 
 def read_names(names: Any, d: int) -> tuple[str, ...] | None:
@@ -291,7 +343,11 @@ def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> N
     if engine.sees_sparse:
         x = SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
     ask = read_ask(asked)
-    known = ask.prediction in (engine.classes or (-1, 1))
+    if engine.answers is not None and engine.answers.multi:
+        ask = ask._replace(prediction=engine.answers.said(engine.answers.number(ask.prediction)))
+        known = True
+    else:
+        known = ask.prediction in (engine.classes or (-1, 1)) or (engine.most > 0 and ask.prediction is None)
     if engine.regression:
         known = ask.prediction == ask.margin
     has_both = (ask.uncertainty is not None) == engine.has_uncertainty
@@ -300,6 +356,11 @@ def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> N
     level = level if level == EARLIER else count(level, LEVELS - 1)
     marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + LEVEL * level + PERIOD * count(period)
     engine.pending[number] = (ask, x, marks)
+    if isinstance(engine.learner, EachState):
+        signs = arrays[f"signs.{number}"]
+        if signs.dtype != np.bool_ or not 0 < len(signs) <= len(engine.learner.signs) or signs.ndim != 1:
+            raise SnapshotError(_CONTRADICTION, owner="load")
+        engine.signs[number] = signs.copy()
 
 
 def read_ask(line: list[Any]) -> Ask:

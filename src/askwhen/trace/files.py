@@ -125,7 +125,11 @@ class TraceWriter:
         table = trace.to_arrow()
         if self._schema is None:
             about = self._about | {name: getattr(trace, name) for name in _OF_THE_RUN}
-            self._schema = table.schema.with_metadata({_ABOUT: json.dumps(about).encode()})
+            schema = table.schema
+            if self._arrow.types.is_null(schema.field("prediction").type):  # no class was open yet
+                at = schema.get_field_index("prediction")
+                schema = schema.set(at, self._arrow.field("prediction", self._arrow.string()))
+            self._schema = schema.with_metadata({_ABOUT: json.dumps(about).encode()})
             self._write(self._schema.serialize())
         for batch in table.cast(self._schema).to_batches():
             self._write(batch.serialize())

@@ -64,7 +64,7 @@ class Trace:
     costs : (float, float) or None
         What a false positive and a false negative cost, where that moved the boundary.
     several : bool
-        Whether predictions are classes of a :class:`askwhen.OneVsRest`.
+        Whether predictions are classes.
 
     With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are kept.
     """
@@ -109,6 +109,9 @@ class Trace:
         names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
         found = {"round": np.arange(self.start, self.start + self.rounds)}
         found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}
+        if self.prediction.ndim == 2:  # of several labels at once
+            del found["prediction"]
+            found |= {f"prediction_{j}": column for j, column in enumerate(self.prediction.T)}
         return found | {f"drift_weight_{e}": self.drift_weights[:, e] for e in range(self.drift_weights.shape[1])}
 
     def to_pandas(self) -> Any:
@@ -177,5 +180,6 @@ def join(traces: list[Trace]) -> Trace:
         experts=traces[0].experts,
         blind=any(trace.blind for trace in traces),
         costs=traces[0].costs,
+        several=traces[0].several,
         **arrays,
     )

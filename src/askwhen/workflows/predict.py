@@ -23,10 +23,10 @@ from ..sampler import Sampler
 from ..snapshot import file_format
 
 
-def load(path: str | os.PathLike[str]) -> Sampler | OneVsRest:
+def load(path: str | os.PathLike[str]) -> Sampler:
     """A saved sampler, for two labels, for numbers or for several classes."""
     header, _ = file_format.read(path)
-    return OneVsRest.load(path) if "one_vs_rest" in header else Sampler.load(path)
+    return (OneVsRest if "one_vs_rest" in header else Sampler).load(path)
 
 
 def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np.ndarray]:
@@ -34,7 +34,7 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
 
     Parameters
     ----------
-    sampler : Sampler or OneVsRest, or anything that does what they do
+    sampler : Sampler, or anything that does what it does
         What predicts.
     X : array or CSR matrix
         The instances.

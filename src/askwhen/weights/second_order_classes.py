@@ -1,0 +1,149 @@
+"""The second-order recursion for several classes that learn every asked label: one Q, and a weight vector for each.
+
+Q, q and g of :mod:`askwhen.weights.second_order` depend on the instances alone, so all classes share them: a round
+costs O(d^2 + k d) in the place of O(k d^2). Class j learns +1 from labels of its own and -1 from all others::
+
+    m_j = w_j.x,   w_j += g (y_j - m_j) / (1 + q),   then Q once
+
+These are the operations of one learner for each class, in the same order, so the bits are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.steps import Family, step
+from ..contracts.learner import (
+    UPDATED,
+    epoch,
+    is_sound,
+    learn,
+    learns,
+    quadratic,
+    quadratic_bound,
+    restart,
+    score,
+    weights,
+    widen,
+)
+from ..linalg.vectors import all_finite, clear, look
+from .classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
+from .second_order import FullState, RootState
+
+
+class SharedState(NamedTuple):
+    """``one`` has Q and is itself a class that is never told, with m = own; weights, m and ``mean`` = p by class."""
+
+    one: Any
+    weights: Any
+    m: Any
+    mean: Any
+    own: Any
+    best: Any
+    opened: Any
+    multi: bool
+
+
+register_classes(SharedState)
+
+
+def share(one: RootState | FullState, opened: int, multi: bool = False) -> SharedState:
+    """The state before the first round, for so many classes or labels, or for those that appear."""
+    k = opened or FIRST_ROOMS
+    best, known = np.zeros(1, np.int64), np.array([opened])
+    return SharedState(one, np.zeros((k, len(one.w))), np.zeros(k), np.zeros(k), np.zeros(1), best, known, multi)
+
+
+@score.of(SharedState)
+def _score(state: Any, x: Any) -> Any:
+    """All m_j are divided by the same 1 + q, so that the best of them is known before q."""
+    own, norm2, verdict = score(state.one, x)
+    state.own[0] = own
+    for j in range(len(state.m)):
+        state.m[j] = look(state.weights[j], x)[0]
+    gap = choose(state.m, state.best, state.opened[0], state.multi)
+    return max(0.5 * gap, TINY), norm2, verdict
+
+
+@quadratic.of(SharedState)
+def _quadratic(state: Any, x: Any) -> Any:
+    q = quadratic(state.one, x)
+    for j in range(len(state.m)):
+        state.mean[j] = state.m[j] / (1.0 + q)
+    return q
+
+
+@quadratic_bound.of(SharedState)
+def _quadratic_bound(state: Any, norm2: float) -> Any:
+    return quadratic_bound(state.one, norm2)
+
+
+@learns.of(SharedState)
+def _learns(state: Any, mistaken: bool) -> Any:
+    return True
+
+
+@step
+def move_all(state: Any, q: float, c: int, sign: float) -> None:
+    """Let every class take a label of class c in (sign 1) or out (sign -1) by g = Qx, in place."""
+    g = state.one.g
+    for j in range(len(state.m)):
+        target = 1.0 if is_told(c, j, state.multi) else -1.0
+        gain, w = sign * (target - state.m[j]) / (1.0 + sign * q), state.weights[j]
+        for i in range(len(w)):
+            w[i] += gain * g[i]
+
+
+learn_after = Family("learn_after")
+"""learn_after(one) -> whether g = Qx is ready only once ``one`` has learnt."""
+
+
+@learn_after.of(RootState)
+def _after(one: Any) -> Any:
+    return True
+
+
+@learn_after.of(FullState)
+def _before(one: Any) -> Any:
+    return False
+
+
+@learn.of(SharedState)
+def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
+    if not learn_after(state.one):
+        move_all(state, q, int(y), 1.0)
+    learn(state.one, x, norm2, state.own[0], q, -1.0)
+    if learn_after(state.one):
+        move_all(state, q, int(y), 1.0)
+    return UPDATED
+
+
+@epoch.of(SharedState)
+def _epoch(state: Any) -> Any:
+    return math.nan
+
+
+@restart.of(SharedState)
+def _restart(state: Any) -> None:
+    restart(state.one)
+    for j in range(len(state.m)):
+        clear(state.weights[j])
+
+
+@widen.of(SharedState)
+def _widen(state: SharedState, rooms: int) -> SharedState:
+    more, m, mean = (repeat_last(array, rooms) for array in (state.weights, state.m, state.mean))
+    return state._replace(weights=more, m=m, mean=mean)
+
+
+@is_sound.of(SharedState)
+def _is_sound(state: SharedState) -> Any:
+    return is_sound(state.one) and all_finite(state.weights) and is_opened(state)
+
+
+@weights.of(SharedState)
+def _weights(state: SharedState) -> Any:
+    return state.weights[: int(state.opened[0])].copy()
