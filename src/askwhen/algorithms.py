@@ -88,8 +88,9 @@ class Algorithm:
         prepare: Prepare | None = None,
         kernel: Any = None,
         seed: int | None = None,
+        classes: Any = None,
     ) -> Sampler:
-        """A sampler. Letters that are missing have their usual values.
+        """A sampler, of two labels or of ``classes``. Letters that are missing have their usual values.
 
         With a share of labels in place of its scale, an algorithm asks by a ``BudgetRule`` of that rate, or by its own
         rule where that has a rate. Whatever asks by a budget never asks for more than ``most`` labels.
@@ -116,7 +117,9 @@ class Algorithm:
                 rule = dataclasses.replace(rule, most=most)
             if kernel is not None:
                 learner = dataclasses.replace(learner, kernel=kernel)
-            return Sampler(learner, rule, drift, prepare, seed=seed)
+            if classes is not None and isinstance(learner, Mixture) and not learner.regression:
+                learner = Mixture(classes=0 if isinstance(classes, str) else len(classes))
+            return Sampler(learner, rule, drift, prepare, seed=seed, classes=classes)
         except InputError as error:
             raise error if self.is_ours else InputError(f"{self.name.upper()}: {error}", owner="paper") from None
 

@@ -160,13 +160,14 @@ def test_what_was_said_of_a_pipe_need_not_be_said_again():
     assert "column 'spam' of s.csv holds string" in said  # read as the table that its name says it is
 
 
-def test_a_sampler_of_several_classes_is_not_run_on():
+def test_a_sampler_of_several_classes_is_run_on_with_its_labels_only():
     X, _ = stream()
     sampler = aw.OneVsRest(["ant", "bee"], seed=1)
     sampler.run(X[:100], np.where(X[:100, 0] > 0, "ant", "bee"))
     sampler.save("m.askwhen")
     write_csv(HERE / "s.csv")
-    assert "several classes" in refused("run", "s.csv", "--label", "spam", "--resume", "m.askwhen")
+    said = refused("run", "s.csv", "--label", "spam", "--resume", "m.askwhen")
+    assert "the label must be one of the classes 'ant', 'bee'" in said
 
 
 def test_a_regressor_gives_numbers():

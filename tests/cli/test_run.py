@@ -327,9 +327,36 @@ def test_several_classes_are_run_reported_saved_and_gone_on_with():
     facts("run", "all.csv", "--label", "kind", "--resume", "m.askwhen", "--model", "m.askwhen")
     assert aw.Sampler.load("m.askwhen").round == 900
     np.testing.assert_array_equal(aw.Sampler.load("m.askwhen").margins(X), aw.Sampler.load("whole.askwhen").margins(X))
-    assert "goes with the default algorithm" in refused("run", "all.csv", *asked, "--algorithm", "sel-p", code=2)
+    assert facts("run", "all.csv", *asked, "--algorithm", "perceptron-ss")["classes"] == ["ant", "bee", "cat"]
+    assert "--costs are for two labels" in refused("run", "all.csv", *asked, "--costs", "1,2", code=2)
     alone = ("run", "all.csv", "--label", "kind", "--classes", "ant")
     assert "--classes takes two or more different labels" in refused(*alone, code=2)
+
+
+def test_classes_appear_and_every_round_is_explained():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((600, 3))
+    kinds = np.array(["ant", "bee", "cat"])[X.argmax(axis=1)]
+    lines = [",".join([*(f"{value:.4f}" for value in x), kind]) for x, kind in zip(X, kinds, strict=True)]
+    (HERE / "all.csv").write_text("\n".join(["a,b,c,kind", *lines]) + "\n")
+    given = ("all.csv", "--label", "kind", "--classes")
+    found = facts("run", *given, "open", "--trace", "t.parquet", "--report", "r.html", "--model", "m.askwhen")
+    assert set(found["classes"]) == {"ant", "bee", "cat"}
+    assert np.sum(found["confusion"]) <= 600
+    page = (HERE / "r.html").read_text()
+    assert "Who is taken for whom" in page
+    assert "By asked labels alone" in page
+    assert "predicted no class, since no label was told yet" in askwhen("explain", "t.parquet", "--round", "0").stdout
+    why = askwhen("explain", "t.parquet", "--round", "599").stdout
+    assert "half the gap to the next best class" in " ".join(why.split())
+    three = (*given, "ant,bee,cat", "--labels", "20%", "--repeats", "2", "--algorithms", "default,perceptron-ss")
+    compared = facts("compare", *three, "--report", "c.html")
+    assert [cell["algorithm"] for cell in compared["cells"]] == ["default", "perceptron-ss"]
+    assert all(cell["accuracy"] > 0.5 for cell in compared["cells"])
+    tuned = facts("tune", *given, "ant,bee,cat", "--algorithms", "default,perceptron-ss", "--head", "300")
+    assert "--classes ant,bee,cat" in tuned["command"]
+    assert tuned["best"]["accuracy"] > 0.5
+    assert "--classes must name the labels here" in refused("compare", *given, "open")
 
 
 def test_costs_are_told_and_the_command_can_be_given_again():

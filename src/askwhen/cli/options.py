@@ -231,6 +231,11 @@ SETTINGS = click.option(
     help="A hyperparameter, by its paper's letter, as in --set a=0.05; may be given again and again.",
 )
 RAW = click.option("--raw", is_flag=True, help="Take instances as they are, without scaling them.")
+CLASSES = click.option(
+    "--classes",
+    type=Listed(click.STRING, "label,label,..."),
+    help="Several labels: predict one of them. For run, open where they are not known beforehand.",
+)
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the coins.")
 
 

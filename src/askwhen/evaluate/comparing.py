@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import algorithm
+from ..engine.door import check_classes
 from ..errors import InputError
 from ..prepare import Prepare
 from ..validation import check_count, check_flag, check_number, check_seed
@@ -120,6 +121,7 @@ def compare(
     seed: int = 0,
     watch: Watch | None = None,
     everything: bool = False,
+    classes: Any = None,
 ) -> Comparison:
     """Run algorithms at the same shares of labels, and say how accurate each is.
 
@@ -148,6 +150,8 @@ def compare(
         Is told how many runs are done, of how many, and which was the last.
     everything : bool, default False
         Whether to play each learner a second time, told every label, for a baseline.
+    classes : list, optional
+        The labels, where they are not -1 and +1; every algorithm then plays all of them with one question.
 
     Examples
     --------
@@ -172,7 +176,8 @@ def compare(
     given = {name.lower(): values for name, values in (letters or {}).items()}
     plans = [Plan(each, share) for share in wanted for each in chosen if each.scale is not None]
     plans += [Plan(each, 1.0) for each in chosen if each.scale is None]
-    work = Work(X, np.asarray(y), prepare, shuffle, windows, int(seed), given)
+    names = None if classes is None else check_classes("compare", classes)
+    work = Work(X, np.asarray(y), prepare, shuffle, windows, int(seed), given, names)
     for plan in plans:  # whatever is refused is refused before the work begins
         work.check(plan.algorithm)
     if everything:
@@ -188,7 +193,7 @@ def compare(
     cells = [_cell(plan, found, group) for (plan, found), group in zip(pairs, groups, strict=True)]
     number = sum(not plan.everything for plan in plans)
     baselines = _simple(cells[:number], groups[:number]) + cells[number:]
-    warning = None if shuffle else order_warning(work.y)
+    warning = None if shuffle else order_warning(work.y, names)
     return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
 
 

@@ -26,6 +26,7 @@ def matched(
     prepare: Prepare | None = None,
     kernel: Any = None,
     seed: int = 0,
+    classes: Any = None,
 ) -> dict[str, Any]:
     """All letters of the algorithm, with the scale at which it asks for this share of the labels of a stream.
 
@@ -43,7 +44,8 @@ def matched(
         """The share asked for, on average over so many seeds."""
         found = 0
         for k in range(seeds):
-            sampler = algorithm.build(given | {scale: _value(scale, z)}, prepare=prepare, kernel=kernel, seed=seed + k)
+            letters = given | {scale: _value(scale, z)}
+            sampler = algorithm.build(letters, prepare=prepare, kernel=kernel, seed=seed + k, classes=classes)
             found += sampler.run(X, y, margins=False, trace=False).questions
         return found / (seeds * len(y))
 

@@ -58,13 +58,15 @@ class LabelOrder:
         )
 
 
-def order_warning(y: Any) -> str | None:
+def order_warning(y: Any, classes: Any = None) -> str | None:
     """One sentence where labels come sorted or in blocks, so that any accuracy looks too good; else None.
 
     Parameters
     ----------
     y : array
         Labels -1 and +1 in their order; a matrix for several tasks.
+    classes : list, optional
+        The labels, where they are others.
 
     Examples
     --------
@@ -76,6 +78,10 @@ def order_warning(y: Any) -> str | None:
     True
     """
     labels = np.asarray(y)
+    if classes is not None:
+        found = LabelOrder()
+        found.add(np.unique(labels, return_inverse=True)[1].reshape(-1, 1))
+        return found.warning()
     columns = labels.T if dimensions_of("order_warning", y) == 2 else [labels]
     found = LabelOrder()
     found.add(np.column_stack([check_labels("order_warning", column, len(labels), False) for column in columns]))

@@ -12,7 +12,7 @@ from ..algorithms import Algorithm
 from ..errors import InputError
 from ..prepare import Prepare
 from ..sampler import Sampler
-from .baselines import Simple, labels_of, told_everything
+from .baselines import Numbered, Simple, SimpleClasses, labels_of, told_everything
 from .matching import matched
 
 WINDOWS, SMALLEST = 50, 50
@@ -53,6 +53,7 @@ class Work:
     windows: int | None
     seed: int
     letters: dict[str, dict[str, Any]]
+    classes: list[Any] | None = None
 
     @property
     def ends(self) -> np.ndarray:
@@ -65,8 +66,9 @@ class Work:
         """Refuse letters that the algorithm does not take, and a regressor."""
         if each.scale in self._letters(each):
             raise InputError(f"{each.scale} of {each.name} is found here, from the share of labels.", owner="compare")
-        if self._any(each).learner.regression:
+        if each.build(self._letters(each), share=None if each.scale is None else 0.5).learner.regression:
             raise InputError(f"{each.name} is a regressor, and accuracy is for classifiers.", owner="compare")
+        self._any(each)
 
     def told_everything(self, plans: list[Plan]) -> list[Plan]:
         """A plan for every learner that is not told everything yet."""
@@ -85,19 +87,26 @@ class Work:
         if plan.everything or each.scale is None:
             return {letter: value for letter, value in (each.usual() | letters).items() if letter != each.scale}
         X, y = self._stream(0)
-        return matched(each, X, y, plan.share, letters, prepare=self.prepare, seed=self.seed)
+        return matched(each, X, y, plan.share, letters, prepare=self.prepare, seed=self.seed, classes=self.classes)
 
     def run(self, plan: Plan, letters: dict[str, Any], k: int) -> Result:
         """Play the stream with the coins of repeat k."""
         X, y = self._stream(k)
         started = time.perf_counter()
         sampler = plan.algorithm.build(
-            letters, share=0.5 if plan.everything else None, prepare=self.prepare, seed=self.seed + k
+            letters,
+            share=0.5 if plan.everything else None,
+            prepare=self.prepare,
+            seed=self.seed + k,
+            classes=self.classes,
         )
         sampler = told_everything("compare", sampler) if plan.everything else sampler
         trace = sampler.run(X, y, margins=False)
         seconds = time.perf_counter() - started
-        right = Simple(False).scores(labels_of(trace), trace.queried)
+        if self.classes is None:
+            right = Simple(False).scores(labels_of(trace), trace.queried)
+        else:
+            right = SimpleClasses().scores(Numbered(self.classes).numbers(y).astype(float), trace.queried)
         simple = {name: (float(values.mean()), self._windowed(values)) for name, values in right.items()}
         accuracy = 1 - trace.mistakes / len(y)
         return Result(trace.questions / len(y), accuracy, 1 - self._windowed(trace.mistaken), seconds, simple)
@@ -107,7 +116,7 @@ class Work:
 
     def _any(self, each: Algorithm) -> Sampler:
         """The algorithm at some share."""
-        return each.build(self._letters(each), share=None if each.scale is None else 0.5)
+        return each.build(self._letters(each), share=None if each.scale is None else 0.5, classes=self.classes)
 
     def _windowed(self, values: np.ndarray) -> np.ndarray:
         """The mean in each window."""

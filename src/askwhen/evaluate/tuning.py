@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import Algorithm, algorithm
+from ..engine.door import check_classes
 from ..errors import InputError
 from ..prepare import Prepare
 from ..validation import check_count, check_number, check_seed
@@ -56,6 +57,7 @@ def tune(
     delta: float = 0.05,
     seed: int = 0,
     watch: Watch | None = None,
+    classes: Any = None,
 ) -> list[Tried]:
     """Try algorithms and letters on the head of a stream, at one share of labels; the most accurate comes first.
 
@@ -82,6 +84,8 @@ def tune(
         Seeds the coins.
     watch : callable, optional
         Is told how many are done, of how many, and which was the last.
+    classes : list, optional
+        The labels, where they are not -1 and +1.
 
     Examples
     --------
@@ -95,7 +99,7 @@ def tune(
     check_number("tune", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     check_count("tune", "repeats", repeats)
     check_seed("tune", seed)
-    plans = []
+    plans, names = [], None if classes is None else check_classes("tune", classes)
     for name in algorithms:
         found = algorithm(name)
         if found.scale is None:
@@ -111,9 +115,9 @@ def tune(
         raise InputError("give at least one algorithm.", owner="tune")
 
     def attempt(each: Algorithm, given: dict[str, Any]) -> Tried:
-        all_letters = matched(each, X, y, float(share), given, prepare=prepare, seed=seed)
+        all_letters = matched(each, X, y, float(share), given, prepare=prepare, seed=seed, classes=names)
         runs = [
-            each.build(all_letters, prepare=prepare, seed=seed + k).run(X, y, margins=False, trace=False)
+            each.build(all_letters, prepare=prepare, seed=seed + k, classes=names).run(X, y, margins=False, trace=False)
             for k in range(int(repeats))
         ]
         asked, wrong = (np.mean([getattr(run, count) for run in runs]) for count in ("questions", "mistakes"))

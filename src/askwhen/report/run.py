@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..evaluate.baselines import EVERYTHING, MAJORITY, MEAN
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
+from .classes import classes, confusion
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
 from .series import margins_of, questions_of, weights_of, window_rows, windows_of
@@ -23,10 +24,6 @@ ROWS = 40
 HINTS = 100
 ALONE, SO_FAR, ESTIMATE, SIMPLE = 0, 5, 1, -1
 ASKED, UNASKED, BUDGET = 1, 0, 5
-
-
-_MOST_COLUMNS = 12
-"""More classes than this have no column each."""
 
 
 def run_page(
@@ -52,7 +49,7 @@ def run_page(
         _headline(progress, trace, budget),
         _scores(progress, switches),
         _baselines(progress) if progress.baselines else "",
-        _classes(progress) if progress.classes is not None else "",
+        *([classes(progress), confusion(progress)] if progress.classes is not None else []),
         f'<div class="grid2">{_questions(progress, trace, budget)}{_margins(trace)}</div>',
         _drift(trace, switches, levels) if trace.drift_weights.size else "",
         _windows(progress),
@@ -212,37 +209,11 @@ def _baselines(progress: Progress) -> str:
     else:
         heads, rows = ["rule", "accuracy", "this run is better by"], [["this run", share(here), ""]]
         rows += [[name, share(right), _points(here - right)] for name, right in progress.baselines.items()]
-    said = "the mean of the labels" if regression else "the label that was more frequent"
+    said = "the mean of the labels" if regression else "the most frequent label"
     read = f"What simple rules would have come to online: {said} in all rounds before; the last label asked for."
     if EVERYTHING in progress.baselines:
         read += " The last row is the same learner, told every label."
     return section("Baselines", read, table(heads, rows, "baselines"))
-
-
-def _classes(progress: Progress) -> str:
-    """How often each label was predicted as each class, and how well each is told from the others."""
-    assert progress.classes is not None
-    assert progress.confusion is not None
-    names, by_label = [str(label) for label in progress.classes], progress.estimate.classes
-    heads = ["label", "came", "found", "recall by asked labels", "precision by asked labels"]
-    few = len(names) <= _MOST_COLUMNS
-    if few:
-        heads += [f"as {name}" for name in names]
-    rows = []
-    for k, (label, counts) in enumerate(zip(progress.classes, progress.confusion.tolist(), strict=True)):
-        came, each = sum(counts), by_label.get(label)
-        known = [_with_ends(each.recall), _with_ends(each.precision)] if each is not None else ["", ""]
-        row = [names[k], count(came), share(counts[k] / came) if came else "", *known]
-        rows.append(row + [count(n) for n in counts] if few else row)
-    read = "This is a simulation, so all labels are known: how often each came, how often it was found, "
-    read += "and what the asked labels alone say of that, with 95% intervals" if by_label else "in all rounds"
-    read += "; then as what it was predicted." if few else "."
-    return section("Classes", read, table(heads, rows, "classes"))
-
-
-def _with_ends(found: Any) -> str:
-    known = "unknown" if math.isnan(found.value) else share(found.value)
-    return f"{known} ({share(found.low)} to {share(found.high)})"
 
 
 def _points(difference: float) -> str:

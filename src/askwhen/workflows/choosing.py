@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from .. import __version__, evaluate
 from ..algorithms import algorithm
-from ..errors import InputError
+from ..errors import InputError, argument
 from ..evaluate import Comparison, Tried
 from ..prepare import Prepare
 from ..report import write_comparison
 from .outputs import check_outputs
-from .source import Source, share_of
+from .source import Source, class_names, share_of
 from .watching import Progresses, silent, unseen
 
 Settings = Iterable[tuple[str, Any]]
@@ -47,6 +47,7 @@ def compare(
     everything: bool = False,
     seed: int = 0,
     raw: bool = False,
+    classes: Sequence[str] | None = None,
     report: str | None = None,
     command: str = "",
     progress: Progresses = unseen,
@@ -58,7 +59,8 @@ def compare(
     are those of :func:`askwhen.evaluate.compare`.
     """
     check_outputs(file, report=report)
-    source = Source(file, reading)
+    names = _names("compare", classes)
+    source = Source(file, reading, "binary" if names is None else "class")
     letters = _letters(settings, algorithms)
     X, y = source.load()
     with progress(f"comparing on {len(y):,} instances", 1) as move:
@@ -73,6 +75,7 @@ def compare(
             shuffle=shuffle,
             seed=seed,
             everything=everything,
+            classes=names,
             watch=lambda done, total, last: move(done / total, last=last),
         )
     compared = Compared(found, len(y))
@@ -94,6 +97,7 @@ def tune(
     repeats: int = 3,
     seed: int = 0,
     raw: bool = False,
+    classes: Sequence[str] | None = None,
     progress: Progresses = unseen,
 ) -> Tuned:
     """Try algorithms and their letters on the first ``head`` instances of a file, at one share of labels.
@@ -101,7 +105,8 @@ def tune(
     ``progress`` and ``raw`` are as for :func:`askwhen.workflows.run.run`; the other arguments are those of
     :func:`askwhen.evaluate.tune`.
     """
-    X, y = Source(file, reading).load(head)
+    names = _names("tune", classes)
+    X, y = Source(file, reading, "binary" if names is None else "class").load(head)
     with progress(f"trying on {len(y):,} instances", 1) as move:
         tried = evaluate.tune(
             X,
@@ -112,9 +117,18 @@ def tune(
             prepare=None if raw else Prepare(),
             repeats=repeats,
             seed=seed,
+            classes=names,
             watch=lambda done, total, last: move(done / total, last=last),
         )
-    return Tuned(tried, len(y), evaluate.order_warning(y))
+    return Tuned(tried, len(y), evaluate.order_warning(y, names))
+
+
+def _names(owner: str, classes: Sequence[str] | None) -> list[Any] | None:
+    """The labels by name, all of them: what is compared must know them from the start."""
+    found = class_names(owner, classes)
+    if found == "open":
+        raise InputError(f"{argument('classes')} must name the labels here.", owner=owner)
+    return found  # type: ignore[no-any-return]
 
 
 def _letters(settings: Settings, names: Sequence[str]) -> dict[str, dict[str, Any]]:

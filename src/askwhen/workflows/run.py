@@ -12,7 +12,6 @@ from .. import __version__
 from ..algorithms import algorithm as algorithm_of
 from ..errors import ArgumentsError, AskwhenError, InputError, argument
 from ..evaluate import Progress
-from ..learners import Mixture
 from ..prepare import Prepare
 from ..report import write_run
 from ..sampler import Sampler
@@ -23,7 +22,7 @@ from .checkpoints import checkpoint_of, model_of, newest
 from .outputs import check_outputs, free_name
 from .predict import load
 from .run_files import RunFiles
-from .source import NothingLeftError, Source, of_file, share_of
+from .source import NothingLeftError, Source, class_names, of_file, share_of
 from .stopping import Stopping
 from .watching import Pace, Progresses, Say, silent, unseen
 
@@ -146,10 +145,11 @@ def run(
     if found is None:
         note = notes.Note()
         source = Source(file, reading, "binary" if classes is None else "class", shuffle, seed)
-        sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say)
-        if classes is not None:
-            sampler = _of_classes(sampler, list(classes), algorithm, costs, seed)
-        elif costs is not None:
+        names = class_names("run", classes)
+        if names is not None and costs is not None:
+            raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
+        sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say, names)
+        if costs is not None:
             sampler = Sampler(*sampler.parts, seed=seed, costs=costs)
         if sampler.learner.regression:
             source.reading["target"] = "number"
@@ -157,7 +157,7 @@ def run(
             _learn_seeds(sampler, seed_labels, reading, source)
             say(f"Learnt {sampler.volunteered:,} labels of {Path(seed_labels).name}.")
     else:
-        sampler, note = _loaded(found), notes.read(found)
+        sampler, note = load(found), notes.read(found)
         if found != resume:
             say(f"Going on from the checkpoint {found}, after round {sampler.round:,}.")
         source = _same_source(file, reading, reading if said is None else said, note, shuffle)
@@ -264,20 +264,15 @@ def _doubted(source: Source, passed: int, move: Any, say: Say) -> Iterator[tuple
         yield chunk
 
 
-def _of_classes(sampler: Sampler, classes: list[str], algorithm: str, costs: Any, seed: int) -> Sampler:
-    """A sampler of several classes with the rule and the preparation of another one."""
-    if algorithm != "default" or costs is not None:
-        raise ArgumentsError(f"{argument('classes')} goes with the default algorithm, and without costs.", owner="run")
-    if len(classes) < 2 or len(set(classes)) < len(classes):
-        raise ArgumentsError(f"{argument('classes')} takes two or more different labels, as in ant,bee.", owner="run")
-    whole = all(name.lstrip("-").isdigit() for name in classes)
-    names: list[Any] = [int(name) for name in classes] if whole else classes
-    parts = (Mixture(classes=len(names)), sampler.rule, None, sampler.prepare, sampler.audit)
-    return Sampler(*parts, seed=seed, classes=names)
-
-
 def _fresh(
-    source: Source, name: str, letters: dict[str, Any], labels: float | None, seed: int, raw: bool, say: Say
+    source: Source,
+    name: str,
+    letters: dict[str, Any],
+    labels: float | None,
+    seed: int,
+    raw: bool,
+    say: Say,
+    classes: Any,
 ) -> Sampler:
     share, most = labels, None
     if labels is not None and labels > 1.0:
@@ -286,18 +281,8 @@ def _fresh(
         share = 0.1 if rounds is None else share_of(labels, rounds)
         if rounds is None:
             say(f"How many instances there are is not known: asking for one label in ten, until {most:,} are asked.")
-    return algorithm_of(name).build(letters, share=share, most=most, prepare=None if raw else Prepare(), seed=seed)
-
-
-def _loaded(path: str) -> Sampler:
-    found = load(path)
-    if not isinstance(found, Sampler):
-        raise InputError(
-            f"{path} holds a sampler for several classes, and run plays two labels or numbers; predict and label take "
-            "it.",
-            owner="run",
-        )
-    return found
+    prepare = None if raw else Prepare()
+    return algorithm_of(name).build(letters, share=share, most=most, prepare=prepare, seed=seed, classes=classes)
 
 
 def parts_of(sampler: Any) -> dict[str, str]:

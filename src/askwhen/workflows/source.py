@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..data import load, names, read
 from ..data.formats import format_of
 from ..data.labels import signs
-from ..errors import InputError, argument
+from ..errors import ArgumentsError, InputError, argument
 
 _FEW_FEATURES = 256
 
@@ -21,6 +21,18 @@ _FEW_FEATURES = 256
 def share_of(labels: float, rounds: int) -> float:
     """Labels, given as a share or as a number above 1, as a share of the rounds."""
     return float(labels) if labels <= 1.0 else min(labels / max(rounds, 1), 1.0)
+
+
+def class_names(owner: str, classes: Sequence[str] | None) -> Any:
+    """Labels as they were typed: numbers where all are whole; "open" by itself is for whichever come."""
+    if classes is None or list(classes) == ["open"]:
+        return None if classes is None else "open"
+    names = list(classes)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise ArgumentsError(
+            f"{argument('classes')} takes two or more different labels, as in ant,bee, or open.", owner=owner
+        )
+    return [int(name) for name in names] if all(name.lstrip("-").isdigit() for name in names) else names
 
 
 def is_set(file: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..command import Out, again, command
-from ..options import RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
+from ..options import CLASSES, RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
@@ -25,6 +25,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option("--repeats", type=click.IntRange(1), default=20, show_default=True, help="How often each is run.")
 @click.option("--shuffle", is_flag=True, help="Take the stream in another order in every repeat.")
 @click.option("--everything", is_flag=True, help="Play each learner told all labels too, for a baseline.")
+@CLASSES
 @SETTINGS
 @SEED
 @RAW
@@ -38,6 +39,7 @@ def compare(
     repeats: int,
     shuffle: bool,
     everything: bool,
+    classes: list[str] | None,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     raw: bool,
@@ -74,6 +76,7 @@ def compare(
         everything=everything,
         seed=seed,
         raw=raw,
+        classes=classes,
         report=report,
         command=again(),
         progress=lambda what, total: progress_bar(out, what, total, "last"),

@@ -30,8 +30,9 @@ def explain(out: Out, trace: str, number: int) -> None:
     if not 0 <= at < found.rounds:
         last = found.start + found.rounds - 1
         raise aw.InputError(f"{trace} holds rounds {found.start} to {last}, not {number}.", owner="explain")
-    facts = {name: values[at].item() for name, values in found.columns().items() if "drift" not in name}
+    facts = {name: values[at : at + 1].tolist()[0] for name, values in found.columns().items() if "drift" not in name}
     facts["sampler"] = about.get("sampler", {})
+    facts["several"] = found.several
     if found.experts and found.drift_weights.size:
         facts["views"] = views_of(found.experts, found.drift_weights[at])
     facts["why"] = why(facts)
@@ -51,15 +52,17 @@ def views_of(experts: tuple[str, ...], weights: Any) -> dict[str, float]:
 def why(facts: dict[str, Any]) -> str:
     """What happened in a round, in sentences."""
     p, P, u, asked = (facts[name] for name in ("margin", "probability", "coin", "queried"))
-    if math.isnan(p):
-        first = (
-            f"Round {facts['round']} predicted {facts['prediction']:+g}; its margin was not needed, so not computed."
-        )
+    said = facts["prediction"]
+    shown = f"{said:+g}" if not facts.get("several") else said
+    if facts.get("several") and said is None:
+        first = f"Round {facts['round']} predicted no class, since no label was told yet."
+    elif math.isnan(p):
+        first = f"Round {facts['round']} predicted {shown}; its margin was not needed, so not computed."
+    elif facts.get("several"):
+        first = f"Round {facts['round']} predicted {shown}: half the gap to the next best class is {p:.4g}."
     else:
         near = "on" if p == 0.0 else "above" if p > 0.0 else "below"
-        first = (
-            f"Round {facts['round']} predicted {facts['prediction']:+g}: its margin {p:+.4g} is {near} the boundary."
-        )
+        first = f"Round {facts['round']} predicted {shown}: its margin {p:+.4g} is {near} the boundary."
     if facts.get("views"):
         view, weight = next(iter(facts["views"].items()))
         first += f" The view that decided most was {view!r}, with {weight:.0%} of the weight."
@@ -75,7 +78,8 @@ def why(facts: dict[str, Any]) -> str:
         second = f"The rule asks here with probability {P:.4f}; the coin was {u:.4f}, {than} it, so it "
         second += "asked." if asked else "did not ask."
     right = "wrong" if facts["mistaken"] else "right"
-    third = f"The prediction was {right}" if not isinstance(facts["prediction"], float) else "The label came"
+    classifies = facts.get("several") or not isinstance(said, float)
+    third = f"The prediction was {right}" if classifies else "The label came"
     if not asked:
         third = (
             f"The prediction was {right}, which only a simulation knows"

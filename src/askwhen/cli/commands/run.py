@@ -10,6 +10,7 @@ import click
 from ..command import Out, again, command, fail, said
 from ..options import (
     ALGORITHM,
+    CLASSES,
     RAW,
     SEED,
     SETTINGS,
@@ -17,7 +18,6 @@ from ..options import (
     AlgorithmName,
     Costs,
     Labels,
-    Listed,
     Seconds,
     reading,
 )
@@ -36,7 +36,7 @@ _OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw
 @click.option(
     "--labels", type=Labels(), help="How many labels it may ask for: a share, as in 10% or 0.1, or a number, as in 500."
 )
-@click.option("--classes", type=Listed(click.STRING, "label,label,..."), help="Several labels: predict one of them.")
+@CLASSES
 @click.option("--costs", type=Costs(), help="What a false positive and a false negative cost, as in 1,20.")
 @SEED
 @RAW

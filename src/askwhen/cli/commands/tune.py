@@ -10,7 +10,7 @@ import click
 import askwhen as aw
 
 from ..command import Out, again, command
-from ..options import RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
+from ..options import CLASSES, RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
@@ -23,6 +23,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 )
 @click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="How many instances to look at.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each is run.")
+@CLASSES
 @SETTINGS
 @SEED
 @RAW
@@ -34,6 +35,7 @@ def tune(
     labels: float,
     head: int,
     repeats: int,
+    classes: list[str] | None,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     raw: bool,
@@ -63,6 +65,7 @@ def tune(
         repeats=repeats,
         seed=seed,
         raw=raw,
+        classes=classes,
         progress=lambda what, total: progress_bar(out, what, total, "last"),
     )
     tried, warning = found.tried, found.order_warning

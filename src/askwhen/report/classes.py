@@ -1,0 +1,96 @@
+"""Several classes in the report of a run: how well each is found, and who is taken for whom."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..evaluate.progress import Progress
+from .page import boxed, details, section, table
+from .scales import count, share
+from .svg import escape
+
+MOST_COLUMNS = 16
+"""More classes than this have no column each; the most frequent confusions are listed instead."""
+
+_LISTED = 20
+
+
+def classes(progress: Progress) -> str:
+    """How often each label came and was found, and what the asked labels alone say of that."""
+    assert progress.classes is not None
+    assert progress.confusion is not None
+    by_label = progress.estimate.classes
+    heads = ["label", "came", "found", "recall by asked labels", "precision by asked labels"]
+    rows = []
+    for k, (label, counts) in enumerate(zip(progress.classes, progress.confusion.tolist(), strict=True)):
+        came, each = sum(counts), by_label.get(label)
+        known = [_with_ends(each.recall), _with_ends(each.precision)] if each is not None else ["", ""]
+        rows.append([str(label), count(came), share(counts[k] / came) if came else "", *known])
+    read = "This is a simulation, so all labels are known: how often each came, how often it was found"
+    read += ", and what the asked labels alone say of that, with 95% intervals." if by_label else "."
+    return section("Classes", read, table(heads, rows, "classes"))
+
+
+def confusion(progress: Progress) -> str:
+    """Who is taken for whom: a matrix where there is room for one, else the most frequent confusions."""
+    assert progress.classes is not None
+    assert progress.confusion is not None
+    names, counts = [str(label) for label in progress.classes], progress.confusion.tolist()
+    if len(names) > MOST_COLUMNS:
+        return _most_frequent(names, counts)
+    cells = [[(count(n), n / max(sum(row), 1), a == b) for b, n in enumerate(row)] for a, row in enumerate(counts)]
+    read = "A row for each label, a column for each class that was predicted: how many rounds. The stronger a cell's "
+    read += "colour, the larger its share of the label; a frame marks what was right."
+    shown = _matrix("label", "predicted as", names, names, cells)
+    return section("Who is taken for whom", read, shown, _by_asked_labels(progress))
+
+
+def _most_frequent(names: list[str], counts: list[list[int]]) -> str:
+    pairs = [(n, a, b) for a, row in enumerate(counts) for b, n in enumerate(row) if a != b and n]
+    most = sorted(pairs, reverse=True)[:_LISTED]
+    rows = [[names[a], names[b], count(n), share(n / sum(counts[a]))] for n, a, b in most]
+    read = f"The {len(rows)} most frequent confusions, and what share of the label was taken for the other class."
+    heads = ["label", "predicted as", "rounds", "share"]
+    return section("Who is taken for whom", read, table(heads, rows, "confusions"))
+
+
+def _by_asked_labels(progress: Progress) -> str:
+    """The same by asked labels alone, where they were counted: what can be known where nobody knows all labels."""
+    found = progress.estimate.confusion
+    if not found:
+        return ""
+    names = [str(label) for label in progress.estimate.classes]
+    cells = [
+        [(_with_ends(cell), 0.0 if math.isnan(cell.value) else cell.value, a == b) for b, cell in enumerate(row)]
+        for a, row in enumerate(found)
+    ]
+    said = "<p class='read'>Of the rounds in which each class was predicted, the share that each label has.</p>"
+    return details(
+        "By asked labels alone, with 95% intervals", said + _matrix("predicted", "label", names, names, cells)
+    )
+
+
+def _matrix(
+    rows: str, columns: str, row_names: list[str], column_names: list[str], cells: list[list[tuple[str, float, bool]]]
+) -> str:
+    """A table whose cells are as dark as their shares are large."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in column_names)
+    over = f'<tr><th class="text" scope="col">{escape(rows)}</th>'
+    over += f'<th colspan="{len(column_names)}">{escape(columns)}</th></tr>'
+    body = "".join(
+        f'<tr><th class="text" scope="row">{escape(name)}</th>'
+        + "".join(
+            f'<td class="cell{" own" if own else ""}" style="--share:{100 * shade:.0f}%">{escape(text)}</td>'
+            for text, shade, own in row
+        )
+        + "</tr>"
+        for name, row in zip(row_names, cells, strict=True)
+    )
+    made = f'<table class="matrix"><thead>{over}<tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return boxed(made, f"{rows} and {columns}")
+
+
+def _with_ends(found: Any) -> str:
+    known = "unknown" if math.isnan(found.value) else share(found.value)
+    return f"{known} ({share(found.low)} to {share(found.high)})"
