@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen.contracts.learner import weights
 from askwhen.snapshot import file_format
 from tests.streams import drifting, sparse
 from tests.table import ROWS
@@ -361,3 +362,55 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path):
     model.save(tmp_path / "model")
     with pytest.raises(aw.SnapshotError, match="use BatchClassifier.load"):
         aw.Sampler.load(tmp_path / "model")
+
+
+def three_classes(n=400, seed=0):
+    rng = np.random.default_rng([seed, 3])
+    X = rng.standard_normal((n, 4))
+    return X, np.array(["ant", "bee", "cat"])[(X[:, :3] + 0.3 * rng.standard_normal((n, 3))).argmax(axis=1)]
+
+
+@pytest.mark.parametrize("learner", [aw.Perceptron(), aw.LeastSquares(), aw.Lasec(1.0, 50.0), None], ids=str)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_hypotheses_of_several_classes(learner, form, tmp_path):
+    """Against the same rounds one by one: the average of all weights, and the votes of all hypotheses."""
+    X, y = three_classes()
+    made = aw.Sampler(learner, aw.FixedRate(0.4), seed=5, classes=["ant", "bee", "cat"])
+    live = copy.deepcopy(made)
+    fresh = aw.Sampler(learner, aw.FixedRate(0.4), seed=5, classes=["ant", "bee", "cat"])
+    told = []
+    for i, label in enumerate(y):
+        ask = live.ask(form(X)[i])
+        if ask.query:
+            live.tell(ask, label)
+        told.append(copy.deepcopy(live.engine.learner))
+    found = {how: aw.online_to_batch(made, form(X), y, how) for how in ("average", "vote", "random", "last")}
+    assert made.round == 0
+    np.testing.assert_array_equal(found["last"].decision_function(form(X)), live.margins(form(X)))
+    votes, total = np.zeros((400, 3)), 0.0
+    fresh.engine.begin("test", "X", 4, form is sp.csr_matrix)
+    first = copy.deepcopy(fresh.engine.learner)
+    for state in [first, *told]:
+        probe = copy.deepcopy(live)
+        probe.engine.learner = copy.deepcopy(state)
+        votes[np.arange(400), probe.margins(form(X)).argmax(axis=1)] += 1 / 401
+        total = total + weights(state) / 401
+    if learner is not None:  # what labels told of late fades from round to round, which is not learnt again
+        np.testing.assert_allclose(found["vote"].decision_function(form(X)), votes, atol=1e-9)
+    np.testing.assert_allclose(found["average"]._model._W, total, atol=1e-9)
+    for how, model in found.items():
+        assert model.score(form(X), y) > (0.3 if how == "random" else 0.6)
+        assert model.classes_.tolist() == ["ant", "bee", "cat"]
+        model.save(tmp_path / how)
+        again = aw.BatchClassifier.load(tmp_path / how)
+        np.testing.assert_array_equal(again.decision_function(form(X)), model.decision_function(form(X)))
+        assert set(again.predict(form(X))) <= {"ant", "bee", "cat"}
+
+
+def test_classes_that_appear_have_no_hypotheses_to_combine():
+    X, y = three_classes(50)
+    with pytest.raises(aw.InputError, match="since classes appear in it"):
+        aw.online_to_batch(aw.Sampler(seed=1, classes="open"), X, y)
+    model = aw.online_to_batch(aw.Sampler(seed=1, classes=["ant", "dog"]), X, np.where(y == "ant", "ant", "dog"))
+    with pytest.raises(aw.InputError, match="got 'bee'"):
+        model.score(X, y)

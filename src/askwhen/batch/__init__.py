@@ -23,13 +23,14 @@ from typing import Any, Self
 import numpy as np
 
 from ..data.pieces import pieces_of
-from ..engine.door import check_labels
+from ..engine.door import check_class_labels, check_labels
 from ..engine.instances import check_names
 from ..errors import InputError, SnapshotError
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..validation import check_choice, check_count, check_seed, short
 from ..weights.kernels import Kernel
+from . import classes
 from .models import MAKERS, MODELS
 from .replay import Run
 
@@ -51,9 +52,9 @@ def online_to_batch(
     Parameters
     ----------
     sampler : Sampler
-        A classifier, fresh or not: its hypothesis now is the first one.
+        A classifier, fresh or not, of two labels or of several classes: its hypothesis now is the first one.
     X, y : arrays, or a stream
-        Instances and labels -1 and +1. Without y, X is an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is
+        Instances and their labels. Without y, X is an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is
         read once and never held in memory.
     how : {"average", "vote", "random", "last"}, default "average"
         The mean of the weight vectors, the majority of the predictions, a hypothesis picked uniformly at random, or
@@ -80,7 +81,7 @@ def online_to_batch(
 
     ``AutoLasec`` predicts with a quadratic form for each drift level, so its hypotheses are no vectors: the average is
     that of ``sampler.weights`` (in dual form of its coefficients), and a vote learns all updates again for every call
-    of ``predict``, O(k d^2) for each instance.
+    of ``predict``, O(k d^2) for each instance. So does a vote of several classes, with any learner.
 
     Examples
     --------
@@ -99,8 +100,9 @@ def online_to_batch(
     check_seed("online_to_batch", seed)
     if sampler.tasks:
         raise InputError("this sampler has tasks; give one of sampler.tasks.", owner="online_to_batch")
-    if sampler.costs is not None or sampler.classes not in ([-1, 1], None):
-        what = "costs move its boundary" if sampler.costs is not None else "it has several classes"
+    engine = sampler.engine
+    if sampler.costs is not None or engine.most:
+        what = "costs move its boundary" if sampler.costs is not None else "classes appear in it"
         raise InputError(
             f"cannot make one classifier of this sampler's hypotheses, since {what}.", owner="online_to_batch"
         )
@@ -115,7 +117,8 @@ def online_to_batch(
     seed = engine.seed if seed is None else seed
     order, pick = np.random.SeedSequence(seed).spawn(2)
     run = Run(sampler, pieces_of("online_to_batch", X, y, times, int(passes), order), np.random.default_rng(pick))
-    return BatchClassifier(MAKERS[how](run), how, run, engine.names)
+    makers = MAKERS if engine.answers is None else classes.MAKERS
+    return BatchClassifier(makers[how](run), how, run, engine.names)
 
 
 class BatchClassifier:
@@ -132,14 +135,14 @@ class BatchClassifier:
     hypotheses : int
         How many different ones it went through.
     classes_ : array
-        -1 and +1.
+        -1 and +1, or the classes.
     """
 
     def __init__(self, model: Any, how: str, run: Any, names: tuple[str, ...] | None = None) -> None:
         self.how = how
         self.rounds, self.questions, self.updates, self.mistakes = (int(count) for count in run.counts)
         self.hypotheses = int(run.hypotheses)
-        self.classes_ = np.array([-1, 1])
+        self.classes_ = np.array(model.sampler.classes)
         self.n_features_in_ = int(model.sampler.engine.shape.d)
         self._names = model.sampler.feature_names if names is None else names
         self._model = model
@@ -150,19 +153,26 @@ class BatchClassifier:
     def decision_function(self, X: Any) -> np.ndarray:
         """Positive for +1: w.x of an average, the margin of one hypothesis, or the share of votes for +1 less the rest.
 
-        The margin of a second-order hypothesis is w.x / (1 + q), so thresholds do not carry over to its averages.
+        With several classes, a column for each: w.x, the margin, or the share of the votes. The margin of a
+        second-order hypothesis is w.x / (1 + q), so thresholds do not carry over to its averages.
         """
         check_names("predict", X, self._names)
         return self._model.margins(X)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The labels, -1 or +1; a tied vote is -1, as a margin of 0 is."""
-        return np.where(self.decision_function(X) > 0.0, 1, -1)
+        """The labels; a tied vote is -1, as a margin of 0 is, or the first of several classes."""
+        found = self.decision_function(X)
+        best = found.argmax(axis=1) if found.ndim == 2 else (found > 0.0).astype(int)
+        return np.asarray(self.classes_[best])
 
     def score(self, X: Any, y: Any) -> float:
         """The share of these instances that are predicted right."""
-        found = self.predict(X)
-        return float(np.mean(found == check_labels("score", y, len(found), False)))
+        found, engine = self.predict(X), self._model.sampler.engine
+        if engine.answers is not None:
+            labels = self.classes_[check_class_labels("score", engine.places, y, len(found)).astype(int)]
+        else:
+            labels = check_labels("score", y, len(found), False)
+        return float(np.mean(found == labels))
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Itself: it is fitted already, and scikit-learn's tools may not train it again."""
@@ -178,7 +188,7 @@ class BatchClassifier:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         tags = Tags("classifier", TargetTags(required=True), input_tags=InputTags(sparse=True))
-        tags.classifier_tags = ClassifierTags(multi_class=False)
+        tags.classifier_tags = ClassifierTags(multi_class=len(self.classes_) > 2)
         return tags
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -195,7 +205,8 @@ class BatchClassifier:
         """Write it to a file. A crash leaves the old file whole."""
         header, arrays = self._model.dump()
         counts = [self.rounds, self.questions, self.updates, self.mistakes]
-        about = {"kind": type(self._model).__name__, "how": self.how, "counts": counts, "hypotheses": self.hypotheses}
+        kinds = {model: name for name, model in (classes.MODELS | MODELS).items()}
+        about = {"kind": kinds[type(self._model)], "how": self.how, "counts": counts, "hypotheses": self.hypotheses}
         if self._names is not None:
             about["names"] = list(self._names)
         file_format.write(path, {"batch": about, "model": header}, arrays)
@@ -209,7 +220,7 @@ class BatchClassifier:
             about = header["batch"]
             check_choice("load", "how", about["how"], tuple(MAKERS))
             counts = [engine_state.count(number) for number in about["counts"]]
-            model = MODELS[about["kind"]].restore(header["model"], arrays, kernel)
+            model = (MODELS | classes.MODELS)[about["kind"]].restore(header["model"], arrays, kernel)
             names = engine_state.read_names(about.get("names"), model.sampler.engine.shape.d)
             return cls(model, about["how"], _Counts(counts, engine_state.count(about["hypotheses"])), names)
         except SnapshotError:

@@ -37,30 +37,35 @@ from .replay import Changes, Follower, Mean, Run, followed, stacked, taken
 _MARGINS = 1 << 22  # of all hypotheses on some rows at once
 
 
-class _Single:
+class Single:
     """One hypothesis, or an average of them: a sampler that only predicts."""
 
     def __init__(self, sampler: Sampler) -> None:
         self.sampler = sampler
 
     def margins(self, X: Any) -> np.ndarray:
+        """As the sampler has them."""
         return self.sampler.margins(X)
 
     def dump(self) -> engine_state.Content:
+        """Everything, as a header and arrays."""
         return engine_state.dump(self.sampler.engine, [])
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
+        """What was dumped."""
         return cls(Sampler.of(engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]))
 
 
-def _last(run: Run) -> _Single:
+def last(run: Run) -> Single:
+    """The hypothesis after the last round."""
     for block in run.blocks():
         run.play(block)
-    return _Single(run.sampler)
+    return Single(run.sampler)
 
 
-def _random(run: Run) -> _Single:
+def random_pick(run: Run) -> Single:
+    """A hypothesis picked uniformly at random."""
     picked = None
     for block in run.blocks():
         n = len(block.labels)
@@ -75,7 +80,7 @@ def _random(run: Run) -> _Single:
         run.play(block)
     if picked is None or run.rng.random() < 1.0 / (run.rounds + 1):
         picked = run.sampler
-    return _Single(picked)
+    return Single(picked)
 
 
 @dataclass(frozen=True)
@@ -129,17 +134,17 @@ def _sum_of(X: Any, coef: np.ndarray) -> Callable[[Expansion], Expansion]:
     return fill
 
 
-def _average(run: Run) -> _Single:
+def _average(run: Run) -> Single:
     mean = Mean()
     kept = followed(run, mean.take)
     mean.close(run.rounds + 1)
     w, kernel = mean.total / (run.rounds + 1), _kernel_of(run.engine)
     if not kept.is_dual:
-        return _Single(_predictor(run.engine, w))
+        return Single(_predictor(run.engine, w))
     X = kept.matrix()
     if isinstance(kernel, Linear):
-        return _Single(_predictor(run.engine, np.asarray(X.T @ w)))
-    return _Single(_predictor(run.engine, _sum_of(X, w), kernel))
+        return Single(_predictor(run.engine, np.asarray(X.T @ w)))
+    return Single(_predictor(run.engine, _sum_of(X, w), kernel))
 
 
 def _kernel_of(engine: Engine) -> Any:
@@ -202,15 +207,15 @@ class _Vote:
         w = engine.learner.w
         shape = (len(lived), int(w.counts[HELD]) if isinstance(w, Expansion) else engine.dimension)
         if rows is None:
-            _check_arrays(own["indices"].dtype.kind == "i", own["indptr"].dtype.kind == "i")
+            check_arrays(own["indices"].dtype.kind == "i", own["indptr"].dtype.kind == "i")
             rows = sp.csr_matrix((own["data"], own["indices"], own["indptr"]), shape)
             rows.check_format(full_check=True)
         values: Any = rows.data if sp.issparse(rows) else rows
-        _check_arrays(
+        check_arrays(
             rows.shape == shape and header["columns"] == shape[1],
             values.dtype == np.float64 and all_finite(values),
             whole.shape == lived.shape and whole.dtype == np.bool_ and whole[:1].all(),
-            _are_lives(lived),
+            are_lives(lived),
         )
         return cls(Sampler.of(engine), rows, whole, lived)
 
@@ -249,7 +254,7 @@ class _Replay:
     def margins(self, X: Any) -> np.ndarray:
         engine = copy.deepcopy(self.sampler).engine
         rows = check_instances("margins", X, engine.form)
-        y, updated, switched, lived = (self._facts[name] for name in _FACTS)
+        y, updated, switched, lived = (self._facts[name] for name in FACTS)
         follower = Follower(engine)
         found = lived[0] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
         for e in range(len(y)):
@@ -270,43 +275,48 @@ class _Replay:
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
         engine = engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]
         own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
-        facts = {name: arrays[f"vote.{name}"] for name in _FACTS}
-        y, updated, switched, lived = (facts[name] for name in _FACTS)
+        facts = {name: arrays[f"vote.{name}"] for name in FACTS}
+        y, updated, switched, lived = (facts[name] for name in FACTS)
         n, values = len(y), own["data" if engine.sees_sparse else "X"]
-        _check_arrays(
+        check_arrays(
             values.dtype == np.float64 and all_finite(values),
             y.dtype == np.float64 and bool((np.abs(y) == 1.0).all()),
             updated.dtype == switched.dtype == np.bool_,
-            _are_lives(lived),
+            are_lives(lived),
             [fact.shape for fact in facts.values()] == [(n,), (n,), (n,), (n + 1,)],
         )
         events: Rows = DenseRows(values)
         if engine.sees_sparse:
-            _check_arrays(own["indices"].dtype == np.uint32, own["indptr"].dtype.kind == "i", own["indptr"].ndim == 1)
-            _check_arrays(values.ndim == 1, values.shape == own["indices"].shape)
+            check_arrays(own["indices"].dtype == np.uint32, own["indptr"].dtype.kind == "i", own["indptr"].ndim == 1)
+            check_arrays(values.ndim == 1, values.shape == own["indices"].shape)
             events = all_canonical("load", SparseRows(values, own["indices"], own["indptr"], engine.dimension))
-        _check_arrays(shape_of(events) == (n, engine.dimension))
+        check_arrays(shape_of(events) == (n, engine.dimension))
         return cls(Sampler.of(engine), events, facts)
 
 
-_FACTS = ("y", "updated", "switched", "lived")
+FACTS = ("y", "updated", "switched", "lived")
 
 
-def _are_lives(lived: np.ndarray) -> bool:
+def are_lives(lived: np.ndarray) -> bool:
     """Whether these numbers can be how many rounds each hypothesis was in use."""
     floats = lived.dtype == np.float64 and lived.ndim == 1
     return floats and all_within(lived, 0.0, LARGEST_COUNT) and bool(lived.sum() > 0.0)
 
 
-def _check_arrays(*sound: Any) -> None:
+def check_arrays(*sound: Any) -> None:
     """Refuse arrays from a file that no run could have written."""
     if not all(sound):
         raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
 
 
 def _replay(run: Run) -> _Replay:
+    return _Replay(*replayed(run))
+
+
+def replayed(run: Run) -> tuple[Sampler, Rows, dict[str, np.ndarray]]:
+    """Play a run: the sampler before it, with the preparation after it, and the rounds that updated or switched."""
     start, events, births = None, [], [np.zeros(1, np.int64)]
-    facts: dict[str, list[np.ndarray]] = {name: [] for name in _FACTS[:3]}
+    facts: dict[str, list[np.ndarray]] = {name: [] for name in FACTS[:3]}
     for block in run.blocks():
         if start is None:
             start = copy.deepcopy(run.sampler)
@@ -321,8 +331,9 @@ def _replay(run: Run) -> _Replay:
     start.engine.prepare = copy_state(run.engine.prepare)
     joined = {name: np.concatenate(found) for name, found in facts.items()}
     joined["lived"] = np.diff(np.concatenate(births), append=run.rounds + 1).astype(float)
-    return _Replay(start, check_instances("online_to_batch", stacked(events), run.engine.sees_sparse), joined)
+    return start, check_instances("online_to_batch", stacked(events), run.engine.sees_sparse), joined
 
 
-MAKERS: dict[str, Callable[[Run], Any]] = {"average": _average, "vote": _vote, "random": _random, "last": _last}
-MODELS: dict[str, Any] = {model.__name__: model for model in (_Single, _Vote, _Replay)}
+MAKERS: dict[str, Callable[[Run], Any]] = {"average": _average, "vote": _vote, "random": random_pick, "last": last}
+MODELS: dict[str, Any] = {"_Single": Single, "_Vote": _Vote, "_Replay": _Replay}
+"""By the names that files have for them."""

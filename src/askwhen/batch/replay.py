@@ -13,7 +13,7 @@ from ..compiled.steps import entry_point
 from ..contracts.learner import grow
 from ..data.pieces import Piece
 from ..drift.switch import SwitchState
-from ..engine.door import check_labels, moments
+from ..engine.door import check_class_labels, check_labels, moments
 from ..engine.engine import Engine
 from ..engine.instances import all_canonical, check_instances, check_names
 from ..engine.state_arrays import copy_state
@@ -57,7 +57,11 @@ class Run:
         rows = all_canonical(owner, check_instances(owner, piece.X, engine.form))
         names = check_names(owner, piece.X, engine.names)
         n, d = shape_of(rows)
-        labels, when = check_labels(owner, piece.y, n, False), moments(engine, owner, piece.times, n)
+        if engine.answers is None:
+            labels = check_labels(owner, piece.y, n, False)
+        else:
+            labels = check_class_labels(owner, engine.places, piece.y, n)
+        when = moments(engine, owner, piece.times, n)
         engine.begin(owner, "X", d, isinstance(rows, SparseRows))
         engine.names = names
         return rows, labels, when

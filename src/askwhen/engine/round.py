@@ -391,6 +391,16 @@ def learn_rows(address: Any, rows: int, y: Any, first: int, regression: bool) ->
 
 
 @entry
+def relearn_row(address: Any, rows: int, y: float, how: int) -> Any:
+    """Learn a label of the first row again, as the learner has seen it, in place; return the verdict."""
+    (learner,) = lend(address)
+    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE + how)
+    if verdict == SOUND:
+        call_learn(learner.learn, learner.state, rows, 0, norm2, m, q, y, True, 1.0)
+    return verdict
+
+
+@entry
 def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
     """Write the margins of n rows to p, one or one for each class; stop at the first that cannot be scored.
 
