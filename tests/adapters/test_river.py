@@ -25,7 +25,9 @@ def perceptron(**settings):
 
 
 @pytest.mark.parametrize(
-    "model", [SelectiveClassifier(seed=1), perceptron(features="hashing")], ids=["default", "hash"]
+    "model",
+    [SelectiveClassifier(seed=1), perceptron(features="hashing"), perceptron(multiclass=True)],
+    ids=["default", "hash", "multiclass"],
 )
 def test_river_accepts_it(model):
     ran = 0
@@ -371,7 +373,7 @@ def test_what_cannot_be_done_is_said():
     assert sum(timed.ask({"a": 1.0}, time=t).query for t in range(100)) <= 20
     with pytest.raises(aw.InputError, match="ask: time must not go back, got 3.0 after 99.0"):
         timed.ask({"a": 1.0}, time=3)
-    with pytest.raises(aw.InputError, match="labels must be two different"):
+    with pytest.raises(aw.InputError, match="labels must be two or more different"):
         RiverSampler(linear_model.LogisticRegression(), labels=3)
     with pytest.raises(aw.InputError, match="gives no probabilities"):
         RiverSampler(preprocessing.StandardScaler() | linear_model.LinearRegression(), aw.Always()).ask({"a": 1.0})
@@ -427,3 +429,42 @@ def test_probabilities_serve_rivers_metrics():
         model.learn_one(x, y)
     assert right.get() > 0.8
     assert loss.get() < 0.5
+
+
+def test_several_labels_open_classes_as_they_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1200, 3))
+    y = np.array(["ant", "bee", "cat"])[X.argmax(axis=1)].tolist()
+    model = SelectiveClassifier(rule=aw.BudgetRule(0.2), seed=1, multiclass=True)
+    assert model.predict_one({"a": 1.0}) is None
+    assert model.predict_proba_one({"a": 1.0}) == {}
+    right = 0
+    for x, label in zip(named(X), y, strict=True):
+        right += model.predict_one(x) == label
+        model.learn_one(x, label)
+    assert model.sampler.questions <= 270
+    assert right > 900
+    chances = model.predict_proba_one(named(X)[0])
+    assert sum(chances.values()) == pytest.approx(1.0)
+    assert max(chances, key=chances.get) == model.predict_one(named(X)[0])
+    ask = model.ask_one(named(X)[0])
+    assert ask.prediction in ("ant", "bee", "cat")
+    if ask.query:
+        model.tell_one(ask, "dog")
+        assert model.sampler.classes[-1] == "dog"
+
+
+def test_a_classifier_of_several_labels_is_asked_by_the_gap():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3))
+    y = np.array(["ant", "bee", "cat"])[X.argmax(axis=1)].tolist()
+    model = preprocessing.StandardScaler() | linear_model.SoftmaxRegression()
+    sampler = RiverSampler(model, aw.BudgetRule(0.3), labels=("ant", "bee", "cat"), seed=1)
+    found = sampler.run(zip(named(X), y, strict=True))
+    assert found["questions"] <= 210
+    assert found["mistakes"] < 200
+    x = named(X)[0]
+    chances = sorted(model.predict_proba_one(x).values())
+    assert sampler.ask(x).margin == pytest.approx(chances[-1] - chances[-2])
+    overall = aw.evaluate.accuracy(sampler).overall
+    assert overall.low <= 1 - found["mistakes"] / 600 <= overall.high

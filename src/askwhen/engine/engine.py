@@ -706,7 +706,9 @@ class Engine:
         rows, best = np.arange(len(margins)), margins.argmax(axis=1)
         second, first = np.partition(margins, -2, axis=1)[:, -2:].T
         right = np.maximum(self.probabilities(np.maximum(0.5 * (first - second), 5e-324)), 1.0 / margins.shape[1])
-        weights = np.exp(margins - margins.max(axis=1, keepdims=True))
+        others = margins - second[:, None]
+        others[rows, best] = 0.0
+        weights = np.exp(others)
         weights[rows, best] = 0.0
         found = weights * ((1.0 - right) / weights.sum(axis=1))[:, None]
         found[rows, best] = np.maximum(right, np.nextafter(found.max(axis=1), 1.0))

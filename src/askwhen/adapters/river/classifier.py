@@ -9,18 +9,19 @@ import numpy as np
 from river import base
 
 from ...data.hashing import DEFAULT_FEATURES
+from ...engine.door import check_new_label
 from ...errors import InputError
 from ...prepare import STANDARD, PrepareState, statistics_of
 from ...sampler import Sampler
 from ...trace.trace import Ask
-from ...validation import check_choice, check_count
+from ...validation import check_choice, check_count, check_flag
 from .columns import Columns, hashed_row
 
 _COLUMNS = 64
 
 
 class SelectiveClassifier(base.Classifier):
-    """A sampler as a river classifier of two labels.
+    """A sampler as a river classifier, of two labels or of several.
 
     ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it, and at the
     set of labels. ``ask_one`` and ``tell_one`` do it in earnest. The first label that comes is the negative one, unless
@@ -37,6 +38,9 @@ class SelectiveClassifier(base.Classifier):
         How many columns are reserved, by default 64, or how many places names are hashed to, by default 2^18. An
         instance with more names than columns is refused if it is the first; names that come when none is left are left
         out, with one warning. By default a round costs as much as the square of the columns.
+    multiclass : bool, default False
+        Whether there may be more than two labels: every one that is told opens a class, up to a hundred, with one
+        question for all of them.
     features : {"vocabulary", "hashing"}, default "vocabulary"
         "vocabulary" is for records: every name gets a column of its own when it first comes, so that its values are
         standardised; text gets one for each "name=value". "hashing" is for words: sparse rows in which names share
@@ -65,6 +69,7 @@ class SelectiveClassifier(base.Classifier):
         n_features: int | None = None,
         features: str = "vocabulary",
         seed: int | None = None,
+        multiclass: bool = False,
     ) -> None:
         if n_features is not None:
             check_count("SelectiveClassifier", "n_features", n_features)
@@ -77,13 +82,15 @@ class SelectiveClassifier(base.Classifier):
         self.n_features = n_features
         self.features = features
         self.seed = seed
-        self.sampler = Sampler(learner, rule, drift, prepare, audit, seed)
+        check_flag("SelectiveClassifier", "multiclass", multiclass)
+        self.multiclass = multiclass
+        self.sampler = Sampler(learner, rule, drift, prepare, audit, seed, classes="open" if multiclass else None)
         self._columns = Columns(n_features or _COLUMNS) if features == "vocabulary" else None
         self._labels: dict[int, Any] = {}
 
     @property
     def _multiclass(self) -> bool:
-        return False
+        return bool(self.multiclass)
 
     @property
     def _raw_memory_usage(self) -> int:
@@ -141,6 +148,12 @@ class SelectiveClassifier(base.Classifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Play a round; the label is learnt only if it is asked for."""
+        if self.multiclass:
+            label = check_new_label("learn_one", self.sampler.classes or [], y)
+            ask = self._play("learn_one", x)
+            if ask.query:
+                self.sampler.tell(ask, label)
+            return
         sign, label = self._sign("learn_one", y)
         ask = self._play("learn_one", x)
         self._labels[sign] = label
@@ -155,14 +168,21 @@ class SelectiveClassifier(base.Classifier):
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """The label, without playing a round; None before any is known."""
-        return self._label(float(self.sampler.margins(self._row("predict_one", x))[0]))
+        row = self._row("predict_one", x)
+        if self.multiclass:
+            return self.sampler.predict(row)[0].item() if self.sampler.classes else None
+        return self._label(float(self.sampler.margins(row)[0]))
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of each label that has come, without playing a round; see ``Sampler.probabilities``.
 
         Before any has, the labels are False and True.
         """
-        p = float(self.sampler.margins(self._row("predict_proba_one", x))[0])
+        row = self._row("predict_proba_one", x)
+        if self.multiclass:
+            chances = self.sampler.probabilities(row)[0].tolist() if self.sampler.classes else []
+            return dict(zip(self.sampler.classes or [], chances, strict=True))
+        p = float(self.sampler.margins(row)[0])
         likely, other = self._label(p), self._label(-p if p != 0.0 else 1.0)
         if likely is None:
             likely, other = p > 0.0, not p > 0.0
@@ -175,10 +195,15 @@ class SelectiveClassifier(base.Classifier):
     def ask_one(self, x: dict[Any, Any]) -> Ask:
         """Play a round: predict x and say whether its label is worth asking for."""
         ask = self._play("ask_one", x)
+        if self.multiclass:
+            return ask
         return ask._replace(prediction=self._label(ask.margin))
 
     def tell_one(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question."""
+        if self.multiclass:
+            self.sampler.tell(ask, y)
+            return
         sign, label = self._sign("tell_one", y)
         self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, sign)
         self._labels[sign] = label

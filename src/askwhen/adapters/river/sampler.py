@@ -21,21 +21,23 @@ from ...rules import BudgetRule
 from ...system.turns import new_lock
 from ...trace.trace import Ask
 from ...validation import check_seed
+from ...weights.classes import TINY
 
 
 class RiverSampler:
     """A river classifier under one of our rules: predicts every instance, asks for the few labels worth paying for.
 
-    Its margin is the probability of the positive label less that of the negative one. Rounds are played in Python.
+    Its margin is the probability of the positive label less that of the negative one; of more than two labels, how far
+    the most likely one is above the next. Rounds are played in Python.
 
     Parameters
     ----------
     classifier : river.base.Classifier
-        With ``predict_proba_one``, for two labels.
+        With ``predict_proba_one``.
     rule : optional
         How likely we ask; by default ``BudgetRule(0.1)``. Rules that need an uncertainty are not for it.
     labels : (negative, positive), default (False, True)
-        The two labels. The classifier learns them as False and True, unless it has learnt them by name already.
+        The labels, two or more. Of two the classifier learns False and True, unless it has learnt them by name.
     seed : int, optional
         Seeds the coins.
 
@@ -53,14 +55,14 @@ class RiverSampler:
     """
 
     def __init__(
-        self, classifier: Any, rule: Any = None, labels: tuple[Any, Any] = (False, True), seed: int | None = None
+        self, classifier: Any, rule: Any = None, labels: tuple[Any, ...] = (False, True), seed: int | None = None
     ):
         if not isinstance(classifier, base.Classifier) and not hasattr(classifier, "predict_proba_one"):
             raise InputError(
                 f"classifier must be one of river's, got {type(classifier).__name__}.", owner="RiverSampler"
             )
-        if not isinstance(labels, (tuple, list)) or len(labels) != 2 or labels[0] == labels[1]:
-            raise InputError(f"labels must be two different ones, got {labels!r}.", owner="RiverSampler")
+        if not isinstance(labels, (tuple, list)) or not 2 <= len(labels) == len(set(labels)):
+            raise InputError(f"labels must be two or more different ones, got {labels!r}.", owner="RiverSampler")
         check_seed("RiverSampler", seed)
         rule = rule if rule is not None else BudgetRule(0.1)
         if getattr(rule, "needs_uncertainty", False) or getattr(rule, "by", "margin") == "uncertainty":
@@ -73,7 +75,7 @@ class RiverSampler:
         self._begin()
         self._row = np.zeros(1)
         self._lock = new_lock(self, threading.RLock)
-        self._by_truth = True
+        self._by_truth = len(labels) == 2
         self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
 
     def _begin(self) -> None:
@@ -91,7 +93,7 @@ class RiverSampler:
 
     @property
     def classes(self) -> list[Any]:
-        """The two labels, the negative one first."""
+        """The labels; of two, the negative one first."""
         return list(self.labels)
 
     def tally(self) -> Any:
@@ -119,19 +121,38 @@ class RiverSampler:
         with self._lock:
             now = moment(self._judge, "ask", time)
             self._begin()
-            asked = self._judge.decide(self._row, now, self._margin(x))
-            ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
+            if len(self.labels) > 2:
+                best, gap = self._best(x)
+                ask = self._judge.decide(self._row, now, max(gap, TINY))._replace(prediction=best)
+            else:
+                asked = self._judge.decide(self._row, now, self._margin(x))
+                ask = asked._replace(prediction=self.labels[1 if asked.margin > 0.0 else 0])
             if ask.query:
                 self._open[ask.round] = ask, dict(x)
             return ask
 
-    def _margin(self, x: dict[Any, Any]) -> float:
-        """P(+1) - P(-1), by the labels themselves or by False and True."""
+    def _chances(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """What the classifier says of every label that it knows."""
         model = type(self.classifier).__name__
         try:
-            chances = self.classifier.predict_proba_one(x)
+            return dict(self.classifier.predict_proba_one(x))
         except (NotImplementedError, AttributeError) as error:
             raise InputError(f"{model} gives no probabilities, which a rule needs to decide.", owner="ask") from error
+
+    def _best(self, x: dict[Any, Any]) -> tuple[Any, float]:
+        """The most likely label, the first among equals, and how far it is above the next."""
+        chances, model = self._chances(x), type(self.classifier).__name__
+        if not set(chances) <= set(self.labels):
+            raise InputError(f"{model} knows the labels {list(chances)}, which are not {self.labels}.", owner="ask")
+        each = [float(chances.get(label, 0.0)) for label in self.labels]
+        if not all(map(math.isfinite, each)):
+            raise InputError(f"{model} gave the probabilities {chances!r}.", owner="ask")
+        second, first = sorted(each)[-2:]
+        return self.labels[each.index(first)], first - second
+
+    def _margin(self, x: dict[Any, Any]) -> float:
+        """P(+1) - P(-1), by the labels themselves or by False and True."""
+        chances, model = self._chances(x), type(self.classifier).__name__
         if not set(chances) <= {False, True}:
             if not set(chances) <= set(self.labels):
                 raise InputError(f"{model} knows the labels {list(chances)}, which are not {self.labels}.", owner="ask")
@@ -150,7 +171,8 @@ class RiverSampler:
             asked, x = open_question("tell", self._open, ask)
             self.classifier.learn_one(x, y == self.labels[1] if self._by_truth else y)
             number = asked.round
-            self._judge.settle(number, 1.0 if y == self.labels[1] else -1.0)
+            right = y == (self.labels[1] if len(self.labels) == 2 else asked.prediction)
+            self._judge.settle(number, 1.0 if right else -1.0)
             del self._open[number]
 
     def forget(self, ask: Ask | int) -> None:
