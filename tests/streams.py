@@ -1,5 +1,7 @@
 """Small streams that between them meet what the algorithms must survive. All are pure functions of a seed."""
 
+import itertools
+
 import numpy as np
 
 
@@ -55,3 +57,20 @@ def switching_sphere(seed, n=600, d=3, at=300, noise=None):
 
 
 STREAMS = {f.__name__: f for f in (noisy, separable, drifting, sparse, adversarial)}
+
+
+def every_sequence_of_coins(X, y, make):
+    """Every sequence of asked and not asked: its probability, the sampler after it, and what it predicted."""
+    for asked in itertools.product([True, False], repeat=len(X)):
+        made, chance, predicted = make(), 1.0, []
+        for x, label, query in zip(X, y, asked, strict=True):
+            made.engine._drawn[:] = [0.0 if query else 1.0 - 1e-12]
+            ask = made.ask(x)
+            chance *= ask.probability if query else 1.0 - ask.probability
+            if chance == 0.0:
+                break
+            predicted.append(ask.prediction)
+            if ask.query:
+                made.tell(ask, label)
+        if chance > 0.0:
+            yield chance, made, predicted

@@ -17,6 +17,7 @@ from askwhen.engine.each_class import EachState
 from askwhen.evaluate import accuracy
 from askwhen.learners.auto_classes import AutoClassesState
 from askwhen.weights.second_order_classes import SharedState
+from tests.streams import every_sequence_of_coins
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LEARNERS = {
@@ -232,30 +233,17 @@ def test_a_label_that_is_refused_opens_nothing():
     np.testing.assert_array_equal(sampler.margins(np.eye(2)), before)
 
 
-def every_sequence_of_coins(X, y, **settings):
-    for asked in itertools.product([True, False], repeat=len(X)):
-        made = aw.Sampler(aw.Perceptron(), aw.MarginRule(0.7, floor=0.2), seed=0, **settings)
-        chance, predicted = 1.0, []
-        for x, label, query in zip(X, y, asked, strict=True):
-            made.engine._drawn[:] = [0.0 if query else 1.0 - 1e-12]
-            ask = made.ask(x)
-            chance *= ask.probability if query else 1.0 - ask.probability
-            if chance == 0.0:
-                break
-            predicted.append(ask.prediction)
-            if ask.query:
-                made.tell(ask, label)
-        if chance > 0.0:
-            yield chance, made, predicted
-
-
 @pytest.mark.parametrize("classes", ["abc", "open"])
 def test_who_is_taken_for_whom_is_unbiased_over_all_coin_sequences(classes):
     rng = np.random.default_rng(2)
     X, y = rng.standard_normal((6, 2)), np.array(list("abacbc"))
     mean, truth, total = np.zeros((3, 3)), np.zeros((3, 3)), 0.0
     known = "open" if classes == "open" else list(classes)
-    for chance, made, predicted in every_sequence_of_coins(X, y, classes=known):
+
+    def make():
+        return aw.Sampler(aw.Perceptron(), aw.MarginRule(0.7, floor=0.2), seed=0, classes=known)
+
+    for chance, made, predicted in every_sequence_of_coins(X, y, make):
         tally = made.class_tally()
         total += chance
         for (a, one), (b, other) in itertools.product(enumerate("abc"), repeat=2):

@@ -1,7 +1,6 @@
 """Several classes with one question for all: against samplers of single classes, and as a sampler itself."""
 
 import copy
-import itertools
 import pickle
 
 import numpy as np
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.engine.class_tally import EXPECTED, RESIDUAL, UNSEEN
 from askwhen.evaluate import accuracy
+from tests.streams import every_sequence_of_coins
 
 CLASSES = ["ant", "bee", "cat"]
 
@@ -74,29 +74,15 @@ def test_two_classes_ask_what_two_labels_ask(learner):
         assert getattr(of_several, name).unbiased == pytest.approx(getattr(of_two, name).unbiased, abs=0.05)
 
 
-def play_all_coins(X, y, classes):
-    """Every sequence of asked and not asked, with its probability, the sampler after it, and its predictions."""
-    for asked in itertools.product([True, False], repeat=len(X)):
-        made = aw.OneVsRest(classes, aw.Perceptron(), aw.MarginRule(0.7, floor=0.2), seed=0)
-        chance, predicted = 1.0, []
-        for x, label, query in zip(X, y, asked, strict=True):
-            made.engine._drawn[:] = [0.0 if query else 1.0 - 1e-12]
-            ask = made.ask(x)
-            chance *= ask.probability if query else 1.0 - ask.probability
-            if chance == 0.0:
-                break
-            predicted.append(ask.prediction)
-            if ask.query:
-                made.tell(ask, label)
-        if chance > 0.0:
-            yield chance, made, predicted
-
-
 def test_false_and_missed_ones_are_unbiased_over_all_coin_sequences():
     rng = np.random.default_rng(2)
     X, y = rng.standard_normal((6, 2)), rng.choice(["a", "b", "c"], 6)
     mean, truth, total = np.zeros((3, 2)), np.zeros((3, 2)), 0.0
-    for chance, made, predicted in play_all_coins(X, y, ["a", "b", "c"]):
+
+    def make():
+        return aw.OneVsRest(["a", "b", "c"], aw.Perceptron(), aw.MarginRule(0.7, floor=0.2), seed=0)
+
+    for chance, made, predicted in every_sequence_of_coins(X, y, make):
         tally = made.class_tally()
         sums, seen = tally.sums, tally.seen[:, :, 1]
         total += chance

@@ -20,12 +20,12 @@ from ..engine.engine import Engine, seen_rows
 from ..engine.instances import all_canonical, check_instances
 from ..engine.players import ENTER, NOT_READY
 from ..engine.round import relearn_row
-from ..linalg.rows import DenseRows, Rows, SparseRows, part_of, row, shape_of, size
+from ..linalg.rows import Rows, part_of, row, shape_of, size
 from ..linalg.vectors import all_finite
 from ..sampler import Sampler
 from ..snapshot import engine_state
 from ..weights.kernels import Kernel
-from .models import FACTS, Single, are_lives, check_arrays, last, random_pick, replayed
+from .models import FACTS, Replayed, Single, check_arrays, last, random_pick, replayed
 from .replay import Run, taken
 
 
@@ -51,13 +51,8 @@ def _relearn(engine: Engine, event: Rows, y: float, how: int) -> None:
         engine.learner = grow(engine.learner, size(row(event, 0)), engine.randomness)
 
 
-class ClassVote:
+class ClassVote(Replayed):
     """The class that most hypotheses say; margins are shares of the votes."""
-
-    def __init__(self, sampler: Sampler, events: Rows, facts: dict[str, np.ndarray]) -> None:
-        self.sampler = sampler
-        self._events = events
-        self._facts = facts
 
     def margins(self, X: Any) -> np.ndarray:
         """The share of the votes for every class."""
@@ -65,40 +60,10 @@ class ClassVote:
         rows = check_instances("margins", X, engine.form)
         found = np.zeros((shape_of(rows)[0], len(engine.places)))
         each = np.arange(len(found))
-        for rounds in _hypotheses(engine, self._events, self._facts):
+        for rounds in _hypotheses(engine, self.events, self.facts):
             if rounds > 0.0:
                 found[each, engine.margins(rows).argmax(axis=1)] += rounds
-        return np.asarray(found / self._facts["lived"].sum())
-
-    def dump(self) -> engine_state.Content:
-        """Everything, as a header and arrays."""
-        header, arrays = engine_state.dump(self.sampler.engine, [])
-        own = self._facts | {f"events.{name}": value for name, value in self._events._asdict().items() if name != "d"}
-        return header, arrays | {f"vote.{name}": value for name, value in own.items()}
-
-    @classmethod
-    def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        """What was dumped."""
-        engine = engine_state.restore(header, arrays, kernel)[0]
-        facts = {name: arrays[f"vote.{name}"] for name in FACTS}
-        n, k, y = len(facts["y"]), len(engine.places), facts["y"]
-        check_arrays(
-            y.dtype == np.float64 and np.isin(y, np.arange(k)).all(),
-            facts["updated"].dtype == facts["switched"].dtype == np.bool_,
-            are_lives(facts["lived"]),
-            [fact.shape for fact in facts.values()] == [(n,), (n,), (n,), (n + 1,)],
-        )
-        own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
-        events: Rows = DenseRows(own["X"]) if not engine.sees_sparse else _sparse(own, engine.dimension)
-        values = events.data if isinstance(events, SparseRows) else events.X
-        check_arrays(shape_of(events) == (n, engine.dimension), values.dtype == np.float64 and all_finite(values))
-        return cls(Sampler.of(engine), events, facts)
-
-
-def _sparse(own: dict[str, np.ndarray], d: int) -> SparseRows:
-    check_arrays(own["indices"].dtype == np.uint32, own["indptr"].dtype.kind == "i", own["indptr"].ndim == 1)
-    check_arrays(own["data"].ndim == 1, own["data"].shape == own["indices"].shape)
-    return all_canonical("load", SparseRows(own["data"], own["indices"], own["indptr"], d))  # type: ignore[return-value]
+        return np.asarray(found / self.facts["lived"].sum())
 
 
 class ClassAverage:

@@ -239,8 +239,8 @@ def _vote(run: Run) -> _Vote | _Replay:
     return _Vote(sampler, rows, whole, np.diff(births, append=run.rounds + 1).astype(float))
 
 
-class _Replay:
-    """The majority of hypotheses that cannot be written as vectors: every call replays all updates.
+class Replayed:
+    """Hypotheses that are made again, one after the other, by learning all updates again for every call.
 
     ``sampler`` is as it was before the first round, but for its preparation; the events are the rounds that updated or
     switched, as the learner saw them.
@@ -248,39 +248,27 @@ class _Replay:
 
     def __init__(self, sampler: Sampler, events: Rows, facts: dict[str, np.ndarray]) -> None:
         self.sampler = sampler
-        self._events = events
-        self._facts = facts
-
-    def margins(self, X: Any) -> np.ndarray:
-        engine = copy.deepcopy(self.sampler).engine
-        rows = check_instances("margins", X, engine.form)
-        y, updated, switched, lived = (self._facts[name] for name in FACTS)
-        follower = Follower(engine)
-        found = lived[0] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
-        for e in range(len(y)):
-            here = slice(e, e + 1)
-            for _ in follower.follow(part_of(self._events, e, e + 1), y[here], updated[here], switched[here], e):
-                pass
-            if lived[e + 1] > 0.0:
-                engine.learner = follower.learner
-                found += lived[e + 1] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
-        return np.asarray(found / lived.sum())
+        self.events = events
+        self.facts = facts
 
     def dump(self) -> engine_state.Content:
+        """Everything, as a header and arrays."""
         header, arrays = engine_state.dump(self.sampler.engine, [])
-        own = self._facts | {f"events.{name}": value for name, value in self._events._asdict().items() if name != "d"}
+        own = self.facts | {f"events.{name}": value for name, value in self.events._asdict().items() if name != "d"}
         return header, arrays | {f"vote.{name}": value for name, value in own.items()}
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
+        """What was dumped."""
         engine = engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]
         own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
         facts = {name: arrays[f"vote.{name}"] for name in FACTS}
         y, updated, switched, lived = (facts[name] for name in FACTS)
         n, values = len(y), own["data" if engine.sees_sparse else "X"]
+        labels = [-1.0, 1.0] if engine.answers is None else np.arange(len(engine.places))
         check_arrays(
             values.dtype == np.float64 and all_finite(values),
-            y.dtype == np.float64 and bool((np.abs(y) == 1.0).all()),
+            y.dtype == np.float64 and bool(np.isin(y, labels).all()),
             updated.dtype == switched.dtype == np.bool_,
             are_lives(lived),
             [fact.shape for fact in facts.values()] == [(n,), (n,), (n,), (n + 1,)],
@@ -292,6 +280,25 @@ class _Replay:
             events = all_canonical("load", SparseRows(values, own["indices"], own["indptr"], engine.dimension))
         check_arrays(shape_of(events) == (n, engine.dimension))
         return cls(Sampler.of(engine), events, facts)
+
+
+class _Replay(Replayed):
+    """The majority of hypotheses of two labels that cannot be written as vectors."""
+
+    def margins(self, X: Any) -> np.ndarray:
+        engine = copy.deepcopy(self.sampler).engine
+        rows = check_instances("margins", X, engine.form)
+        y, updated, switched, lived = (self.facts[name] for name in FACTS)
+        follower = Follower(engine)
+        found = lived[0] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
+        for e in range(len(y)):
+            here = slice(e, e + 1)
+            for _ in follower.follow(part_of(self.events, e, e + 1), y[here], updated[here], switched[here], e):
+                pass
+            if lived[e + 1] > 0.0:
+                engine.learner = follower.learner
+                found += lived[e + 1] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
+        return np.asarray(found / lived.sum())
 
 
 FACTS = ("y", "updated", "switched", "lived")
