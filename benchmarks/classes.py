@@ -2,10 +2,10 @@
 
     python benchmarks/classes.py [--shares 0.05,0.1,0.2] [--seeds 3] [--streams digits,usps,...]
 
-The default is ``Sampler(classes=...)``; *one each* is ``OneVsRest`` with an AutoLasec for each class. *Softmax* is
+The default is ``Sampler(classes=...)``; *AutoLasec* is the same with that learner, the first release's. *Softmax* is
 multinomial logistic regression with AdaGrad, river's formula over arrays, which asks by its entropy; it is brought to
 the share by bisection for each of some learning rates, on the first seed: in hindsight. Everyone sees what
-``Prepare()`` makes of instances. At the end, rounds in a second of the default with ten classes and with two.
+``Prepare()`` makes of instances. At the end, rounds in a second with ten classes and with two.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--streams", default=",".join(STREAMS))
     options = parser.parse_args()
     shares = [float(share) for share in options.shares.split(",")]
-    print("| stream | labels | default | at random | one each | softmax, in hindsight |\n|---|---|---|---|---|---|")
+    print("| stream | labels | default | at random | AutoLasec | softmax, in hindsight |\n|---|---|---|---|---|---|")
     for name in options.streams.split(","):
         for share in shares:
             found: dict[str, list[float]] = {}
@@ -165,8 +165,9 @@ def main() -> None:
                     "default": aw.Sampler(rule=rule, seed=seed, classes=classes),
                     "at random": aw.Sampler(rule=aw.FixedRate(share), seed=seed, classes=classes),
                 }
-                if not sp.issparse(X):  # in dual form, with a matrix for each of ten or ninety classes
-                    made["one each"] = aw.OneVsRest(classes, rule=rule, seed=seed)
+                if not sp.issparse(X):  # in dual form, with matrices for each of ten or ninety classes
+                    settings: Any = {"prepare": aw.Prepare(), "seed": seed, "classes": classes}
+                    made["AutoLasec"] = aw.Sampler(aw.AutoLasec(), rule, **settings)
                 for who, sampler in made.items():
                     trace = sampler.run(X, y)
                     found.setdefault(who, []).append(1.0 - trace.mistakes / trace.rounds)
@@ -177,7 +178,7 @@ def main() -> None:
                 print(f"\r{name} {share:g}: seed {seed}", end="", file=sys.stderr, flush=True)
             errors = [np.std(v, ddof=1) / np.sqrt(len(v)) if len(v) > 1 else 0.0 for v in found.values()]
             cells = [f"{100 * np.mean(v):.1f} ({100 * e:.1f})" for v, e in zip(found.values(), errors, strict=True)]
-            if "one each" not in found:
+            if "AutoLasec" not in found:
                 cells.insert(2, "")
             print(f"| {name} | {share:.0%} | {' | '.join(cells)} |", flush=True)
     speed()
@@ -188,19 +189,19 @@ def speed() -> None:
     rng = np.random.default_rng(3)
     X = rng.standard_normal((10_000, 50))
     y = (X @ rng.standard_normal((50, 10))).argmax(axis=1)
-    best = {"ten classes": np.inf, "two labels": np.inf}
-    for _ in range(5):
-        for name, sampler, labels in (
-            ("ten classes", aw.Sampler(seed=1, classes=range(10)), y),
-            ("two labels", aw.Sampler(seed=1), np.where(y < 5, 1, -1)),
-        ):
-            started = time.perf_counter()
-            sampler.run(X, labels)
-            best[name] = min(best[name], time.perf_counter() - started)
-    ten, two = (len(y) / best[name] for name in ("ten classes", "two labels"))
-    print(
-        f"\nd = 50, 10 % asked: {ten:,.0f} rounds a second with ten classes, {two:,.0f} with two: {two / ten:.2f} times"
-    )
+    learners: dict[str, Any] = {"default": None, "Perceptron": aw.Perceptron(), "AutoLasec": aw.AutoLasec()}
+    learners["Lasec, queried"] = aw.Lasec(1.0, 300.0, update="queried")
+    print("\n| d = 50, 10 % asked | ten classes, rounds a second | two labels | ten classes take |\n|---|---|---|---|")
+    for name, learner in learners.items():
+        best = {"ten": np.inf, "two": np.inf}
+        for _ in range(5):
+            for kind, classes, labels in (("ten", range(10), y), ("two", None, np.where(y < 5, 1, -1))):
+                sampler = aw.Sampler(learner, aw.BudgetRule(0.1), seed=1, classes=classes)
+                started = time.perf_counter()
+                sampler.run(X, labels)
+                best[kind] = min(best[kind], time.perf_counter() - started)
+        ten, two = len(y) / best["ten"], len(y) / best["two"]
+        print(f"| {name} | {ten:,.0f} | {two:,.0f} | {two / ten:.2f} times as long |")
 
 
 if __name__ == "__main__":

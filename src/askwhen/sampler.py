@@ -391,13 +391,11 @@ class Sampler:
         y : number
             -1 or +1; any finite number for a regressor.
         """
-        engine, new = self._engine, False
-        if engine.most:
-            y = check_new_label("tell", engine.classes or [], y)
-            new = y not in engine.places
-        elif engine.answers is not None:
-            y = float(y) if engine.answers.multi else float(check_class("tell", engine.places, y))
-        elif type(y) is not float or (y != 1.0 and y != -1.0):
+        engine = self._engine
+        if engine.answers is not None:
+            self._tell_one_of(ask, y)
+            return
+        if type(y) is not float or (y != 1.0 and y != -1.0):
             y = check_label("tell", y, engine.regression)
         with self._lock:
             try:
@@ -406,22 +404,27 @@ class Sampler:
                 question = None
             if question is None or question[0] is not ask:  # not the very Ask that waits: look closely
                 question = self._open_question("tell", ask)
-            if engine.most:
-                self._tell_open(question, y, new)
-            else:
-                engine.tell(question, y)
+            engine.tell(question, y)
 
-    def _tell_open(self, question: OpenQuestion, label: Any, new: bool) -> None:
-        """Give a label that may be a class's first."""
+    def _tell_one_of(self, ask: Ask | int, y: Any) -> None:
+        """Give a label that is a class, perhaps its first, or the number of a set of labels."""
         engine = self._engine
-        if new and engine.open(label) is None:
-            raise no_room("tell", engine.most, f"round {question[0].round}")
-        try:
-            engine.tell(question, float(engine.places[label]))
-        except BaseException:
-            if new:
-                engine.close(label)
-            raise
+        assert engine.answers is not None
+        with self._lock:
+            if engine.most:
+                label = check_new_label("tell", engine.answers.names, y)
+            else:
+                label = y if engine.answers.multi else check_class("tell", engine.places, y)
+            question = self._open_question("tell", ask)
+            new = engine.most > 0 and label not in engine.places
+            if new and engine.open(label) is None:
+                raise no_room("tell", engine.most, f"round {question[0].round}")
+            try:
+                engine.tell(question, float(engine.places[label] if engine.most else label))
+            except BaseException:
+                if new:
+                    engine.close(label)
+                raise
 
     def forget(self, ask: Ask | int) -> None:
         """Drop a question that will never be answered, by its Ask or the number of its round."""

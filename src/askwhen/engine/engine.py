@@ -397,7 +397,7 @@ class Engine:
             self.pending[number] = (ask, seen.copy(), marks)
             if self.costs is not None:
                 self.raw[number] = raw
-            if isinstance(self.learner, EachState):
+            if self.answers is not None and isinstance(self.learner, EachState):
                 self.signs[number] = self.learner.signs.copy()
         return ask
 
@@ -429,7 +429,7 @@ class Engine:
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
         label = y if self.answers is None else self.answers.said(int(y))
         mistaken = bool(label != prediction and not self.regression)
-        before = self._take_signs(number)
+        before = self._take_signs(number) if self.signs else None
         rows = self._live.take(x)
         raw = self.raw.get(number, margin)
         told = (self.round - number, chance, bool(margin > 0.0), raw)
@@ -443,17 +443,16 @@ class Engine:
         self.updates += updated
         if self.answers is not None:
             self.answers.settle(prediction, y, chance, marks % PERIOD // LEVEL)
-        self._drop(number)
+        del self.pending[number]
+        if self.raw or self.signs:
+            self._drop(number)
 
     def _drop(self, number: int) -> None:
-        del self.pending[number]
         self.raw.pop(number, None)
         self.signs.pop(number, None)
 
     def _take_signs(self, number: int) -> State:
         """Let the learners of all classes hear a label as of its round; their states, where one of them may refuse."""
-        if number not in self.signs:
-            return None
         before = None if self.has_uncertainty else copy_state(self.learner)
         self.learner.signs[:] = repeat_last(self.signs[number], len(self.learner.signs))
         return before
@@ -492,6 +491,7 @@ class Engine:
             forget_round(self.tally, ago, chance, level, positive)
             if self.answers is not None:
                 self.answers.doubt(self.answers.tally, question[0].prediction, chance, level)
+        del self.pending[question[0].round]
         self._drop(question[0].round)
 
     def _bet_on(self, question: OpenQuestion) -> Waiting:
