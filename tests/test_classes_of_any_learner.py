@@ -203,7 +203,7 @@ def test_free_text_is_refused_where_it_would_open_too_many_classes():
     X, _ = data(50)
     sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0, classes="open", most_classes=5)
     words = [f"note {i}" for i in range(50)]
-    with pytest.raises(aw.InputError, match="row 5 of X would be one class more than the 5 that most_classes allows"):
+    with pytest.raises(aw.InputError, match="row 5 of X would be one class more than the 5 that may appear"):
         sampler.run(X, words)
     assert (sampler.round, sampler.classes) == (0, [])
     with pytest.raises(aw.InputError, match="learn: .* one class more than the 5"):
@@ -371,3 +371,65 @@ def test_files_of_the_first_release_go_on(name, tmp_path):
     sampler.save(path)
     np.testing.assert_array_equal(aw.Sampler.load(path).margins(X), sampler.margins(X))
     assert (sampler.predict(X) == y).mean() > 0.6
+
+
+def test_labels_that_are_none_are_refused_with_their_row():
+    X, y = data(6, 3)
+    known = ["class 0", "class 1", "class 2"]
+
+    def refused(sentence, labels, **settings):
+        sampler = aw.Sampler(aw.Perceptron(), seed=1, **settings)
+        for call in (sampler.run, sampler.learn):
+            with pytest.raises(aw.InputError, match=sentence):
+                call(X, labels)
+        assert (sampler.round, sampler.volunteered) == (0, 0)
+
+    odd = y.astype(object)
+    odd[3] = None
+    refused("got None in row 3", odd, classes=known)
+    refused("a string, as those before, got None in row 3", odd, classes="open")
+    odd[3] = np.nan
+    refused("got nan in row 3", odd, classes=known)
+    refused("got nan in row 3", odd, classes="open")
+    odd[3] = 5
+    refused("as those before, got 5 in row 3", odd, classes="open")
+    odd[3] = "x" * 1000
+    refused("at most 200 characters, and no zero one, got 'xxx.*in row 3", odd, classes="open")
+    odd[3] = "a\0"
+    refused("no zero one", odd, classes="open")
+    refused("got a masked one; fill it first", np.ma.array(np.ones(6), mask=np.arange(6) == 2), classes=[1, 2])
+    for classes in ({"a", "b"}, ["a", 1], ["a\0", "a"]):
+        with pytest.raises(aw.InputError, match="a list of at least two different strings or numbers, not both"):
+            aw.Sampler(classes=classes)
+    for learner in (aw.Mixture(classes=3, multi=True),):
+        with pytest.raises(aw.InputError, match="is for several labels at once; use MultiLabel"):
+            aw.Sampler(learner, classes=known)
+    with pytest.raises(aw.InputError, match="multi goes with classes from 2 to 52"):
+        aw.Mixture(multi=True)
+
+
+def test_two_samplers_side_by_side_open_classes_as_they_are_told(tmp_path):
+    X, y = data(200, 3)
+    pair = aw.SideBySide(
+        *(aw.Sampler(aw.Perceptron(), aw.BudgetRule(rate), seed=1, classes="open") for rate in (0.2, 0.5))
+    )
+    for i, x in enumerate(X):
+        ask = pair.ask(x)
+        if ask.query and i % 3:
+            pair.tell(ask, y[i])
+    pair.save(tmp_path / "pair")
+    again = aw.SideBySide.load(tmp_path / "pair")
+    assert set(pair.b.classes) == set(y)
+    for ask in again.pending:
+        again.tell(ask, y[ask.round])
+    assert again.pending == []
+
+
+def test_what_a_learner_of_each_class_keeps_is_told():
+    X, y = data(60, 3)
+    sampler = aw.Sampler(aw.Perceptron(kernel=aw.Gaussian(1.0)), seed=1, classes=sorted(set(y)))
+    sampler.run(X, y)
+    assert sampler.form == "dual"
+    with pytest.raises(aw.InputError, match="every class has kept instances of its own"):
+        _ = sampler.support
+    assert np.isnan(accuracy(sampler).precision.value)

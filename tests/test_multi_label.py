@@ -5,6 +5,7 @@ import itertools
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -190,4 +191,8 @@ def test_bad_input_is_refused_and_changes_nothing():
     made.tell(ask, {"a", "c"})
     refused("no open question", made.tell, ask, ["a"], error=aw.QuestionError)
     made.run(X, sp.csr_matrix(Y.astype(int)))
+    table = pd.DataFrame(Y[:, ::-1], columns=["c", "b", "a"])
+    twin = copy.deepcopy(made)
+    assert made.run(X, table).mistakes == twin.run(X, Y).mistakes
+    refused("Y must have the columns .'a', 'b', 'c'., got .'x'", made.run, X, table.rename(columns={"c": "x"}))
     made.run(X, Y.astype(int).tolist())

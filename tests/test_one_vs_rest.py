@@ -233,7 +233,7 @@ def test_bad_input_is_refused_and_changes_nothing():
             call(*args, **settings)
 
     for classes in (["a"], ["a", "a"], "ab", [["a"], ["b"]], [None, 1], [1, "a"], [np.nan, 1.0], 7):
-        refused("classes must be at least two different strings or numbers", aw.OneVsRest, classes)
+        refused("classes must be a list of at least two different strings or numbers", aw.OneVsRest, classes)
     assert aw.OneVsRest(np.array(["a", "b"], object)).classes == ["a", "b"]
     refused("does not learn 3 classes", aw.OneVsRest, CLASSES, aw.LeastSquares(regression=True), aw.FixedRate(0.5))
     refused("seed must be", aw.OneVsRest, CLASSES, seed=-1)

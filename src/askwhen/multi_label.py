@@ -25,6 +25,7 @@ from .rules import Audit, BudgetRule
 from .sampler import Sampler
 from .snapshot import engine_state, file_format
 from .validation import check_choice, check_seed, short
+from .weights.classes import MOST_LABELS
 from .weights.kernels import Kernel
 
 ONE, EACH = "one", "each"
@@ -72,11 +73,11 @@ class MultiLabel:
         seed: int | None = None,
         question: str = ONE,
     ) -> None:
-        names = check_classes("MultiLabel", labels)
+        names = check_classes("MultiLabel", labels, "labels")
         check_choice("MultiLabel", "question", question, (ONE, EACH))
         check_seed("MultiLabel", seed)
-        if len(names) > LabelSets.MOST_LABELS:
-            raise InputError(f"labels must be at most {LabelSets.MOST_LABELS}, got {len(names)}.", owner="MultiLabel")
+        if len(names) > MOST_LABELS:
+            raise InputError(f"labels must be at most {MOST_LABELS}, got {len(names)}.", owner="MultiLabel")
         if learner is None:
             learner = Mixture(classes=len(names), multi=True) if question == ONE else Mixture()
             prepare = Prepare() if prepare is None else prepare
@@ -197,6 +198,12 @@ class MultiLabel:
             With a matrix of predictions, a mistake being a round in which not all labels were right; with a question
             for each label, a dict of one for every label.
         """
+        columns = getattr(Y, "columns", None)
+        if columns is not None:  # of a table, by their names
+            if sorted(map(str, columns)) != sorted(map(str, self._labels)):
+                raise InputError(f"Y must have the columns {self._labels}, got {list(columns)}.", owner="run")
+            named = {str(name): name for name in columns}
+            Y = Y[[named[str(label)] for label in self._labels]].to_numpy()
         sets = check_label_sets("run", self._places, Y)
         if self._question == ONE:
             return self._sampler.run_sets(X, sets, times)

@@ -34,6 +34,7 @@ from .engine.door import (
     moments,
     open_question,
 )
+from .engine.each_class import EachState
 from .engine.engine import Engine, OpenQuestion, Waiting, no_room
 from .engine.instances import check_instance, check_instances, check_names
 from .engine.label_tally import LabelTally
@@ -138,6 +139,8 @@ class Sampler:
         opens = isinstance(classes, str) and classes == "open"
         names = None if classes is None else [] if opens else check_classes("Sampler", classes)
         rooms = getattr(learner, "classes", None)
+        if getattr(learner, "multi", False):
+            raise InputError(f"{short(learner)} is for several labels at once; use MultiLabel.", owner="Sampler")
         if names is None and rooms is not None:
             names, opens = list(range(rooms)), rooms == 0
         most = check_most("Sampler", most_classes) if opens else 0
@@ -302,12 +305,15 @@ class Sampler:
         learner = self._engine.learner
         if learner is None:
             return "unknown"
-        return "primal" if expansion_of(learner) is None else "dual"
+        one = learner.learners[0] if isinstance(learner, EachState) else learner
+        return "primal" if expansion_of(one) is None else "dual"
 
     @property
     def support(self) -> tuple[Any, np.ndarray]:
         """The instances that the dual form keeps, as rows, and their coefficients; both empty in primal form."""
         learner = self._engine.learner
+        if isinstance(learner, EachState):
+            raise InputError("every class has kept instances of its own, which are not shown.", owner="support")
         w = None if learner is None else kept(learner)
         if w is None:
             return np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)

@@ -178,8 +178,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         if not np.isin(y, self.classes_).all():
             strange = y[~np.isin(y, self.classes_)][0]
             raise ValueError(f"y must hold the classes {self.classes_.tolist()}, got {strange.item()!r}.")
-        signs = np.where(y == self.classes_[1], 1.0, -1.0)
-        labels = signs if len(self.classes_) == 2 else np.searchsorted(self.classes_, y)
+        labels = np.where(y == self.classes_[1], 1.0, -1.0) if len(self.classes_) == 2 else y
         if volunteered:
             self.sampler_.learn(X, labels)
         else:
@@ -198,7 +197,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise ValueError(f"SelectiveClassifier takes {what} for two classes only, got {len(classes)} classes.")
         else:
             parts = (self.learner, self.rule, None, self.prepare, self.audit)
-            self.sampler_ = Sampler(*parts, seed, classes=range(len(classes)))
+            self.sampler_ = Sampler(*parts, seed, classes=classes.tolist())
         self.classes_: Any = classes
 
     def _learn_labels(self, X: Any, Y: np.ndarray, first: bool) -> Self:
@@ -325,7 +324,7 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
 class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     """Runs a sampler over the training data and keeps one classifier out of all its hypotheses.
 
-    See :func:`askwhen.online_to_batch`. Two classes; :class:`sklearn.multiclass.OneVsRestClassifier` makes it several.
+    See :func:`askwhen.online_to_batch`.
 
     Parameters
     ----------
@@ -341,7 +340,7 @@ class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc
     Attributes
     ----------
     classes_ : array
-        The two classes; the second is the positive one.
+        The classes; of two, the second is the positive one.
     model_ : BatchClassifier
         What was made.
     """
@@ -366,38 +365,32 @@ class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc
         self.passes = passes
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(self, X: Any, y: Any) -> Self:
         """Run over the rows of X and make the classifier."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         check_classification_targets(y)
         classes = unique_labels(y)
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass; use "
-                "sklearn.multiclass.OneVsRestClassifier around it."
-            )
         if len(classes) < 2:
             raise ValueError("OnlineToBatchClassifier needs samples of 2 classes, got 1 class.")
-        sampler = Sampler(self.learner, self.rule, self.drift, self.prepare, self.audit, self._seed())
-        signs = np.where(y == classes[1], 1.0, -1.0)
-        self.model_ = online_to_batch(sampler, X, signs, self.how, passes=self.passes)
+        parts = (self.learner, self.rule, self.drift, self.prepare, self.audit)
+        if len(classes) > 2:
+            sampler, labels = Sampler(*parts, self._seed(), classes=classes.tolist()), y
+        else:
+            sampler, labels = Sampler(*parts, self._seed()), np.where(y == classes[1], 1.0, -1.0)
+        self.model_ = online_to_batch(sampler, X, labels, self.how, passes=self.passes)
         self.classes_ = classes
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Positive for ``classes_[1]``."""
+        """Positive for ``classes_[1]`` of two; otherwise a column for each class."""
         check_is_fitted(self)
         return self.model_.decision_function(self._rows(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes."""
-        positive = self.decision_function(X) > 0.0
-        return self.classes_[positive.astype(int)]  # type: ignore[no-any-return]
+        found = self.decision_function(X)
+        best = found.argmax(axis=1) if found.ndim == 2 else (found > 0.0).astype(int)
+        return self.classes_[best]  # type: ignore[no-any-return]
 
 
 def priced(scorer: Any, price: float) -> Any:

@@ -61,7 +61,7 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
         strange = y[bad[0]].item() if hasattr(y[bad[0]], "item") else y[bad[0]]
         raise InputError(
             f"{path} has the label {strange!r} in instance {before + bad[0]}; labels must be -1 and +1, or 0 and "
-            f"1, or name the one that is {argument('positive')}.",
+            f"1, or name the one that is {argument('positive')}, or all of them as {argument('classes')}.",
             owner="read",
         )
     _check_coding({label: int(np.argmax(at)) for label, at in written.items() if at.any()}, path, before, seen)

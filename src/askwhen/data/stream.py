@@ -83,7 +83,7 @@ class Stream:
                     self.words = words_of(seen, self.positive)
                 elif self.target == "number" and not self._tagged:
                     y = _numbers(y, self.path)
-                elif self.target == "class" and self.format in ("svmlight", "vw") and not self._tagged:
+                elif self.target == "class" and not self._tagged:
                     y = _whole(y)
                 passed = min(max(self.skip - before, 0), X.shape[0])
                 before += X.shape[0]
@@ -301,7 +301,7 @@ def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
 
 
 def _whole(y: np.ndarray) -> np.ndarray:
-    """Labels of a format that writes numbers, as whole ones where all of them are."""
+    """Labels that are numbers, as whole ones where all of them are."""
     return y.astype(np.int64) if y.dtype.kind == "f" and (np.trunc(y) == y).all() and (abs(y) < 2**53).all() else y
 
 

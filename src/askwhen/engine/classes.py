@@ -85,11 +85,10 @@ class Classes:
 
 
 class LabelSets:
-    """Any of several labels at once, at most 52: as many as a float has bits."""
+    """Any of several labels at once."""
 
     multi = True
     most = 0
-    MOST_LABELS = 52
 
     def __init__(self, names: list[Any]) -> None:
         self.names = names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,14 +84,54 @@ def check_costs(owner: str, costs: Any) -> tuple[float, float]:
     return numbers_[0], numbers_[1]
 
 
-def check_classes(owner: str, classes: Any) -> list[Any]:
+def check_classes(owner: str, classes: Any, name: str = "classes") -> list[Any]:
     """At least two different labels, strings or numbers."""
-    given = [] if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable) else list(classes)
-    found = [label.item() if isinstance(label, np.generic) else label for label in given]
-    words = [isinstance(label, str) for label in found]
+    ordered = isinstance(classes, Iterable) and not isinstance(classes, (str, bytes, set, frozenset))
+    found = [label.item() if isinstance(label, np.generic) else label for label in classes] if ordered else []
+    words = [isinstance(label, str) and "\0" not in label for label in found]
     figures = [isinstance(label, (int, float)) and label == label for label in found]  # NaN is not itself
     if len(found) < 2 or not (all(words) or all(figures)) or len(set(found)) < len(found):
-        raise InputError(f"classes must be at least two different strings or numbers, got {classes!r}.", owner=owner)
+        raise InputError(
+            f"{name} must be a list of at least two different strings or numbers, not both, got {_short(classes)}.",
+            owner=owner,
+        )
+    return found
+
+
+LONGEST_LABEL = 200
+"""A label of more characters is free text."""
+
+
+def _short(value: Any) -> str:
+    """How an error shows a value that may be long."""
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:90]}..."
+
+
+def check_label_vector(owner: str, y: Any, n: int) -> np.ndarray:
+    """One label for each of n instances, whatever they are."""
+    if isinstance(y, np.ma.MaskedArray):
+        raise InputError("y must be a plain array, got a masked one; fill it first.", owner=owner)
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
+    return labels
+
+
+def numbered(owner: str, labels: np.ndarray, number: Callable[[Any], int]) -> np.ndarray:
+    """The numbers of labels, as floats; an error says in which row the label comes first."""
+    plain = labels.tolist()
+    known: dict[Any, float] = {}
+    found = np.empty(len(plain))
+    for i, label in enumerate(plain):
+        try:
+            found[i] = known[label]
+        except (KeyError, TypeError):
+            try:
+                found[i] = known[label] = float(number(label))
+            except InputError as error:
+                sentence = error.sentence.removesuffix(".")
+                raise InputError(f"{sentence} in row {i}.", owner=owner, parameter="y", row=i) from None
     return found
 
 
@@ -137,44 +177,44 @@ def check_new_label(owner: str, known: list[Any], label: Any) -> Any:
     figure = isinstance(found, (int, float)) and found == found
     if not (word or figure) or (known and isinstance(known[0], str) != word):
         kind = "a string or a number" if not known else f"a {'string' if isinstance(known[0], str) else 'number'}"
-        raise InputError(f"the label must be {kind}{', as those before' if known else ''}, got {label!r}.", owner=owner)
+        like = ", as those before" if known else ""
+        raise InputError(f"the label must be {kind}{like}, got {_short(label)}.", owner=owner)
+    if word and (len(found) > LONGEST_LABEL or "\0" in found):
+        raise InputError(
+            f"the label must have at most {LONGEST_LABEL} characters, and no zero one, got {_short(label)}.",
+            owner=owner,
+        )
     return found
 
 
 def check_open_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
     """The numbers of the classes that labels name, as floats; labels that are none yet come after them, in a list."""
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
-    known, new, places = list(places), list[Any](), dict(places)
-    values, first, where = np.unique(labels, return_index=True, return_inverse=True)
-    numbers = np.zeros(len(values))
-    for at in np.argsort(first):
-        label = check_new_label(owner, known or new, values[at])
-        if label not in places:
-            places[label] = len(places)
+    every: dict[Any, int] = dict(places)
+    new: list[Any] = []
+
+    def number(given: Any) -> int:
+        label = check_new_label(owner, list(places)[:1] or new, given)
+        if label not in every:
+            every[label] = len(every)
             new.append(label)
-        numbers[at] = places[label]
-    return numbers[where], new
+        return every[label]
+
+    return numbered(owner, check_label_vector(owner, y, n), number), new
 
 
 def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:
     """The number of the class that a label names."""
-    label = label.item() if isinstance(label, np.generic) else label
-    if not isinstance(label, (str, int, float)) or label not in places:
+    found = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(found, (str, int, float)) or found not in places:
         classes = list(places)
-        listed = ", ".join(map(repr, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
-        raise InputError(f"the label must be one of the classes {listed}, got {label!r}.", owner=owner)
-    return places[label]
+        listed = ", ".join(map(_short, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
+        raise InputError(f"the label must be one of the classes {listed}, got {_short(label)}.", owner=owner)
+    return places[found]
 
 
 def check_class_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> np.ndarray:
     """The numbers of the classes that labels name, as floats."""
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
-    values, where = np.unique(labels, return_inverse=True)
-    return np.array([check_class(owner, places, label) for label in values], float)[where]
+    return numbered(owner, check_label_vector(owner, y, n), lambda label: check_class(owner, places, label))
 
 
 LARGEST_LABEL = 1e100

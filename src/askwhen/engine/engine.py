@@ -646,7 +646,7 @@ class Engine:
             if self.open(label) is None:
                 for known in reversed(new[:opened]):
                     self.close(known)
-                raise no_room("learn", self.most, "a row")
+                raise no_room("learn", self.most, at_row(int(np.argmax(labels == len(self.places)))))
         try:
             self._learn(rows, labels)
         except BaseException:
@@ -786,7 +786,7 @@ _COMPILED = (
 def no_room(owner: str, most: int, where: str) -> InputError:
     """Why a label opens no class."""
     return InputError(
-        f"the label of {where} would be one class more than the {most:,} that most_classes allows for.",
+        f"the label of {where} would be one class more than the {most:,} that may appear; is it free text?",
         owner=owner,
     )
 

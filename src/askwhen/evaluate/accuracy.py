@@ -47,9 +47,9 @@ class Accuracy:
         The accuracy over the last 1,000, 5,000 and 20,000 rounds. Each window's interval covers its true value at all
         rounds of the window at once with this confidence; it is not the chance that all windows of a long life do.
     f_measure, precision, recall : Estimate
-        Of the label +1, over all rounds.
+        Of the label +1, over all rounds; unknown where there are several classes.
     classes : dict of label to ClassAccuracy
-        Precision, recall and F of every class, where a sampler has several.
+        Precision, recall and F of every class, where a sampler has several. A trace does not know the labels.
     confusion : list of lists of Estimate, or None
         Where a sampler has several classes, at most 127: in row a and column b, the share of the rounds with a
         predicted whose label is b. Each cell's interval is its own, as all others are.
@@ -189,7 +189,8 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     by_label = source.class_tally() if hasattr(source, "class_tally") else None
     if by_label is None:
         return report
-    labels = source.classes
+    labels, unknown = source.classes, Estimate(math.nan, 0.0, 1.0, math.nan, report.rounds)
+    report = replace(report, precision=unknown, recall=unknown, f_measure=unknown)
     if isinstance(by_label, LabelTally):
         return replace(report, classes=dict(zip(labels, by_label_of(by_label, alpha), strict=True)))
     classes = dict(zip(labels, by_class(by_label, alpha, len(labels)), strict=True))

@@ -23,7 +23,7 @@ import numpy as np
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.learner import is_sound
-from ..engine.door import dimensions_of, open_question
+from ..engine.door import check_new_label, dimensions_of, open_question
 from ..engine.engine import Engine, Waiting
 from ..engine.instances import check_instances
 from ..engine.paired_rounds import BOTH, compare_rounds, settle_one
@@ -133,7 +133,7 @@ class SideBySide:
         for name, sampler in (("a", a), ("b", b)):
             if not isinstance(sampler, Sampler) or sampler.classes is None or sampler.tasks:
                 raise InputError(f"{name} must be a Sampler that predicts labels, got {sampler!r}.", owner="SideBySide")
-        if a.classes != b.classes:
+        if _labels(a) != _labels(b):
             raise InputError(
                 f"a and b must predict the same labels, got {a.classes} and {b.classes}.", owner="SideBySide"
             )
@@ -144,7 +144,7 @@ class SideBySide:
 
     def _own(self, a: Sampler, b: Sampler, coins: np.random.Generator) -> None:
         self.a, self.b = a, b
-        self._several = len(a.classes or ()) > 2
+        self._several = a.engine.most > 0 or len(a.classes or ()) > 2
         self._coins = coins
         self._tally: Tally = new_tally((1000,))
         self._sizes = np.zeros(2)
@@ -223,7 +223,9 @@ class SideBySide:
         with self._lock:
             waiting = self._waiting("tell", ask)
             label = y.item() if isinstance(y, np.generic) else y
-            if not isinstance(label, (str, int, float)) or label not in (self.a.classes or ()):
+            if self.a.engine.most:
+                label = check_new_label("tell", self.a.classes or [], y)
+            elif not isinstance(label, (str, int, float)) or label not in (self.a.classes or ()):
                 raise InputError(f"y must be one of {self.a.classes}, got {y!r}.", owner="tell")
             for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
                 if each.query and each.round in sampler.engine.pending:  # it may have been told to one of them alone
@@ -337,7 +339,7 @@ class SideBySide:
         try:
             engine_state.check_kind(header, "SideBySide")
             a, b = (Sampler.of(_engine(header[name], arrays, name, kernel, parts)) for name in ("a", "b"))
-            if a.classes != b.classes or a.classes is None:
+            if _labels(a) != _labels(b) or a.classes is None:
                 raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             about = header[_KIND]
             made = cls.__new__(cls)
@@ -376,8 +378,16 @@ def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
     if max(divmod(engine_state.count(levels), BOTH)) >= LEVELS:
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     a, b = (Ask(*each) for each in asks)
-    labels = pair.a.classes or []
-    known = all(ask.prediction in labels and type(ask.query) is bool for ask in (a, b)) and (a.query or b.query)
+    known = all(
+        (ask.prediction in (sampler.classes or ()) or (ask.prediction is None and sampler.engine.most))
+        and type(ask.query) is bool
+        for ask, sampler in ((a, pair.a), (b, pair.b))
+    ) and (a.query or b.query)
     if not known or number in pair._open or type(chance) is not float or not 0.0 < chance <= 1.0:
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     return number, _Open(PairAsk(number, a, b, chance, True), place, levels)
+
+
+def _labels(sampler: Sampler) -> Any:
+    """What a sampler predicts; where classes appear, how many may."""
+    return sampler.engine.most or sampler.classes

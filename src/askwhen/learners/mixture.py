@@ -55,6 +55,7 @@ from ..linalg.single import form_in_single, product_in_single, take_square_in_si
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
 from ..validation import check_count, check_flag
 from ..weights.choose_form import check_memory
+from ..weights.classes import MOST_LABELS
 from .diagonal import NAMES as DIAGONAL
 from .diagonal import start_diagonal
 from .label_scale import (
@@ -362,12 +363,16 @@ class Mixture:
     def __post_init__(self) -> None:
         check_flag(self, "regression", self.regression)
         check_flag(self, "multi", self.multi)
+        if self.multi and (self.classes is None or not 2 <= self.classes <= MOST_LABELS):
+            raise InputError(
+                f"multi goes with classes from 2 to {MOST_LABELS}, got classes={self.classes!r}.", owner="Mixture"
+            )
         if self.classes is not None:
             if self.classes != 0 or isinstance(self.classes, bool):
                 check_count(self, "classes", self.classes)
             if self.regression or not (self.classes == 0 or 2 <= self.classes <= MOST_CLASSES):
                 raise InputError(
-                    f"classes must be a number from 2 to {MOST_CLASSES:,} or 0, and not go with regression, got "
+                    f"there must be 2 to {MOST_CLASSES:,} classes, and they do not go with regression, got "
                     f"{self.classes!r}.",
                     owner="Mixture",
                 )

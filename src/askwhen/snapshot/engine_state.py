@@ -35,7 +35,7 @@ from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
 from ..trace.trace import Ask
 from ..weights.choose_form import fitting, matrix_bytes
-from ..weights.classes import FIRST_ROOMS
+from ..weights.classes import FIRST_ROOMS, MOST_LABELS
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
 from . import first_release
@@ -288,7 +288,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
         raise SnapshotError(_CONTRADICTION, owner="load")
     answers: Any = None if names is None else Classes([] if most else names, most)
     if names is not None and flag(header.get("multi", False)):
-        if len(names) > LabelSets.MOST_LABELS or most:
+        if len(names) > MOST_LABELS or most:
             raise SnapshotError(_CONTRADICTION, owner="load")
         answers = LabelSets(names)
     if answers is not None and answers.multi != getattr(parts.learner, "multi", answers.multi):

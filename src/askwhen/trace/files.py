@@ -260,5 +260,13 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
         floor=float(known.get("floor", 0.0)),
         blind=bool(known.get("blind", np.isnan(columns["margin"].astype(float)).any())),
         costs=None if costs is None else (float(costs[0]), float(costs[1])),
-        several=bool(known.get("several", prediction.dtype.kind in "OU")),
+        several=bool(known.get("several", _names_classes(prediction, columns["margin"].astype(float)))),
     )
+
+
+def _names_classes(prediction: np.ndarray, margin: np.ndarray) -> bool:
+    """Whether predictions are classes, where a file does not say: neither -1 and +1, nor the margins of a regressor."""
+    if prediction.dtype.kind in "OUb":
+        return True
+    numbers = prediction.astype(float)
+    return not (np.isin(numbers, (-1.0, 1.0)).all() or np.array_equal(numbers, margin, equal_nan=True))

@@ -23,6 +23,9 @@ from ..linalg.vectors import all_within
 FIRST_ROOMS = 4
 """For classes that appear by and by; there are more when these are taken."""
 
+MOST_LABELS = 52
+"""Of which any may apply at once: as many as a float has bits."""
+
 TINY = 5e-324
 """So that the gap of a tie is positive: the positive side of the rule's boundary stands for "predicted right"."""
 

@@ -53,6 +53,8 @@ def why(facts: dict[str, Any]) -> str:
     """What happened in a round, in sentences."""
     p, P, u, asked = (facts[name] for name in ("margin", "probability", "coin", "queried"))
     said = facts["prediction"]
+    if facts.get("several") and (said == "" or said != said):  # as CSV has it
+        said = None
     shown = f"{said:+g}" if not facts.get("several") else said
     if facts.get("several") and said is None:
         first = f"Round {facts['round']} predicted no class, since no label was told yet."

@@ -101,10 +101,14 @@ def label(
 def keys_of(classes: list[str]) -> dict[str, str]:
     """A key for every label: its first letter where no other begins so, else its number, else any letter that is free.
 
+    Labels that are single digits are their own keys.
+
     Labels for which no key is left are found by typing a part of their name.
     """
     if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
         raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
+    if all(len(name) == 1 and name.isdigit() for name in classes):
+        return {name: name for name in classes}
     firsts = [name[0].lower() for name in classes]
     taken = (*_UNDO, *_QUIT)
     own = {first for first in firsts if firsts.count(first) == 1 and first.isalpha() and first not in taken}
