@@ -19,6 +19,7 @@ from askwhen.learners.auto_classes import AutoClassesState
 from askwhen.weights.second_order_classes import SharedState
 from tests.streams import every_sequence_of_coins
 
+pytestmark = pytest.mark.xdist_group("several classes")  # they compile the same rounds
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LEARNERS = {
     "Perceptron": (aw.Perceptron(), EachState),

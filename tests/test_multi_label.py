@@ -13,6 +13,7 @@ import askwhen as aw
 from askwhen.engine.label_tally import EXPECTED, RESIDUAL
 from askwhen.evaluate import accuracy
 
+pytestmark = pytest.mark.xdist_group("several classes")  # they compile the same rounds
 LABELS = ["a", "b", "c"]
 LEARNERS = [None, aw.Perceptron(), aw.LeastSquares(), aw.Lasec(1.0, 50.0), aw.AutoLasec()]
 

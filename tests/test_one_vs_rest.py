@@ -12,6 +12,7 @@ from askwhen.engine.class_tally import EXPECTED, RESIDUAL, UNSEEN
 from askwhen.evaluate import accuracy
 from tests.streams import every_sequence_of_coins
 
+pytestmark = pytest.mark.xdist_group("several classes")  # they compile the same rounds
 CLASSES = ["ant", "bee", "cat"]
 
 
