@@ -305,15 +305,15 @@ class Sampler:
         learner = self._engine.learner
         if learner is None:
             return "unknown"
-        one = learner.learners[0] if isinstance(learner, EachState) else learner
+        one = learner.learners[0] if isinstance(learner, EachState) else getattr(learner, "one", learner)
         return "primal" if expansion_of(one) is None else "dual"
 
     @property
     def support(self) -> tuple[Any, np.ndarray]:
         """The instances that the dual form keeps, as rows, and their coefficients; both empty in primal form."""
         learner = self._engine.learner
-        if isinstance(learner, EachState):
-            raise InputError("every class has kept instances of its own, which are not shown.", owner="support")
+        if self._engine.answers is not None and learner is not None:
+            raise InputError("every class has coefficients of its own, which are not shown.", owner="support")
         w = None if learner is None else kept(learner)
         if w is None:
             return np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)

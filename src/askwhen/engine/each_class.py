@@ -1,7 +1,7 @@
 """A learner of two labels for every class, played as one learner: what serves classes with any learner there is.
 
-Where the classes can share a matrix, they do: see :mod:`askwhen.weights.second_order_classes`, and for AutoLasec
-:mod:`askwhen.learners.auto_classes`.
+Where the classes can share a matrix, they do: see :mod:`askwhen.weights.second_order_classes`, in dual form
+:mod:`askwhen.weights.second_order_dual_classes`, and for AutoLasec :mod:`askwhen.learners.auto_classes`.
 
 ==========  ==========================================================
 m_j, q_j    what the learner of class j says, p_j = m_j / (1 + q_j)
@@ -41,6 +41,8 @@ from ..weights.choose_form import check_memory, fitting, matrix_bytes
 from ..weights.classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
 from ..weights.second_order import FullState, RootState
 from ..weights.second_order_classes import share
+from ..weights.second_order_dual import DualState
+from ..weights.second_order_dual_classes import share_dual
 from .players import (
     ENTER,
     FORM,
@@ -106,6 +108,8 @@ def start_classes(learner: Any, d: int, sparse: bool, opened: int, by_uncertaint
     one = learner.start(d, sparse)
     if isinstance(one, (RootState, FullState)) and one.queried:
         return share(one, opened, multi)
+    if isinstance(one, DualState) and one.queried:
+        return share_dual(one, opened, multi)
     if isinstance(one, AutoState) and one.queried:
         return share_levels(one, opened, multi)
     fits = fitting(learner, d, sparse, k)

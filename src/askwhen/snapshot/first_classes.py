@@ -20,6 +20,7 @@ from ..learners.auto_classes import AutoClassesState
 from ..rules import Always
 from ..weights.kernels import Kernel
 from ..weights.second_order_classes import SharedState
+from ..weights.second_order_dual_classes import SharedDualState
 from . import engine_state
 
 KEY = "one_vs_rest"
@@ -61,6 +62,9 @@ def _together(judge: Engine, learners: list[Engine], classes: list[Any]) -> Engi
         if isinstance(engine.learner, SharedState):
             weights = np.array([state.w for state in states])
             engine.learner = engine.learner._replace(one=states[0], weights=weights)
+        elif isinstance(engine.learner, SharedDualState):
+            coef, primal = np.concatenate([state.w.coef for state in states]), np.array([s.w.primal for s in states])
+            engine.learner = engine.learner._replace(one=states[0], coef=coef, primal=primal)
         elif isinstance(engine.learner, AutoClassesState):  # every class had mixture weights of its own
             weights = np.array([state.w for state in states]).swapaxes(0, 1).copy()
             mix = np.mean([state.mix for state in states], axis=0)
