@@ -1,0 +1,114 @@
+"""Group commit: what came while the last commit was on its way to the disk goes with the next, all at once.
+
+The event loop adds to a list; one thread takes the whole list and commits it. An error is final: the thread ends, every
+waiting request fails, and whoever owns the commits stops the process. It never tries again: after an error of fsync the
+pages that failed may be marked clean, and a second try would "succeed" without writing them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from .errors import StoppingError
+from .store.rows import Event, Snapshot, Store
+
+Failed = Callable[[BaseException], None]
+Made = Callable[[], Snapshot]
+
+
+class Commits:
+    """Owns the store. Everything but ``_work`` runs in the thread of the event loop.
+
+    Parameters
+    ----------
+    store : Store
+        Where batches go.
+    failed : callable
+        Is told of the error that ended the commits, in the event loop.
+    """
+
+    def __init__(self, store: Store, failed: Failed) -> None:
+        self._store, self._failed = store, failed
+        self._loop = asyncio.get_running_loop()
+        self._events: list[Event] = []
+        self._snapshots: list[Made] = []
+        self._batch: asyncio.Future[None] = self._loop.create_future()
+        self._committing: asyncio.Future[None] | None = None
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._closed = False
+        self.error: BaseException | None = None
+        self.seconds = 0.0
+        self.batches = 0
+        self._thread = threading.Thread(target=self._work, name="commits", daemon=True)
+        self._thread.start()
+
+    def add(self, events: Sequence[Event], snapshot: Made | None = None) -> asyncio.Future[None]:
+        """Put events into the next batch; what is returned is done when they are on the disk.
+
+        A snapshot is given as a function, which the other thread calls, since packing one takes a while.
+        """
+        if self.error is not None or self._closed:
+            raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
+        with self._lock:
+            self._events.extend(events)
+            if snapshot is not None:
+                self._snapshots.append(snapshot)
+            batch = self._batch
+        self._wake.set()
+        return batch
+
+    async def settled(self) -> None:
+        """Wait until everything that was added so far is on the disk."""
+        with self._lock:
+            batch = self._batch if self._events or self._snapshots else self._committing
+        if batch is not None:
+            await asyncio.shield(batch)
+        if self.error is not None:
+            raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
+
+    def _work(self) -> None:
+        while True:
+            self._wake.wait()
+            with self._lock:
+                self._wake.clear()
+                events, snapshots, batch = self._events, self._snapshots, self._batch
+                if not events and not snapshots:
+                    if self._closed:
+                        return
+                    continue
+                self._events, self._snapshots, self._batch = [], [], self._loop.create_future()
+                self._committing = batch
+            started = time.perf_counter()
+            try:
+                self._store.write(events, [make() for make in snapshots])
+            except BaseException as error:
+                self._loop.call_soon_threadsafe(self._fail, batch, error)
+                return
+            self._loop.call_soon_threadsafe(self._done, batch, time.perf_counter() - started)
+
+    def _done(self, batch: asyncio.Future[None], seconds: float) -> None:
+        self.seconds += seconds
+        self.batches += 1
+        if self._committing is batch:
+            self._committing = None
+        batch.set_result(None)
+
+    def _fail(self, batch: asyncio.Future[None], error: BaseException) -> None:
+        self.error = error
+        for each in {batch, self._batch}:
+            if not each.done():
+                each.set_exception(
+                    StoppingError("the database failed, so that the service stops; send it again.", owner="serve")
+                )
+                each.exception()  # it may be that nobody waits
+        self._failed(error)
+
+    async def close(self) -> None:
+        """Commit what waits and end the thread; the store stays open."""
+        self._closed = True
+        self._wake.set()
+        await asyncio.to_thread(self._thread.join)

@@ -1,0 +1,59 @@
+"""The errors of the service. Each has the HTTP status that it is answered with."""
+
+from __future__ import annotations
+
+from ..errors import AskwhenError
+
+
+class ServiceError(AskwhenError):
+    """Something the service refuses to do."""
+
+    status = 400
+
+
+class NotFoundError(ServiceError):
+    """There is no such stream, question or token."""
+
+    status = 404
+
+
+class ConflictError(ServiceError):
+    """It cannot be done as things are now: the slot is taken, the stream is paused."""
+
+    status = 409
+
+
+class NotSignedInError(ServiceError):
+    """No token came, or one that nobody knows."""
+
+    status = 401
+
+
+class NotAllowedError(ServiceError):
+    """The token does not have the role, or not for this stream."""
+
+    status = 403
+
+
+class TooLargeError(ServiceError):
+    """A body, a line or a batch is larger than the service takes."""
+
+    status = 413
+
+
+class TooManyError(ServiceError):
+    """Requests come faster than the service takes them."""
+
+    status = 429
+
+
+class StoppingError(ServiceError):
+    """The service is stopping; what was asked was not done."""
+
+    status = 503
+
+
+class StoreError(ServiceError):
+    """The database cannot be used: wrong version, unsafe settings, another owner, an error of the disk."""
+
+    status = 500

@@ -1,0 +1,208 @@
+"""The log in an SQLite file.
+
+One connection writes, in WAL mode with synchronous=FULL, so that a commit is on the disk when it returns. It is also
+the only one that checkpoints: SQLite's automatic checkpoint swallows errors of fsync, so it is off, and ours raises
+them.
+Readers have connections of their own, which cannot write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+import apsw
+
+from ...system.whole_file import open_alone
+from ..errors import StoreError
+from .migrations import missing
+from .rows import Event, Snapshot
+
+CHECKPOINT_PAGES = 2_000
+"""Of the WAL: so many are copied into the database at once, 8 MB."""
+
+_KEPT = 2
+_COLUMNS = "stream, seq, time, kind, question, key, facts, row, shown"
+_OLDEST = (3, 51, 3)
+
+
+class SqliteStore:
+    """The connection that writes to a file; nobody else may, and a lock beside the file sees to that.
+
+    Parameters
+    ----------
+    path : str
+        The file; made where there is none.
+    vfs : str, optional
+        The layer between SQLite and the disk, for tests that take the power away. Such a store has no lock and reads
+        through the connection that writes.
+    synchronous : str, default "full"
+        For tests, which show that anything less loses rows.
+    """
+
+    quick = True
+
+    def __init__(self, path: str, vfs: str | None = None, synchronous: str = "full") -> None:
+        check_version()
+        self._path, self._vfs = path, vfs
+        self._lock: BinaryIO | None = None
+        if vfs is None:
+            self._lock = locked(path)
+        try:
+            self.connection = apsw.Connection(path, vfs=vfs)
+            self._prepare(synchronous)
+        except StoreError:
+            self.close()
+            raise
+        except apsw.Error as error:
+            self.close()
+            raise StoreError(f"{path} cannot be used: {error}.", owner="serve") from error
+
+    def _prepare(self, synchronous: str) -> None:
+        run = self.connection.execute
+        if self._vfs is not None:
+            run("pragma locking_mode = exclusive")  # before WAL, so that no shared memory is needed
+        if run("pragma journal_mode = wal").get != "wal":
+            raise StoreError(f"{self._path} cannot be used in WAL mode.", owner="serve")
+        run(f"pragma synchronous = {synchronous}")
+        self.connection.wal_autocheckpoint(0)
+        self.connection.set_busy_timeout(10_000)
+        self._pages = 0
+        self.connection.set_wal_hook(self._note_pages)
+        self._migrate()
+        self.checkpoint()
+
+    def _migrate(self) -> None:
+        run = self.connection.execute
+        run("begin immediate")
+        try:
+            run("create table if not exists versions (number integer primary key, applied text not null) strict")
+            applied = run("select count(*) from versions").get
+            for number, script in missing("sqlite", applied):
+                run(script)
+                run("insert into versions values (?, datetime('now'))", (number,))
+        except BaseException:
+            run("rollback")
+            raise
+        run("commit")
+
+    def _note_pages(self, _connection: Any, _name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot] = ()) -> None:
+        """Write all of them or none, and copy the WAL into the database where it has grown long."""
+        connection = self.connection
+        connection.execute("begin immediate")
+        if events:
+            connection.executemany(f"insert into events ({_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
+        for snapshot in snapshots:
+            connection.execute("insert or replace into snapshots values (?, ?, ?, ?, ?)", snapshot)
+            connection.execute(
+                "delete from snapshots where stream = ? and seq not in "
+                "(select seq from snapshots where stream = ? order by seq desc limit ?)",
+                (snapshot.stream, snapshot.stream, _KEPT),
+            )
+        connection.execute("commit")
+        if self._pages > CHECKPOINT_PAGES:
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Copy the WAL into the database; any error is raised, and a reader in the way is no error."""
+        self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        self._pages = 0
+
+    def reader(self) -> SqliteReader:
+        """A new connection that only reads."""
+        if self._vfs is not None:
+            return SqliteReader(self.connection)
+        found = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READONLY)
+        found.set_busy_timeout(10_000)
+        return SqliteReader(found)
+
+    def close(self) -> None:
+        """Close the connection, which copies the rest of the WAL, and give the lock back."""
+        connection = getattr(self, "connection", None)
+        if connection is not None:
+            connection.close()
+        if self._lock is not None:
+            self._lock.close()
+
+
+class SqliteReader:
+    """A connection that only reads."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def events(self, stream: int, after: int, limit: int, kinds: Sequence[str] = ()) -> list[Event]:
+        """The events of a stream after this one, in order."""
+        wanted = f"and kind in ({', '.join('?' * len(kinds))})" if kinds else ""
+        return self._events(f"stream = ? and seq > ? {wanted} order by seq limit ?", (stream, after, *kinds, limit))
+
+    def event(self, stream: int, seq: int) -> Event | None:
+        """One event."""
+        return next(iter(self._events("stream = ? and seq = ?", (stream, seq))), None)
+
+    def by_keys(self, stream: int, keys: Sequence[str]) -> list[Event]:
+        """The events that these keys made."""
+        found: list[Event] = []
+        for first in range(0, len(keys), 500):
+            part = keys[first : first + 500]
+            found += self._events(f"stream = ? and key in ({', '.join('?' * len(part))})", (stream, *part))
+        return found
+
+    def of_question(self, stream: int, question: int) -> list[Event]:
+        """Everything that happened to one question, in order."""
+        return self._events("stream = ? and question = ? order by seq", (stream, question))
+
+    def last(self, stream: int) -> int:
+        """The number of the last event of a stream."""
+        found: int = self._connection.execute("select max(seq) from events where stream = ?", (stream,)).get or 0
+        return found
+
+    def last_time(self) -> float:
+        """The latest time in all logs."""
+        # Times never go back, so the last event of each stream has the latest of the stream.
+        sql = (
+            "with recursive streams(stream) as (select min(stream) from events union all "
+            "select (select min(stream) from events where stream > streams.stream) from streams where stream not null) "
+            "select max((select time from events where stream = streams.stream order by seq desc limit 1)) from streams"
+        )
+        return float(self._connection.execute(sql).get or 0.0)
+
+    def snapshot(self, stream: int) -> Snapshot | None:
+        """The newest snapshot of a stream."""
+        sql = "select stream, seq, about, books, model from snapshots where stream = ? order by seq desc limit 1"
+        row = self._connection.execute(sql, (stream,)).fetchone()
+        return None if row is None else Snapshot(*row)
+
+    def _events(self, condition: str, values: Sequence[Any]) -> list[Event]:
+        rows = self._connection.execute(f"select {_COLUMNS} from events where {condition}", values)
+        return [Event(*row) for row in rows]
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def locked(path: str) -> BinaryIO:
+    """A lock on a database file, as long as what is returned stays open."""
+    try:
+        lock = open_alone(f"{path}.lock")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}.", owner="serve") from error
+    if lock is None:
+        raise StoreError(f"another process of askwhen serves {path}; stop it first, or ask it.", owner="serve")
+    return lock
+
+
+def check_version() -> None:
+    """Refuse an SQLite that can lose committed rows when a checkpoint meets a write."""
+    version = tuple(map(int, apsw.sqlite_lib_version().split(".")))
+    if version < _OLDEST:
+        raise StoreError(
+            f"SQLite {apsw.sqlite_lib_version()} can lose committed rows; install the wheel of apsw, "
+            f"which brings a newer one than {'.'.join(map(str, _OLDEST))}.",
+            owner="serve",
+        )

@@ -1,0 +1,117 @@
+"""The log in a database: versions, order, keys, one writer."""
+
+import apsw
+import pytest
+
+from askwhen.service.errors import StoreError
+from askwhen.service.store import Event, Snapshot, open_store, sqlite
+from askwhen.service.store.migrations import scripts
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    yield store
+    store.close()
+
+
+def event(stream, seq, **given):
+    return Event(stream, seq, float(seq), "answered", given.pop("question", None), given.pop("key", None), "{}")
+
+
+def test_what_is_written_is_read_in_order(store):
+    store.write([event(s, q) for q in range(1, 4) for s in (1, 2)], [])
+    reader = store.reader()
+    assert [each.seq for each in reader.events(1, 1, 10)] == [2, 3]
+    assert [each.seq for each in reader.events(2, 0, 2)] == [1, 2]
+    assert (reader.last(1), reader.last(7), reader.last_time()) == (3, 0, 3.0)
+    assert reader.event(2, 3) == event(2, 3)
+    assert reader.event(2, 4) is None
+    reader.close()
+
+
+def test_events_are_found_by_key_and_by_question(store):
+    store.write([event(1, 1, key="i:a", question=0), event(1, 2, key="a:b", question=0), event(2, 1, key="i:a")], [])
+    reader = store.reader()
+    assert [each.seq for each in reader.by_keys(1, ["i:a", "a:b", "none"])] == [1, 2]
+    assert [each.seq for each in reader.of_question(1, 0)] == [1, 2]
+    assert reader.by_keys(1, [f"i:{i}" for i in range(2000)] + ["a:b"]) == [event(1, 2, key="a:b", question=0)]
+    reader.close()
+
+
+def test_a_batch_with_a_key_twice_is_refused_whole(store):
+    store.write([event(1, 1, key="i:a")], [])
+    with pytest.raises(apsw.ConstraintError):
+        store.write([event(1, 2), event(1, 3, key="i:a")], [])
+    store.connection.execute("rollback")
+    reader = store.reader()
+    assert reader.last(1) == 1
+    reader.close()
+
+
+def test_the_last_two_snapshots_are_kept(store):
+    for seq in (5, 9, 12):
+        store.write([], [Snapshot(1, seq, "{}", b"b%d" % seq, b"m")])
+    reader = store.reader()
+    assert reader.snapshot(1) == Snapshot(1, 12, "{}", b"b12", b"m")
+    assert reader.snapshot(2) is None
+    assert store.connection.execute("select group_concat(seq) from snapshots").get == "9,12"
+    reader.close()
+
+
+def test_a_reader_cannot_write(store):
+    reader = store.reader()
+    with pytest.raises(apsw.ReadOnlyError):
+        reader._connection.execute("delete from events")
+    reader.close()
+
+
+def test_a_second_process_is_refused(store, tmp_path):
+    with pytest.raises(StoreError, match=r"another process of askwhen serves .*log\.db; stop it first"):
+        open_store(str(tmp_path / "log.db"))
+
+
+def test_a_database_of_a_later_version_is_refused(tmp_path):
+    path = str(tmp_path / "log.db")
+    open_store(path).close()
+    with apsw.Connection(path) as connection:
+        connection.execute("insert into versions values (99, '')")
+        connection.execute("delete from versions where number = 99")
+        connection.execute(f"insert into versions values ({len(scripts('sqlite')) + 1}, '')")
+    connection.close()
+    with pytest.raises(StoreError, match="the database has version 2, of a later askwhen"):
+        open_store(path)
+
+
+def test_a_file_that_is_no_database_is_refused_in_a_sentence(tmp_path):
+    (tmp_path / "log.db").write_bytes(b"something else\n" * 100)
+    with pytest.raises(StoreError, match="cannot be used"):
+        open_store(str(tmp_path / "log.db"))
+    with pytest.raises(StoreError, match="No such file"):
+        open_store(str(tmp_path / "nowhere" / "log.db"))
+
+
+def test_the_settings_are_the_safe_ones(store):
+    run = store.connection.execute
+    assert (run("pragma journal_mode").get, run("pragma synchronous").get) == ("wal", 2)
+    assert run("pragma wal_autocheckpoint").get == 0
+
+
+def test_the_log_is_copied_out_of_the_wal(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "CHECKPOINT_PAGES", 20)
+    store = open_store(str(tmp_path / "log.db"))
+    for i in range(200):
+        store.write([event(1, i + 1)._replace(row=bytes(3000))], [])
+    assert (tmp_path / "log.db-wal").stat().st_size < 60 * 4096
+    assert (tmp_path / "log.db").stat().st_size > 100 * 3000
+    store.close()
+
+
+def test_an_old_sqlite_is_refused(monkeypatch):
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.40.1")
+    with pytest.raises(StoreError, match=r"SQLite 3\.40\.1 can lose committed rows"):
+        sqlite.check_version()
+
+
+def test_both_databases_have_the_same_versions():
+    assert [number for number, _ in scripts("sqlite")] == [number for number, _ in scripts("postgresql")]
