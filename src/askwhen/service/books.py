@@ -1,0 +1,141 @@
+"""What may be done to the questions of a stream.
+
+Commands look and refuse, or say what is to happen: facts, which ``apply`` makes happen. Nothing here knows a clock, a
+store or a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .errors import ConflictError
+from .events import Answered, Corrected, Disputed, Fact, Forgotten, Leased, Released, Reviewed, Skipped, Told, Undone
+from .ledger import Ledger
+from .questions import DISPUTED, NO_LABEL, Question, decision
+
+MOST_LEASES = 3
+"""That one person holds at once: the question shown, and those fetched ahead."""
+
+EXPIRED, UNSURE = "it expired without an answer", "nobody was sure"
+
+Happening = tuple[int, Fact]
+"""The round of a question, and what happens to it."""
+
+
+class Books(Ledger):
+    """The commands on a ledger."""
+
+    def next(self, annotator: str, now: float) -> Happening | None:
+        """A slot of the next question for somebody; at the limit of leases, the oldest that they hold."""
+        settings = self.settings
+        for round in self._ends.due(now):
+            question = self.questions.get(round)
+            if question is not None and question.free_slot(now) is not None and not question.disputed:
+                self._queue.add(question)
+        held = self._held(annotator, now)
+        if len(held) >= MOST_LEASES:
+            _, round, slot = min(held)
+            return round, Leased(slot, annotator, now + settings.lease)
+        for round in self._queue.rounds():
+            question = self.questions[round]
+            if question.is_for(annotator, now):
+                slot = question.slot_for(annotator, now, "next")
+                return round, Leased(slot, annotator, now + settings.lease)
+        return None
+
+    def _held(self, annotator: str, now: float) -> list[tuple[float, int, int]]:
+        found = []
+        for round in self.kept.leases.get(annotator, []):
+            question = self.questions.get(round)
+            for i, slot in enumerate(question.slots if question is not None else []):
+                if slot.annotator == annotator and slot.is_held(now):
+                    found.append((slot.until, round, i))
+        return found
+
+    def renew(self, round: int, annotator: str, now: float) -> Happening:
+        """Hold a slot longer."""
+        slot = self.find(round).slot_for(annotator, now, "renew")
+        return round, Leased(slot, annotator, now + self.settings.lease)
+
+    def release(self, round: int, annotator: str, now: float) -> Happening:
+        """Give a slot back."""
+        question = self.find(round)
+        slot = question.slot_of(annotator)
+        if slot is None or not question.slots[slot].is_held(now):
+            raise ConflictError(f"{annotator} holds no slot of this question.", owner="release")
+        return round, Released(slot, annotator)
+
+    def answer(self, round: int, annotator: str, label: str | None, now: float, lead: float | None = None) -> Happening:
+        """Fill a slot; without a label, somebody is unsure."""
+        question = self.find(round)
+        slot = question.slot_for(annotator, now, "answer")
+        return round, Answered(slot, annotator, label, lead)
+
+    def skip(self, round: int, annotator: str, now: float) -> Happening:
+        """Never show a question to somebody again."""
+        question = self.find(round)
+        question.slot_for(annotator, now, "skip")
+        return round, Skipped(annotator)
+
+    def undo(self, round: int | None, annotator: str, now: float) -> Happening:
+        """Take an answer back: of this question, or the last one."""
+        if round is None:
+            recent = self.kept.recent.get(annotator)
+            if not recent:
+                raise ConflictError(f"{annotator} has no recent answer to undo; name the question.", owner="undo")
+            round = recent[-1]
+        question = self.find(round)
+        slot = question.slot_of(annotator)
+        if slot is None or question.slots[slot].answer is None:
+            raise ConflictError(f"{annotator} has no answer to this question.", owner="undo")
+        return round, Undone(slot, annotator, now + self.settings.lease, question.told)
+
+    def review(self, round: int, annotator: str, label: str | None) -> Happening:
+        """Decide what the label is, whatever the answers say."""
+        question = self.find(round)
+        if not question.is_full and not question.told:
+            raise ConflictError("the question is not answered yet, so that there is nothing to review.", owner="review")
+        return round, Reviewed(annotator, label)
+
+    def due(self, now: float) -> Iterator[Happening]:
+        """What follows from answers and from time: tell, forget, dispute, correct. Each must be applied at once."""
+        looked = dict.fromkeys([*self._early, *self._graces.due(now)])
+        self._early.clear()
+        for round in looked:
+            question = self.questions.get(round)
+            if question is not None and question.is_full and not question.disputed:
+                grace = self.settings.grace
+                if all(each.settled or now >= each.time + grace for each in question.answers):
+                    yield from self._concluded(question)
+        for round in self._expiries.due(now):
+            question = self.questions.get(round)
+            if question is None or question.is_full or question.told:
+                continue
+            ends = [slot.until for slot in question.slots if slot.is_held(now)]
+            if ends:
+                self._expiries.add(min(ends), round)
+            elif question.answers:
+                found = decision(question.answers, self.settings.decide)
+                yield round, Told(found) if isinstance(found, str) else Forgotten(EXPIRED)
+            else:
+                yield round, Forgotten(EXPIRED)
+
+    def _concluded(self, question: Question) -> Iterator[Happening]:
+        """What the answers to a full question come to."""
+        found = decision(question.answers, self.settings.decide)
+        if found is DISPUTED:
+            yield question.round, Disputed()
+        else:
+            yield from self.settled(question, None if found is NO_LABEL else str(found), UNSURE)
+
+    def settled(self, question: Question, label: str | None, why: str) -> Iterator[Happening]:
+        """Tell the model, or where it was told before, correct that."""
+        if question.told:
+            yield question.round, Corrected(label)
+        else:
+            yield question.round, Told(label) if label is not None else Forgotten(why)
+
+    def after_undo(self, question: Question) -> Happening:
+        """What is held to be the label after an answer was undone that the model knew."""
+        found = decision(question.answers, self.settings.decide)
+        return question.round, Corrected(found if isinstance(found, str) else None)

@@ -1,0 +1,122 @@
+"""A sampler for a stream: made from the settings, told in the words of the stream, with its coins in the open.
+
+The sampler tosses its own coins, one for every round, from a generator that its seed determines. The same generator is
+kept here beside it, so that every coin can be stored as a fact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..algorithms import algorithm
+from ..engine.round import unmarked
+from ..errors import InputError, SnapshotError
+from ..prepare import Prepare
+from ..rules import BudgetRule
+from ..sampler import Sampler
+from ..snapshot import engine_state, file_format
+from ..trace.trace import Ask
+from .settings import Settings
+
+_AHEAD = 256
+
+
+class Model:
+    """A sampler and the words of its stream.
+
+    Attributes
+    ----------
+    sampler : Sampler
+        Rounds are played on it; its rounds count from 0, whatever the log says.
+    needs_time : bool
+        Whether its budget is by time, so that rounds are given one.
+    """
+
+    def __init__(self, settings: Settings, sampler: Sampler | None = None) -> None:
+        self.labels = list(settings.labels)
+        self._values: dict[str, Any] = {label: label for label in self.labels}
+        if len(self.labels) == 2:
+            self._values = {self.labels[0]: -1.0, self.labels[1]: 1.0}
+        self._words = {value: label for label, value in self._values.items()}
+        self._take(build(settings) if sampler is None else sampler)
+
+    def _take(self, sampler: Sampler) -> None:
+        self.sampler = sampler
+        self.needs_time = sampler.engine.needs_time
+        self._coins = np.random.Generator(np.random.PCG64(sampler.seed))
+        self._coins.bit_generator.advance(sampler.round)  # type: ignore[attr-defined]
+        self._drawn: list[float] = []
+
+    def ask(self, x: Any, time: float) -> tuple[Ask, float]:
+        """Play a round; what it says, and the coin that was tossed."""
+        ask = self.sampler.ask(x, time if self.needs_time else None)
+        if not self._drawn:
+            self._drawn = self._coins.random(_AHEAD)[::-1].tolist()
+        return ask, self._drawn.pop()
+
+    def level(self, played: int) -> int:
+        """The level of the bet on an open question, which a correction of its answer needs later."""
+        return int(unmarked(self.sampler.engine.pending[played][2])[3])
+
+    def waits(self, played: int) -> bool:
+        """Whether the sampler has this question open."""
+        return played in self.sampler.engine.pending
+
+    def tell(self, played: int, label: str) -> None:
+        """Tell the label of an open question."""
+        self.sampler.tell(played, self._values[label])
+
+    def learn(self, x: Any, label: str) -> None:
+        """Learn the label of an instance that the sampler itself has not asked about."""
+        self.sampler.learn(x, self._values[label])
+
+    def forget(self, played: int) -> None:
+        """Drop an open question."""
+        self.sampler.forget(played)
+
+    def word(self, prediction: Any) -> str:
+        """A prediction in the words of the stream."""
+        return self._words[prediction]
+
+    def dump(self) -> Any:
+        """Everything, as it is now: a function that packs it, which may be called in another thread later."""
+        header, arrays = engine_state.dump(self.sampler.engine, [])
+        copied = {name: np.array(array) for name, array in arrays.items()}
+        return lambda: file_format.pack(header, copied)
+
+    @classmethod
+    def load(cls, settings: Settings, content: bytes) -> Model:
+        """The model of a snapshot."""
+        header, arrays = file_format.unpack(content)
+        engine_state.check_kind(header, "Sampler")
+        (engine,) = engine_state.restore(header, arrays, None)
+        if engine.seed is None:
+            raise SnapshotError("the snapshot has no seed.", owner="load")
+        return cls(settings, Sampler.of(engine))
+
+
+def build(settings: Settings) -> Sampler:
+    """A sampler that has played no round."""
+    if settings.seed is None:
+        raise InputError("the stream has no seed.", owner="stream")
+    budget, kind, several = settings.budget, algorithm(settings.algorithm), len(settings.labels) > 2
+    rate = most = rule = None
+    if budget is not None:
+        timed = budget.per is not None or budget.count is not None
+        rule = BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
+        rate, most = (None, None) if timed else (budget.rate, budget.most)
+    if several and (settings.algorithm.lower() != "default" or settings.raw):
+        raise InputError("more than two labels go with the default algorithm, not raw.", owner="stream")
+    if several:
+        return Sampler(rule=rule, classes=list(settings.labels), seed=settings.seed)
+    prepare = None if settings.raw else Prepare()
+    if budget is not None and rate is None:
+        made = kind.build(settings.letters, share=0.5, prepare=prepare, seed=settings.seed)
+        made = Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed)
+    else:
+        made = kind.build(settings.letters, share=rate, most=most, prepare=prepare, seed=settings.seed)
+    if made.classes is None:
+        raise InputError(f"{settings.algorithm} predicts numbers, and streams have labels.", owner="stream")
+    return made

@@ -1,0 +1,41 @@
+"""The library beside the service: a sampler that follows the log of a stream, event by event."""
+
+import numpy as np
+
+from askwhen.service import row_bytes
+from askwhen.service.events import Forgotten, Instance, Told, facts_of
+from askwhen.service.model import build
+from askwhen.snapshot import engine_state, file_format
+
+
+class Library:
+    """Plays every instance of a log with ``ask``, and every told or forgotten question with ``tell`` and ``forget``."""
+
+    def __init__(self, settings):
+        self.sampler, self.labels = build(settings), list(settings.labels)
+        self.rounds = 0
+
+    def value(self, label):
+        return label if len(self.labels) > 2 else 2 * self.labels.index(label) - 1
+
+    def follow(self, events):
+        for event in events:
+            fact = facts_of(event)
+            if isinstance(fact, Instance):
+                time = event.time if self.sampler.engine.needs_time else None
+                ask = self.sampler.ask(row_bytes.from_bytes(event.row), time)
+                word = ask.prediction if len(self.labels) > 2 else self.labels[(ask.prediction + 1) // 2]
+                assert (fact.round, fact.prediction, fact.asked) == (ask.round, word, ask.query)
+                assert (fact.margin, fact.probability) == (ask.margin, ask.probability)
+                assert fact.asked == (fact.coin < fact.probability)
+                self.rounds += 1
+            elif isinstance(fact, Told):
+                self.sampler.tell(event.question, self.value(fact.label))
+            elif isinstance(fact, Forgotten):
+                self.sampler.forget(event.question)
+
+
+def bits(sampler):
+    """Everything a sampler knows, as bytes."""
+    header, arrays = engine_state.dump(sampler.engine, [])
+    return file_format.pack(header, {name: np.array(array) for name, array in arrays.items()})
