@@ -37,8 +37,8 @@ class Commits:
         self._snapshots: list[Made] = []
         self._batch: asyncio.Future[None] = self._loop.create_future()
         self._committing: asyncio.Future[None] | None = None
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
+        self._on_their_way: list[Event] = []
+        self._lock = threading.Condition()
         self._closed = False
         self.error: BaseException | None = None
         self.seconds = 0.0
@@ -57,9 +57,8 @@ class Commits:
             self._events.extend(events)
             if snapshot is not None:
                 self._snapshots.append(snapshot)
-            batch = self._batch
-        self._wake.set()
-        return batch
+            self._lock.notify()
+            return self._batch
 
     async def settled(self) -> None:
         """Wait until everything that was added so far is on the disk."""
@@ -70,18 +69,21 @@ class Commits:
         if self.error is not None:
             raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
 
+    def unsettled(self) -> list[Event]:
+        """The events that may not be on the disk yet, in order; all others are."""
+        with self._lock:
+            return [*self._on_their_way, *self._events]
+
     def _work(self) -> None:
         while True:
-            self._wake.wait()
             with self._lock:
-                self._wake.clear()
+                while not (self._events or self._snapshots or self._closed):
+                    self._lock.wait()
                 events, snapshots, batch = self._events, self._snapshots, self._batch
                 if not events and not snapshots:
-                    if self._closed:
-                        return
-                    continue
+                    return
                 self._events, self._snapshots, self._batch = [], [], self._loop.create_future()
-                self._committing = batch
+                self._committing, self._on_their_way = batch, events
             started = time.perf_counter()
             try:
                 self._store.write(events, [make() for make in snapshots])
@@ -93,8 +95,9 @@ class Commits:
     def _done(self, batch: asyncio.Future[None], seconds: float) -> None:
         self.seconds += seconds
         self.batches += 1
-        if self._committing is batch:
-            self._committing = None
+        with self._lock:
+            if self._committing is batch:
+                self._committing, self._on_their_way = None, []
         batch.set_result(None)
 
     def _fail(self, batch: asyncio.Future[None], error: BaseException) -> None:
@@ -109,6 +112,7 @@ class Commits:
 
     async def close(self) -> None:
         """Commit what waits and end the thread; the store stays open."""
-        self._closed = True
-        self._wake.set()
+        with self._lock:
+            self._closed = True
+            self._lock.notify()
         await asyncio.to_thread(self._thread.join)

@@ -35,6 +35,9 @@ from .questions import Question
 from .settings import Settings
 from .store.rows import Event
 
+UNPLAYED = -1
+"""In the place of the sampler's round, for a question of a round that this sampler has not played."""
+
 ASKED, COIN, SPENT = "worth asking", "the coin said no", "the budget is spent"
 
 
@@ -92,6 +95,11 @@ class Stream:
         """Go back to what a snapshot has."""
         self.seq = seq
         self._begin(msgspec.json.decode(books, type=State), Model.load(self.settings, model))
+
+    def take(self, model: Model) -> None:
+        """Go on with another model."""
+        self.model = model
+        self._switches = len(model.sampler.engine.switches)
 
     def dump(self) -> tuple[int, bytes, Callable[[], bytes]]:
         """Everything as it is now: the last event, the books, and a function that packs the model."""
@@ -153,6 +161,21 @@ class Stream:
                 owner="serve",
             )
         self._switches = len(self.model.sampler.engine.switches)
+
+    def pass_over(self, event: Event, fact: Instance) -> None:
+        """Take a stored round as decided, without playing it: the model does not know of it."""
+        self._follow(event, fact)
+        if fact.asked:
+            self.books.questions[fact.round].played = UNPLAYED
+
+    def _expect(self, event: Event) -> None:
+        if event.seq != self.seq + 1:
+            raise StoreError(f"the log of stream {self.name} lacks event {self.seq + 1}.", owner="serve")
+
+    def _follow(self, event: Event, fact: Instance) -> None:
+        self._expect(event)
+        self._played(fact, event.seq, event.time)
+        self.seq, self.state.time = event.seq, event.time
 
     # Questions.
 
@@ -231,8 +254,7 @@ class Stream:
 
     def apply(self, event: Event, fact: Fact) -> None:
         """Make an event happen that is no round."""
-        if event.seq != self.seq + 1:
-            raise StoreError(f"the log of stream {self.name} lacks event {self.seq + 1}.", owner="serve")
+        self._expect(event)
         if isinstance(fact, (Told, Forgotten)):
             self._teach(event, fact)
         if event.question is not None:
@@ -269,10 +291,8 @@ class Stream:
         for event in events:
             fact = facts_of(event)
             if isinstance(fact, Instance):
-                if event.seq != self.seq + 1 or fact.round != self.state.round:
-                    raise StoreError(f"the log of stream {self.name} lacks event {self.seq + 1}.", owner="serve")
+                self._expect(event)
                 self.replay(event, fact)
-                self._played(fact, event.seq, event.time)
-                self.seq, self.state.time = event.seq, event.time
+                self._follow(event, fact)
             else:
                 self.apply(event, fact)

@@ -1,0 +1,276 @@
+"""The owner of all streams: one thread, the event loop's, plays and answers; what happened is committed, then told.
+
+A request changes memory, puts its events into the next batch, waits for the commit, and only then replies. So memory
+may be ahead of the disk, but nobody is told of it. Any error that is not a refusal stops the process: the log is what
+is true, and a process that starts again makes everything from it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from ..errors import AskwhenError
+from .clock import Clock
+from .commits import Commits
+from .errors import NotFoundError, StoppingError
+from .events import Created, Fact, encoded, facts_of
+from .provenance import provenance
+from .recovery import created, looking, recovered
+from .settings import Settings
+from .store.rows import Event, Reader, Snapshot, Store
+from .stream import Stream
+from .tokens import Tokens
+
+TAIL = 50_000
+"""So many events of all streams are after the last snapshots; a start plays no more of them again."""
+
+TICK = 0.2
+SERVICE = 0
+"""The number of the log of the service itself."""
+
+log = logging.getLogger("askwhen.service")
+
+
+class Desk:
+    """Everything the service knows, and the only one who changes it.
+
+    Parameters
+    ----------
+    store : Store
+        Where the log is; the desk closes it.
+    clock : Clock, optional
+        What time it is.
+    stop : callable, optional
+        Is called with the error when the process must stop.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock | None = None, stop: Callable[[BaseException], None] | None = None
+    ) -> None:
+        self._store, self.clock = store, Clock() if clock is None else clock
+        self._stop = stop
+        self.streams: dict[str, Stream] = {}
+        self.numbers: dict[int, Stream] = {}
+        self.tokens = Tokens()
+        self.late = asyncio.Lock()
+        self.broken: BaseException | None = None
+        self._seq = 0
+        self._about = provenance()
+        self._tails: dict[int, int] = {}
+        self._in_flight: dict[tuple[int, str], asyncio.Future[Event]] = {}
+        self._watchers: dict[int, set[asyncio.Event]] = {}
+
+    async def start(self, play: bool = True) -> None:
+        """Recover every stream, then begin to commit and to tick."""
+        self._reader = self._store.reader()
+        self._other_reader = self._store.reader()
+        self.clock.not_before(self._reader.last_time())
+        went_on = []
+        for event in created(self._reader):
+            fact = facts_of(event)
+            self._seq = event.seq
+            if isinstance(fact, Created):
+                stream, note = recovered(fact, self._reader, self._about, say, play)
+                self._know(stream)
+                if note is not None:
+                    went_on.append((stream, note))
+            else:
+                self.tokens.apply(fact)
+        self.commits = Commits(self._store, self.crash)
+        for stream, note in went_on:
+            stream.note("went on", note, self.clock.now())
+            await self.committed(stream, snapshot=True)
+        self._ticking = asyncio.create_task(self._tick())
+
+    def _know(self, stream: Stream) -> None:
+        if stream.name in self.streams:
+            raise NotFoundError(f"two streams are called {stream.name}.", owner="serve")
+        self.streams[stream.name] = self.numbers[stream.number] = stream
+        self._tails[stream.number] = 0
+
+    async def close(self) -> None:
+        """End in order: snapshots of what changed, the last commit, the store."""
+        self._ticking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._ticking
+        if self.broken is None:
+            for stream in self.numbers.values():
+                if self._tails[stream.number] > 0 or stream.out:
+                    self.commit(stream, snapshot=True)
+        await self.commits.close()
+        for reader in (self._reader, self._other_reader):
+            reader.close()
+        self._store.close()
+
+    def crash(self, error: BaseException) -> None:
+        """Stop: what is in memory is not to be trusted, or cannot be kept."""
+        if self.broken is None:
+            self.broken = error
+            said = {"error": type(error).__name__, "said": str(error)}
+            log.critical("stopping", extra={"facts": said}, exc_info=error)
+            if self._stop is not None:
+                self._stop(error)
+
+    def stream(self, name: str) -> Stream:
+        """A stream by its name."""
+        self.check()
+        found = self.streams.get(name)
+        if found is None:
+            raise NotFoundError(f"there is no stream {name[:100]!r}.", owner="stream")
+        return found
+
+    def check(self) -> None:
+        """Refuse everything once the desk is broken."""
+        if self.broken is not None:
+            raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
+
+    # Commits.
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Inside, memory is changed: a refusal changes nothing, and any other error stops the process."""
+        self.check()
+        try:
+            yield
+        except AskwhenError:
+            raise
+        except BaseException as error:
+            self.crash(error)
+            raise StoppingError("the service met an error and stops; send it again.", owner="serve") from error
+
+    def commit(self, stream: Stream, snapshot: bool = False) -> asyncio.Future[None]:
+        """Put what happened on a stream into the next batch; done when it is on the disk."""
+        events, stream.out = stream.out, []
+        self._tails[stream.number] += len(events)
+        made = self._snapshot(stream) if snapshot else None
+        found = self.commits.add(events, made)
+        if self._watchers.get(stream.number):
+            found.add_done_callback(lambda _: self._wake(stream.number))
+        if made is None and sum(self._tails.values()) > TAIL:
+            longest = max(self._tails, key=self._tails.__getitem__)
+            self.commits.add([], self._snapshot(self.numbers[longest]))
+        return found
+
+    async def committed(self, stream: Stream, snapshot: bool = False) -> None:
+        """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
+        await asyncio.shield(self.commit(stream, snapshot))
+
+    def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
+        seq, books, pack = stream.dump()
+        self._tails[stream.number] = 0
+        return lambda: Snapshot(stream.number, seq, self._about, books, pack())
+
+    def note(self, kind: str, fact: Fact) -> asyncio.Future[None]:
+        """Write an event into the log of the service itself."""
+        self._seq += 1
+        event = Event(SERVICE, self._seq, self.clock.now(), kind, None, None, encoded(fact))
+        return self.commits.add([event])
+
+    async def add(self, stream: Stream) -> None:
+        """Take a new stream, with a snapshot that says what made it."""
+        with self.changing():
+            self._know(stream)
+            self.note("created", Created(stream.number, stream.name, stream.settings))
+        await self.committed(stream, snapshot=True)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK)
+            self.tick()
+
+    def tick(self) -> None:
+        """Do what is due on every stream."""
+        if self.broken is not None:
+            return
+        with contextlib.suppress(StoppingError), self.changing():
+            now = self.clock.now()
+            for stream in self.numbers.values():
+                stream.tick(now)
+                if stream.out:
+                    self.commit(stream)
+
+    # Retries.
+
+    async def once(self, stream: Stream, key: str | None, act: Callable[[], Awaitable[Event]]) -> tuple[Event, bool]:
+        """Do something once: a key that was there before gets the first event again; whether it was."""
+        if key is None:
+            return await act(), False
+        first = self.reserve(stream, key)
+        if first is not None:
+            return await asyncio.shield(first), True
+        place = self._in_flight[stream.number, key]
+        try:
+            found = await self.known(stream, [key])
+            event = found[0] if found else await act()
+            place.set_result(event)
+            return event, bool(found)
+        finally:
+            self.free(stream, key)
+
+    def reserve(self, stream: Stream, key: str) -> asyncio.Future[Event] | None:
+        """Take a key, or get what whoever has it will come to."""
+        place = (stream.number, key)
+        if place in self._in_flight:
+            return self._in_flight[place]
+        self._in_flight[place] = asyncio.get_running_loop().create_future()
+        return None
+
+    def resolve(self, stream: Stream, key: str, event: Event) -> None:
+        """Tell those who wait for a key what it came to."""
+        self._in_flight[stream.number, key].set_result(event)
+
+    def free(self, stream: Stream, key: str) -> None:
+        """Give a key back; those who wait are told to try again where nothing came of it."""
+        place = self._in_flight.pop((stream.number, key))
+        if not place.done():
+            place.set_exception(StoppingError("the first try of this request failed; send it again.", owner="serve"))
+            place.exception()
+
+    async def known(self, stream: Stream, keys: Sequence[str]) -> list[Event]:
+        """The committed events of these keys."""
+        if self._store.quick:
+            return self._reader.by_keys(stream.number, keys)
+        return await asyncio.to_thread(self._other_reader.by_keys, stream.number, keys)
+
+    # Reading.
+
+    def reader(self) -> Reader:
+        """A new connection that only reads, for whoever reads much."""
+        return self._store.reader()
+
+    def new_stream(self, name: str, settings: Settings) -> Stream:
+        """A stream with a log of its own, which nobody knows yet."""
+        number = max(self.numbers, default=0) + 1
+        return Stream(number, name, settings, *looking(self._reader, number))
+
+    def look(self, stream: Stream, seq: int) -> Event | None:
+        """One committed event."""
+        return self._reader.event(stream.number, seq)
+
+    def watch(self, stream: Stream) -> asyncio.Event:
+        """Is set whenever something was committed to a stream; give it back with ``unwatch``."""
+        found = asyncio.Event()
+        self._watchers.setdefault(stream.number, set()).add(found)
+        return found
+
+    def unwatch(self, stream: Stream, watcher: asyncio.Event) -> None:
+        """Look at a stream no longer."""
+        self._watchers[stream.number].discard(watcher)
+
+    @property
+    def watching(self) -> int:
+        """How many look at streams."""
+        return sum(map(len, self._watchers.values()))
+
+    def _wake(self, number: int) -> None:
+        for watcher in self._watchers.get(number, ()):
+            watcher.set()
+
+
+def say(what: str, facts: dict[str, Any]) -> None:
+    """A line of the structured log; never the content of an instance."""
+    log.warning(what, extra={"facts": facts})

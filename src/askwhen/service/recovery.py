@@ -1,0 +1,80 @@
+"""A service as it was when it ended, however it ended: the last snapshot of each stream, and the log since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .events import Created, Instance, WentOn, facts_of
+from .provenance import differences
+from .store.rows import Event, Reader
+from .stream import Stream
+
+CHUNK = 2_000
+Say = Callable[[str, dict[str, Any]], None]
+
+
+def created(reader: Reader) -> Iterator[Event]:
+    """The log of the service itself."""
+    return all_events(reader, 0, 0)
+
+
+def all_events(reader: Reader, stream: int, after: int) -> Iterator[Event]:
+    """The events of a stream after one of them, in chunks."""
+    while True:
+        found = reader.events(stream, after, CHUNK)
+        yield from found
+        if len(found) < CHUNK:
+            return
+        after = found[-1].seq
+
+
+def looking(reader: Reader, number: int) -> tuple[Any, Any]:
+    """What a stream looks its events up with: one of them, and those of a question."""
+    return lambda seq: reader.event(number, seq), lambda question: reader.of_question(number, question)
+
+
+def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = True) -> tuple[Stream, WentOn | None]:
+    """A stream as it was; where rounds cannot be played again with the same bits, also what is to be noted of that.
+
+    Parameters
+    ----------
+    fact : Created
+        How it was made.
+    reader : Reader
+        Where the log is.
+    about : str
+        The versions and the processor of this process.
+    say : callable
+        Is told what a person should know.
+    play : bool, default True
+        False goes on from the snapshot, without playing rounds again.
+    """
+    stream = Stream(fact.stream, fact.name, fact.settings, *looking(reader, fact.stream))
+    snapshot = reader.snapshot(fact.stream)
+    other = []
+    if snapshot is not None:
+        stream.restore(snapshot.seq, snapshot.books, snapshot.model)
+        other = differences(snapshot.about, about)
+    if play and not other:
+        stream.read(all_events(reader, stream.number, stream.seq))
+        return stream, None
+    why = ", ".join(other) or "asked to"
+    rounds = skip_rounds(stream, all_events(reader, stream.number, stream.seq))
+    if rounds == 0:
+        return stream, None
+    say("went on from a snapshot", {"stream": stream.name, "rounds": rounds, "why": why})
+    return stream, WentOn(why, rounds)
+
+
+def skip_rounds(stream: Stream, events: Iterator[Event]) -> int:
+    """Follow a log without playing its rounds: they are decided; labels are learnt all the same. How many rounds."""
+    rounds = 0
+    for event in events:
+        fact = facts_of(event)
+        if isinstance(fact, Instance):
+            stream.pass_over(event, fact)
+            rounds += 1
+        else:
+            stream.apply(event, fact)
+    return rounds

@@ -1,0 +1,103 @@
+"""Who may do what. A token is 32 random bytes, shown once; only its hash is kept.
+
+The hash is a fast one on purpose: slow hashes are for passwords, which can be guessed. Nobody guesses 256 random bits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..errors import InputError
+from .errors import NotAllowedError, NotFoundError, NotSignedInError
+from .events import Fact, TokenMade, TokenRevoked
+
+ROLES = ("producer", "annotator", "reviewer", "admin")
+LONGEST_NAME = 100
+ANYBODY = "anybody"
+
+
+class Holder(NamedTuple):
+    """Who holds a token: a name, roles, and the streams they are for, or None for all."""
+
+    token: str
+    name: str
+    roles: frozenset[str]
+    streams: frozenset[str] | None
+    expires: float | None
+
+    def check(self, role: str, stream: str | None) -> None:
+        """Refuse what the token does not allow; an admin may do everything."""
+        allowed = role == ANYBODY or role in self.roles or "admin" in self.roles
+        if not allowed:
+            raise NotAllowedError(f"this needs the role {role}, which {self.name} has not.", owner="token")
+        if self.streams is not None and (stream is None or stream not in self.streams):
+            raise NotAllowedError(
+                f"the token of {self.name} is not for {'all streams' if stream is None else f'stream {stream}'}.",
+                owner="token",
+            )
+
+
+OPEN = Holder("", "anonymous", frozenset(ROLES), None, None)
+"""Everybody, where no tokens are asked for."""
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a token."""
+    return hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=b"askwhen token").hexdigest()
+
+
+def new_token(
+    name: str, roles: Iterable[str], streams: Sequence[str] | None, expires: float | None
+) -> tuple[str, TokenMade]:
+    """A new token, and the fact to be kept of it."""
+    listed = sorted(set(roles))
+    if not listed or not set(listed) <= set(ROLES):
+        raise InputError.about("token", "roles", f"some of {', '.join(ROLES)}", listed)
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise InputError.about("token", "name", f"a printable text of 1 to {LONGEST_NAME} characters", name[:200])
+    token, secret = secrets.token_hex(6), f"aw_{secrets.token_urlsafe(32)}"
+    given = None if streams is None else sorted(set(streams))
+    return secret, TokenMade(token, name, digest_of(secret), listed, given, expires)
+
+
+class Tokens:
+    """The valid tokens, by what is kept of them."""
+
+    def __init__(self) -> None:
+        self._by_digest: dict[str, Holder] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_digest)
+
+    def apply(self, fact: Fact) -> None:
+        """A token was made or revoked."""
+        if isinstance(fact, TokenMade):
+            streams = None if fact.streams is None else frozenset(fact.streams)
+            self._by_digest[fact.digest] = Holder(fact.token, fact.name, frozenset(fact.roles), streams, fact.expires)
+        elif isinstance(fact, TokenRevoked):
+            gone = [digest for digest, holder in self._by_digest.items() if holder.token == fact.token]
+            for digest in gone:
+                del self._by_digest[digest]
+
+    def holder(self, secret: str, now: float) -> Holder:
+        """Who holds this token."""
+        found = self._by_digest.get(digest_of(secret))
+        if found is None:
+            raise NotSignedInError("the token is not known.", owner="token")
+        if found.expires is not None and now >= found.expires:
+            raise NotSignedInError("the token has expired.", owner="token")
+        return found
+
+    def find(self, token: str) -> Holder:
+        """A token by its public number."""
+        for holder in self._by_digest.values():
+            if holder.token == token:
+                return holder
+        raise NotFoundError(f"there is no token {token}.", owner="token")
+
+    def all(self) -> list[Holder]:
+        """All of them, by name."""
+        return sorted(self._by_digest.values(), key=lambda holder: (holder.name, holder.token))

@@ -1,0 +1,163 @@
+"""Instances in, predictions and questions out."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...errors import AskwhenError, InputError
+from ..desk import Desk
+from ..events import facts_of
+from ..store.rows import Event
+from ..stream import Stream
+
+LONGEST_KEY = 200
+
+
+class Item(NamedTuple):
+    """An instance that passed the door: features, what a person sees, its key, its priority."""
+
+    x: Any
+    shown: bytes | None
+    key: str | None
+    priority: float
+
+
+class Raw(msgspec.Struct, forbid_unknown_fields=True):
+    """An instance as it comes: ``x`` as the stream's features say; ``show`` is what people see beside it."""
+
+    x: Any
+    id: str | None = None
+    priority: float = 0.0
+    show: Any = None
+
+
+class Decision(msgspec.Struct, omit_defaults=True):
+    """What the service says to an instance. ``question`` is the number to answer with, where the label is wanted."""
+
+    round: int
+    prediction: str
+    margin: float
+    probability: float
+    asked: bool
+    why: str
+    id: str | None = None
+    question: int | None = None
+    certainty: float | None = None
+    uncertainty: float | None = None
+    again: bool = False
+
+
+def checked(stream: Stream, raw: Raw) -> Item:
+    """An instance as the stream's features; refused in one sentence."""
+    key = None
+    if raw.id is not None:
+        if not 0 < len(raw.id) <= LONGEST_KEY:
+            raise InputError(f"id must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="id")
+        key = _storable("i:" + raw.id, "id")
+    if not math.isfinite(raw.priority):
+        raise InputError("priority must be a finite number.", owner="instance", parameter="priority")
+    x = stream.reader.instance(raw.x)
+    shown = None
+    if stream.reader.keeps_input or raw.show is not None:
+        seen = {"x": raw.x} if stream.reader.keeps_input else {}
+        shown = msgspec.json.encode(seen | ({} if raw.show is None else {"show": raw.show}))
+    return Item(x, shown, key, raw.priority)
+
+
+def _storable(text: str, parameter: str) -> str:
+    """A text that every database takes."""
+    if "\0" in text:
+        raise InputError(f"{parameter} must have no zero character.", owner="instance", parameter=parameter)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{parameter} must be text.", owner="instance", parameter=parameter) from None
+    return text
+
+
+async def play(desk: Desk, stream: Stream, raw: Raw) -> Decision:
+    """One instance."""
+    (found,) = await play_all(desk, stream, [raw])
+    if isinstance(found, AskwhenError):
+        raise found
+    return found
+
+
+async def play_all(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> list[Decision | AskwhenError]:
+    """Instances in order, in one commit: a decision, or why it was refused, for each."""
+    items: list[Item | AskwhenError] = []
+    for raw in raws:
+        try:
+            items.append(raw if isinstance(raw, AskwhenError) else checked(stream, raw))
+        except AskwhenError as error:
+            items.append(error)
+    mine: dict[str, int] = {}
+    others: dict[int, Any] = {}
+    for i, item in enumerate(items):
+        if isinstance(item, Item) and item.key is not None:
+            first = desk.reserve(stream, item.key)
+            if first is None:
+                mine[item.key] = i
+            else:
+                others[i] = first
+    try:
+        events = await _play(desk, stream, items, mine, others)
+    finally:
+        for key in mine:
+            desk.free(stream, key)
+    for i, first in others.items():
+        try:
+            events[i] = (await asyncio.shield(first), True)
+        except AskwhenError as error:
+            events[i] = error
+    return [each if isinstance(each, AskwhenError) else decided(*each) for each in events]
+
+
+async def _play(
+    desk: Desk, stream: Stream, items: list[Item | AskwhenError], mine: dict[str, int], others: dict[int, Any]
+) -> list[Any]:
+    known = {event.key: event for event in await desk.known(stream, list(mine))} if mine else {}
+    found: list[Any] = [None] * len(items)
+    with desk.changing():
+        now = desk.clock.now()
+        for i, item in enumerate(items):
+            if i in others:
+                continue
+            if isinstance(item, AskwhenError):
+                found[i] = item
+            elif item.key in known:
+                found[i] = (known[item.key], True)
+            else:
+                try:
+                    stream.check_playing()
+                    found[i] = (stream.play(item.x, item.shown, item.key, now, item.priority), False)
+                except AskwhenError as error:
+                    found[i] = error
+    if stream.out:
+        await desk.committed(stream)
+    for key, i in mine.items():
+        if not isinstance(found[i], AskwhenError):
+            desk.resolve(stream, key, found[i][0])
+    return found
+
+
+def decided(event: Event, again: bool) -> Decision:
+    """What was decided of an instance, from the log."""
+    fact = facts_of(event)
+    return Decision(
+        fact.round,
+        fact.prediction,
+        fact.margin,
+        fact.probability,
+        fact.asked,
+        fact.why,
+        None if event.key is None else event.key[2:],
+        fact.round if fact.asked else None,
+        fact.certainty,
+        fact.uncertainty,
+        again,
+    )

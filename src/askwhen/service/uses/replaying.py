@@ -1,0 +1,50 @@
+"""``replay``: the model of a stream made again from its corrected log, while the stream goes on."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ..desk import Desk
+from ..events import Replayed
+from ..recovery import all_events
+from ..remaking import Remaking, last_labels, settle
+from ..stream import UNPLAYED, Stream
+
+CHUNK = 1_000
+_KINDS = ("corrected",)
+
+
+async def replay(desk: Desk, stream: Stream, by: str) -> int:
+    """Make the model again, in another thread, and take its place; how many labels it was told."""
+    async with desk.late:
+        await desk.commits.settled()
+        reader = desk.reader()
+        try:
+            labels = await asyncio.to_thread(lambda: last_labels(reader.events(stream.number, 0, 1 << 62, _KINDS)))
+            made = Remaking(stream.settings, labels)
+            while True:
+                await asyncio.to_thread(lambda: made.follow(all_events(reader, stream.number, made.seq)))
+                if stream.seq - made.seq < CHUNK:
+                    break
+                await desk.commits.settled()
+            # The rest without a pause, so that nothing can happen meanwhile.
+            waiting = [event for event in desk.commits.unsettled() if event.stream == stream.number]
+            made.follow(all_events(reader, stream.number, made.seq))
+            made.follow(event for event in waiting if event.seq > made.seq)
+            assert made.seq == stream.seq
+        finally:
+            reader.close()
+        with desk.changing():
+            take(stream, made)
+            told = sum(label is not None for label in made.told.values())
+            stream.note("replayed", Replayed(by, told), desk.clock.now())
+        await desk.committed(stream, snapshot=True)
+        return told
+
+
+def take(stream: Stream, made: Remaking) -> None:
+    """Let the new model go on in the place of the old one."""
+    for round, question in stream.books.questions.items():
+        question.played = round if made.has(round) else UNPLAYED
+    settle(stream.books.kept, made)
+    stream.take(made.model)

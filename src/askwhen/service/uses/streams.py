@@ -1,0 +1,82 @@
+"""Making and changing streams. Nothing is ever destroyed: an archived stream keeps its log."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import msgspec
+
+from ..desk import Desk
+from ..errors import ConflictError
+from ..events import Changed, Renamed
+from ..settings import Settings, check_name, check_settings
+from ..stream import Stream
+
+MOST_STREAMS = 10_000
+
+
+async def create(desk: Desk, name: str, settings: Settings) -> Stream:
+    """A new stream; its seed is drawn where none is given."""
+    check_name(name)
+    check_settings(settings)
+    if settings.seed is None:
+        settings = msgspec.structs.replace(settings, seed=secrets.randbits(62))
+    if len(desk.numbers) >= MOST_STREAMS:
+        raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
+    _check_free(desk, name)
+    stream = desk.new_stream(name, settings)
+    await desk.add(stream)
+    return stream
+
+
+def _check_free(desk: Desk, name: str) -> None:
+    if name in desk.streams:
+        raise ConflictError(f"there is a stream {name} already.", owner="stream", parameter="name")
+
+
+async def rename(desk: Desk, name: str, new: str) -> Stream:
+    """Give a stream another name."""
+    stream = desk.stream(name)
+    check_name(new)
+    if new != name:
+        _check_free(desk, new)
+        with desk.changing():
+            stream.note("renamed", Renamed(new), desk.clock.now())
+            del desk.streams[name]
+            desk.streams[new] = stream
+        await desk.committed(stream)
+    return stream
+
+
+async def change(desk: Desk, name: str, what: str, by: str) -> Stream:
+    """Pause, resume or archive a stream: "paused", "resumed" or "archived". Doing it twice is doing it once."""
+    stream = desk.stream(name)
+    state = "archived" if stream.state.archived else "paused" if stream.state.paused else "resumed"
+    if state == "archived" and what == "paused":
+        raise ConflictError(f"the stream {name} is archived.", owner="stream")
+    if state != what:
+        with desk.changing():
+            stream.note(what, Changed(by), desk.clock.now())
+        await desk.committed(stream)
+    await desk.commits.settled()
+    return stream
+
+
+def facts(stream: Stream) -> dict[str, Any]:
+    """What there is to say of a stream at once."""
+    sampler, kept = stream.model.sampler, stream.books.kept
+    return {
+        "name": stream.name,
+        "state": "archived" if stream.state.archived else "paused" if stream.state.paused else "active",
+        "settings": stream.settings,
+        "rounds": stream.state.round,
+        "asked": kept.asked,
+        "told": kept.told,
+        "forgotten": kept.forgotten,
+        "waiting": stream.books.waiting,
+        "disputed": sum(question.disputed for question in stream.books.questions.values()),
+        "corrected": len(kept.corrections),
+        "updates": sampler.updates,
+        "seq": stream.seq,
+    }

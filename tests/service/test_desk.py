@@ -1,0 +1,297 @@
+"""The owner of the streams: what is acknowledged is there after any end, and the model has the same bits."""
+
+import asyncio
+import json
+
+import apsw
+import numpy as np
+import pytest
+
+from askwhen.errors import InputError
+from askwhen.service import desk as desks
+from askwhen.service.desk import Desk
+from askwhen.service.errors import ConflictError, NotFoundError, StoppingError, StoreError
+from askwhen.service.remaking import Remaking
+from askwhen.service.store import open_store
+from askwhen.service.uses import instances, questions, replaying, streams
+from askwhen.service.uses.instances import Raw
+from tests.service import history
+from tests.service.desks import Time, copied, open_desk, run, settings
+from tests.service.library import Library, bits
+
+RNG = np.random.default_rng(3)
+X = RNG.standard_normal((400, 5))
+Y = np.where(X[:, 0] > 0, "spam", "ham").tolist()
+
+
+def log_of(desk, stream):
+    reader = desk.reader()
+    found = reader.events(stream.number, 0, 1 << 40)
+    reader.close()
+    return found
+
+
+async def play_some(desk, stream, first, last, time):
+    """Instances, and an annotator who answers what there is."""
+    for i in range(first, last):
+        await instances.play(desk, stream, Raw(X[i].tolist(), f"id {i}"))
+        time.now += 1.0
+        if i % 3 == 0:
+            shown = await questions.next_question(desk, stream, "ann")
+            if shown is not None:
+                await questions.answer(desk, stream, shown.question, "ann", Y[shown.question], f"key {i}", 1.5)
+        desk.tick()
+
+
+@pytest.mark.parametrize("labels", [["ham", "spam"], ["ham", "spam", "other", "more", "most"]])
+def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(tmp_path, labels):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings(labels=labels))
+            await play_some(desk, stream, 0, 150, time)
+            copied(tmp_path / "log.db", tmp_path / "killed.db")
+            alive = bits(stream.model.sampler), stream.dump()[1]
+        async with open_desk(tmp_path / "killed.db", time) as desk:
+            stream = desk.stream("mails")
+            assert bits(stream.model.sampler) == alive[0]
+            assert json.loads(stream.dump()[1]) == json.loads(alive[1])
+            await play_some(desk, stream, 150, 200, time)
+            events = log_of(desk, stream)
+            after = bits(stream.model.sampler)
+        history.check(events)
+        library = Library(stream.settings)
+        library.follow(events)
+        assert bits(library.sampler) == after
+        async with open_desk(tmp_path / "killed.db", time) as desk:  # after an orderly end, from the snapshot alone
+            stream = desk.stream("mails")
+            assert bits(stream.model.sampler) == after
+            assert desk.reader().snapshot(1).seq == stream.seq
+
+    run(play())
+
+
+def test_a_snapshot_is_made_before_the_log_grows_long(tmp_path, monkeypatch):
+    monkeypatch.setattr(desks, "TAIL", 50)
+
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            one = await streams.create(desk, "one", settings())
+            two = await streams.create(desk, "two", settings())
+            await play_some(desk, one, 0, 100, time)
+            await play_some(desk, two, 0, 30, time)
+            await desk.commits.settled()
+            snapshots = [desk.reader().snapshot(stream.number).seq for stream in (one, two)]
+            assert one.seq - snapshots[0] + two.seq - snapshots[1] <= 50
+            copied(tmp_path / "log.db", tmp_path / "killed.db")
+            alive = [bits(stream.model.sampler) for stream in (one, two)]
+        async with open_desk(tmp_path / "killed.db", time) as desk:
+            assert [bits(desk.stream(name).model.sampler) for name in ("one", "two")] == alive
+
+    run(play())
+
+
+def test_a_retry_gets_the_first_answer_again_and_plays_nothing(tmp_path):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings(budget=None, algorithm="perceptron"))
+            first = await instances.play(desk, stream, Raw([1.0, 2.0], "a"))
+            again = await instances.play(desk, stream, Raw([9.0, 9.0], "a"))
+            assert (first.again, again.again) == (False, True)
+            again.again = False
+            assert first == again
+            many = await instances.play_all(desk, stream, [Raw([1.0, 1.0], name) for name in "abab"])
+            assert [each.round for each in many] == [0, 1, 0, 1]
+            both = await asyncio.gather(*(instances.play(desk, stream, Raw([2.0, 1.0], "c")) for _ in range(5)))
+            assert {each.round for each in both} == {2}
+            assert sorted(each.again for each in both) == [False, True, True, True, True]
+            receipt = await questions.answer(desk, stream, 0, "ann", "ham", "k")
+            assert (await questions.answer(desk, stream, 0, "ann", "ham", "k")).again
+            for round, who in ((1, "ann"), (0, "bob")):
+                with pytest.raises(ConflictError, match="this key was used for another answer"):
+                    await questions.answer(desk, stream, round, who, "ham", "k")
+            await desk.commits.settled()
+            copied(tmp_path / "log.db", tmp_path / "killed.db")
+        async with open_desk(tmp_path / "killed.db", time) as desk:
+            stream = desk.stream("mails")
+            again = await instances.play(desk, stream, Raw([1.0, 2.0], "a"))
+            assert (again.again, again.margin, again.round) == (True, first.margin, 0)
+            again = await questions.answer(desk, stream, 0, "ann", "spam", "k")
+            assert (again.again, again.time, again.label) == (True, receipt.time, "ham")
+            assert stream.state.round == 3
+
+    run(play())
+
+
+def test_an_instance_that_is_refused_changes_nothing(tmp_path):
+    async def play():
+        async with open_desk(tmp_path / "log.db", Time()) as desk:
+            stream = await streams.create(desk, "mails", settings())
+            await instances.play(desk, stream, Raw([1.0, 2.0]))
+            before = bits(stream.model.sampler), stream.seq
+            for x in ([1.0, 2.0, 3.0], [1e308, 1e308], "text", [None, 1.0]):
+                with pytest.raises(InputError):
+                    await instances.play(desk, stream, Raw(x))
+            mixed = await instances.play_all(desk, stream, [Raw([1.0]), Raw([3.0, 4.0])])
+            assert isinstance(mixed[0], InputError)
+            assert mixed[1].round == 1
+            assert before[1] == stream.seq - 1
+
+    run(play())
+
+
+def test_paused_streams_take_no_instances_but_answers(tmp_path):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings(budget=None, algorithm="perceptron"))
+            await instances.play(desk, stream, Raw([1.0]))
+            await streams.change(desk, "mails", "paused", "me")
+            with pytest.raises(ConflictError, match="the stream mails is paused; resume it first"):
+                await instances.play(desk, stream, Raw([1.0]))
+            await questions.answer(desk, stream, 0, "ann", "ham")
+            await streams.rename(desk, "mails", "letters")
+            with pytest.raises(NotFoundError, match="there is no stream 'mails'"):
+                desk.stream("mails")
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            assert streams.facts(desk.stream("letters"))["state"] == "paused"
+            await streams.change(desk, "letters", "archived", "me")
+            with pytest.raises(ConflictError, match="archived"):
+                await instances.play(desk, desk.stream("letters"), Raw([1.0]))
+            await streams.change(desk, "letters", "resumed", "me")
+            assert (await instances.play(desk, desk.stream("letters"), Raw([1.0]))).round == 1
+            with pytest.raises(ConflictError, match="there is a stream letters already"):
+                await streams.create(desk, "letters", settings())
+
+    run(play())
+
+
+def test_elsewhere_the_service_goes_on_from_the_snapshot_and_says_so(tmp_path, monkeypatch, caplog):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings(grace=1e4))
+            await play_some(desk, stream, 0, 100, time)
+            copied(tmp_path / "log.db", tmp_path / "killed.db")
+            rounds, asked = stream.state.round, stream.books.kept.asked
+            labels = stream.books.kept.people.person("ann").answers
+        monkeypatch.setattr(desks, "provenance", lambda: json.dumps({"processor": "another"}))
+        async with open_desk(tmp_path / "killed.db", time) as desk:
+            stream = desk.stream("mails")
+            assert (stream.state.round, stream.books.kept.asked) == (rounds, asked)
+            assert stream.model.sampler.round == 0, "decided rounds are not played again"
+            assert "went on from a snapshot" in caplog.text
+            time.now += 2e4
+            desk.tick()
+            await desk.commits.settled()
+            assert stream.model.sampler.volunteered == labels > 5, "but every label is learnt"
+            await play_some(desk, stream, 100, 150, time)
+            time.now += 2e4
+            desk.tick()
+            copied(tmp_path / "log.db", tmp_path / "again.db")
+            after = bits(stream.model.sampler)
+        caplog.clear()
+        async with open_desk(tmp_path / "killed.db", time) as desk:
+            assert bits(desk.stream("mails").model.sampler) == after
+            assert "went on" not in caplog.text
+
+    run(play())
+
+
+def test_a_damaged_log_is_seen_and_can_be_gone_on_from(tmp_path):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings())
+            await play_some(desk, stream, 0, 60, time)
+            killed = copied(tmp_path / "log.db", tmp_path / "killed.db")
+        connection = apsw.Connection(str(killed))
+        seq, row = connection.execute("select seq, row from events where row not null and seq > 20 limit 1").fetchone()
+        changed = bytearray(row)
+        changed[-3] ^= 1
+        connection.execute("update events set row = ? where stream = 1 and seq = ?", (bytes(changed), seq))
+        connection.close()
+        with pytest.raises(StoreError, match="decides otherwise than the log says"):
+            await Desk(store := open_store(str(killed)), time.clock()).start()
+        store.close()
+        async with open_desk(killed, time, play=False) as desk:
+            assert desk.stream("mails").state.round == 60
+
+    run(play())
+
+
+def test_an_error_of_the_disk_stops_the_desk_and_nobody_is_told(tmp_path):
+    async def play():
+        stopped = []
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            desk._stop = stopped.append
+            stream = await streams.create(desk, "mails", settings())
+            await instances.play(desk, stream, Raw([1.0]))
+            desk._store.connection.set_authorizer(lambda *_: 1)  # everything is refused from now on
+            with pytest.raises(StoppingError):
+                await instances.play(desk, stream, Raw([2.0], "lost"))
+            assert len(stopped) == 1
+            for _ in range(2):
+                with pytest.raises(StoppingError):
+                    desk.stream("mails")
+            desk._store.connection.set_authorizer(None)
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = desk.stream("mails")
+            assert stream.state.round == 1
+            assert not (await instances.play(desk, stream, Raw([2.0], "lost"))).again
+
+    run(play())
+
+
+def test_undo_says_what_the_model_keeps_and_replay_makes_it_again(tmp_path):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings(grace=5.0))
+            await play_some(desk, stream, 0, 120, time)
+            time.now += 100.0
+            desk.tick()
+            await desk.commits.settled()
+            events = log_of(desk, stream)
+            told = [event.question for event in events if event.kind == "told"]
+            wrong = told[2]
+            undone = await questions.undo(desk, stream, wrong, "ann")
+            assert undone.told
+            assert "until the stream is replayed" in undone.note
+            other = {"ham": "spam", "spam": "ham"}[Y[wrong]]
+            await questions.answer(desk, stream, wrong, "ann", other)
+            time.now += 10.0
+            desk.tick()
+            await desk.commits.settled()
+            assert stream.books.kept.corrections[wrong].label == other
+            before = bits(stream.model.sampler)
+            assert await replaying.replay(desk, stream, "me") == len(told)
+            assert bits(stream.model.sampler) != before
+            assert stream.books.kept.corrections == {}
+            # From a log that had the right label all along, the model would be the same.
+            made = Remaking(stream.settings, {wrong: other})
+            made.follow(log_of(desk, stream))
+            assert bits(made.model.sampler) == bits(stream.model.sampler)
+            await play_some(desk, stream, 120, 200, time)
+            copied(tmp_path / "log.db", tmp_path / "killed.db")
+            after = bits(stream.model.sampler)
+        async with open_desk(tmp_path / "killed.db", time) as desk:
+            assert bits(desk.stream("mails").model.sampler) == after
+
+    run(play())
+
+
+def test_replay_without_corrections_gives_the_same_model(tmp_path):
+    async def play():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "mails", settings(forget=30.0))
+            await play_some(desk, stream, 0, 150, time)
+            before = bits(stream.model.sampler)
+            await replaying.replay(desk, stream, "me")
+            assert bits(stream.model.sampler) == before
+
+    run(play())
