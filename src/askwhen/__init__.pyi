@@ -26,6 +26,7 @@ from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
 from .sampler import Sampler
+from .service.client import AsyncClient, Client
 from .trace.trace import Ask, Trace
 from .weights.kernels import Gaussian, Kernel, Linear, Polynomial
 from .workflows.warming import warm
@@ -37,12 +38,14 @@ __all__ = [
     "Always",
     "Ask",
     "AskwhenError",
+    "AsyncClient",
     "Audit",
     "AutoLasec",
     "BBQRule",
     "BatchClassifier",
     "BudgetPerceptron",
     "BudgetRule",
+    "Client",
     "FixedRate",
     "FocusedRule",
     "Gaussian",

@@ -17,8 +17,11 @@ from .commands.demo import demo
 from .commands.explain import explain
 from .commands.label import label
 from .commands.predict import predict
+from .commands.replay import replay
 from .commands.reproduce import reproduce
 from .commands.run import run
+from .commands.serve import serve
+from .commands.token import token
 from .commands.tune import tune
 from .commands.warm import warm
 
@@ -51,5 +54,21 @@ def start() -> None:
         sys.exit(1)
 
 
-for each in (demo, run, compare, tune, label, predict, explain, algorithms, data, reproduce, warm, completion):
+for each in (
+    demo,
+    run,
+    compare,
+    tune,
+    label,
+    predict,
+    serve,
+    token,
+    replay,
+    explain,
+    algorithms,
+    data,
+    reproduce,
+    warm,
+    completion,
+):
     main.add_command(each)

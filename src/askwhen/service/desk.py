@@ -57,6 +57,7 @@ class Desk:
         self.numbers: dict[int, Stream] = {}
         self.tokens = Tokens()
         self.late = asyncio.Lock()
+        self.stopping = asyncio.Event()
         self.broken: BaseException | None = None
         self._seq = 0
         self._about = provenance()
@@ -102,6 +103,8 @@ class Desk:
                 if self._tails[stream.number] > 0 or stream.out:
                     self.commit(stream, snapshot=True)
         await self.commits.close()
+        if self.broken is not None:
+            return  # whatever the store would still write is not to be written
         for reader in (self._reader, self._other_reader):
             reader.close()
         self._store.close()

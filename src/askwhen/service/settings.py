@@ -52,7 +52,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     letters: dict[str, float] = {}
     raw: bool = False
     budget: Budget | None = None
-    features: Features = Features()
+    features: Features = msgspec.field(default_factory=Features)
     seed: int | None = None
     slots: int = 1
     decide: Literal["majority", "unanimity", "adjudicator"] = "majority"

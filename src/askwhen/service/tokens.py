@@ -64,9 +64,10 @@ def new_token(
 
 
 class Tokens:
-    """The valid tokens, by what is kept of them."""
+    """The valid tokens, by what is kept of them. ``wanted`` once one was made: from then on everybody needs one."""
 
     def __init__(self) -> None:
+        self.wanted = False
         self._by_digest: dict[str, Holder] = {}
 
     def __len__(self) -> int:
@@ -75,6 +76,7 @@ class Tokens:
     def apply(self, fact: Fact) -> None:
         """A token was made or revoked."""
         if isinstance(fact, TokenMade):
+            self.wanted = True
             streams = None if fact.streams is None else frozenset(fact.streams)
             self._by_digest[fact.digest] = Holder(fact.token, fact.name, frozenset(fact.roles), streams, fact.expires)
         elif isinstance(fact, TokenRevoked):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
+from ...errors import InputError
 from ..desk import Desk
 from ..events import TokenMade, TokenRevoked
 from ..tokens import new_token
@@ -19,6 +21,8 @@ async def make(
     for stream in streams or ():
         desk.stream(stream)
     expires = None if days is None else desk.clock.now() + 86400.0 * days
+    if not desk.tokens.wanted and "admin" not in roles:
+        raise InputError("the first token must have the role admin, or nobody could make others.", owner="token")
     secret, fact = new_token(name, roles, streams, expires)
     with desk.changing():
         desk.tokens.apply(fact)
@@ -35,3 +39,18 @@ async def revoke(desk: Desk, token: str) -> None:
         desk.tokens.apply(fact)
         done = desk.note("token revoked", fact)
     await asyncio.shield(done)
+
+
+async def all_facts(desk: Desk) -> list[dict[str, Any]]:
+    """All tokens, without their secrets."""
+    await desk.commits.settled()
+    return [
+        {
+            "token": holder.token,
+            "name": holder.name,
+            "roles": sorted(holder.roles),
+            "streams": None if holder.streams is None else sorted(holder.streams),
+            "expires": holder.expires,
+        }
+        for holder in desk.tokens.all()
+    ]

@@ -1,0 +1,105 @@
+"""``askwhen token``: who may do what."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from ..command import Out, command
+from .serve import DB
+
+SERVER = click.option("--server", metavar="URL", help="A running service; the token of an admin is in ASKWHEN_TOKEN.")
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke tokens of the service.
+
+    Directly in the database while no service has it open, or with --server through the service.
+    """
+
+
+def client_of(server: str) -> Any:
+    """Speaks to a running service."""
+    import askwhen as aw
+
+    return aw.Client(server, os.environ.get("ASKWHEN_TOKEN"), retries=2)
+
+
+@command
+@click.argument("name")
+@click.option(
+    "--role", "roles", multiple=True, required=True, help="producer, annotator, reviewer or admin; repeatable."
+)
+@click.option("--stream", "streams", multiple=True, help="Only for this stream; repeatable.")
+@click.option("--days", type=click.FloatRange(0.001, 36500.0), help="How long it is valid.")
+@DB
+@SERVER
+def make(
+    out: Out,
+    name: str,
+    roles: tuple[str, ...],
+    streams: tuple[str, ...],
+    days: float | None,
+    db: str,
+    server: str | None,
+) -> None:
+    """Make a token; it is shown once.
+
+    \b
+    askwhen token make ann --role annotator --stream mails --days 90
+    """
+    from ...service.server import at_desk
+    from ...service.uses import tokens
+
+    chosen = list(streams) or None
+    if server is not None:
+        with client_of(server) as client:
+            facts = client.send(
+                "POST", "/v1/tokens", json={"name": name, "roles": list(roles), "streams": chosen, "days": days}
+            )
+    else:
+        secret, made = at_desk(db, lambda desk: tokens.make(desk, name, list(roles), chosen, days))
+        facts = {"token": made.token, "name": name, "roles": made.roles, "streams": made.streams, "secret": secret}
+    out.say(f"Token {facts['token']} of {name}; it is shown only now:")
+    out.result(facts, facts["secret"])
+
+
+@command
+@DB
+@SERVER
+def listed(out: Out, db: str, server: str | None) -> None:
+    """List the tokens, without their secrets."""
+    from ...service.server import at_desk
+    from ...service.uses.tokens import all_facts
+
+    if server is not None:
+        with client_of(server) as client:
+            facts = client.send("GET", "/v1/tokens")
+    else:
+        facts = at_desk(db, all_facts)
+    shown = [f"{each['token']}  {each['name']}  {', '.join(each['roles'])}" for each in facts]
+    out.result(facts, *(shown or ["There are no tokens: everybody on this machine may do everything."]))
+
+
+@command
+@click.argument("number")
+@DB
+@SERVER
+def revoke(out: Out, number: str, db: str, server: str | None) -> None:
+    """Revoke a token by its number, which `list` shows."""
+    from ...service.server import at_desk
+    from ...service.uses import tokens
+
+    if server is not None:
+        with client_of(server) as client:
+            client.send("DELETE", f"/v1/tokens/{number}")
+    else:
+        at_desk(db, lambda desk: tokens.revoke(desk, number))
+    out.result({"revoked": number}, f"Token {number} is not valid any more.")
+
+
+for name, each in (("make", make), ("list", listed), ("revoke", revoke)):
+    token.add_command(each, name)

@@ -1,0 +1,1 @@
+"""The service over HTTP: schema in, one use case, schema out."""

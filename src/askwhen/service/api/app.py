@@ -1,0 +1,82 @@
+"""The application: a desk behind a door."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from litestar import Litestar
+from litestar.exceptions import HTTPException
+from litestar.openapi.config import OpenAPIConfig
+
+import askwhen
+
+from ...errors import AskwhenError
+from ..desk import Desk
+from . import health_routes, instance_routes, out_routes, question_routes, stream_routes, token_routes
+from .description import described
+from .door import Door
+from .options import Options
+from .problems import answered
+
+_HANDLED: tuple[type[Exception], ...] = (
+    AskwhenError,
+    HTTPException,
+    RecursionError,
+    UnicodeError,
+    msgspec.MsgspecError,
+    Exception,
+)
+
+
+def create_app(open_desk: Callable[[], Desk], options: Options, play: bool = True) -> Litestar:
+    """The service as an ASGI application.
+
+    Parameters
+    ----------
+    open_desk : callable
+        Makes the desk once there is an event loop.
+    options : Options
+        Limits and manners.
+    play : bool, default True
+        False goes on from snapshots, without playing rounds again.
+    """
+
+    @asynccontextmanager
+    async def life(app: Litestar) -> AsyncIterator[None]:
+        desk = open_desk()
+        await desk.start(play)
+        app.state.door = Door(desk, options)
+        try:
+            yield
+        finally:
+            await desk.close()
+
+    app = Litestar(
+        route_handlers=[
+            stream_routes.router,
+            instance_routes.played,
+            question_routes.router,
+            token_routes.router,
+            *out_routes.handlers,
+            *health_routes.handlers,
+        ],
+        lifespan=[life],
+        exception_handlers=dict.fromkeys(_HANDLED, answered),
+        openapi_config=OpenAPIConfig(
+            title="askwhen", version=askwhen.__version__, path="/framework", render_plugins=[]
+        ),
+        request_max_body_size=options.largest_body,
+        logging_config=None,
+        debug=False,
+    )
+    app.state.description = described(app.openapi_schema.to_schema())
+    return app
+
+
+def door_of_app(app: Any) -> Door:
+    """The door of a running application."""
+    found: Door = app.state.door
+    return found

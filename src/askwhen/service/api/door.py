@@ -1,0 +1,77 @@
+"""Who comes in: tokens, roles, and how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from litestar import Request
+
+from ..desk import Desk
+from ..errors import NotSignedInError, TooManyError
+from ..stream import Stream
+from ..tokens import ANYBODY, OPEN, Holder
+from .options import Options
+
+Asked = Request[Any, Any, Any]
+
+
+class Pace:
+    """A bucket for each token that fills with time and empties with requests."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate, self._room = rate, max(rate, 1.0)
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def take(self, who: str, now: float) -> None:
+        """Count a request, or refuse it."""
+        left, last = self._buckets.get(who, (self._room, now))
+        left = min(self._room, left + (now - last) * self._rate)
+        if left < 1.0:
+            raise TooManyError(f"more than {self._rate:g} requests a second; wait a moment.", owner="request")
+        self._buckets[who] = (left - 1.0, now)
+
+
+class Door:
+    """Lets requests in."""
+
+    def __init__(self, desk: Desk, options: Options) -> None:
+        self.desk, self.options = desk, options
+        self._pace = Pace(options.requests)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody may do everything: until the first token is made, where that is allowed."""
+        return not (self.options.tokens or self.desk.tokens.wanted)
+
+    def holder(self, request: Asked, role: str, stream: str | None = None) -> Holder:
+        """Who sends a request, if they may do this."""
+        found = self.anybody(request)
+        found.check(role, stream)
+        return found
+
+    def anybody(self, request: Asked) -> Holder:
+        """Who sends a request, whatever they may do."""
+        desk = self.desk
+        desk.check()
+        now = desk.clock.now()
+        if self.is_open:
+            self._pace.take("", now)
+            return OPEN
+        given = request.headers.get("authorization", "")
+        kind, _, secret = given.partition(" ")
+        if kind.lower() != "bearer" or not secret:
+            raise NotSignedInError("a token is needed: Authorization: Bearer ...", owner="token")
+        found = desk.tokens.holder(secret.strip(), now)
+        self._pace.take(found.token, now)
+        return found
+
+    def stream(self, request: Asked, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
+        """A stream for whoever may do this to it; where a token is not for it, nobody learns whether it is there."""
+        holder = self.holder(request, role, name)
+        return self.desk.stream(name), holder
+
+
+def door_of(request: Asked) -> Door:
+    """The door of the service that a request came to."""
+    found: Door = request.app.state.door
+    return found

@@ -1,0 +1,56 @@
+"""Whether the service lives, what it counts, and what it can do."""
+
+from __future__ import annotations
+
+import msgspec
+from litestar import Response, get
+
+from ..errors import StoppingError
+from .description import page
+from .door import Asked
+from .metrics import written
+
+
+class Health(msgspec.Struct):
+    """A sign of life."""
+
+    status: str
+    streams: int
+
+
+@get("/healthz", summary="Whether it lives")
+async def alive(request: Asked) -> Health:
+    """200 as long as the service can commit."""
+    door = getattr(request.app.state, "door", None)
+    if door is None or door.desk.broken is not None:
+        raise StoppingError("the service is starting or stopping.", owner="serve")
+    return Health("ok", len(door.desk.numbers))
+
+
+@get("/readyz", summary="Whether it is ready")
+async def ready(request: Asked) -> Health:
+    """200 once everything is recovered."""
+    found: Health = await alive.fn(request)
+    return found
+
+
+@get("/metrics", summary="Counts for Prometheus")
+async def metrics(request: Asked) -> Response[bytes]:
+    """Names and numbers, no contents."""
+    body, media = written(request.app.state.door.desk)
+    return Response(body, media_type=media)
+
+
+@get("/openapi.json", include_in_schema=False)
+async def document(request: Asked) -> Response[bytes]:
+    """What the API can do, for programs."""
+    return Response(msgspec.json.encode(request.app.state.description), media_type="application/json")
+
+
+@get("/docs", include_in_schema=False)
+async def docs(request: Asked) -> Response[str]:
+    """The same for people."""
+    return Response(page(request.app.state.description), media_type="text/html")
+
+
+handlers = [alive, ready, metrics, document, docs]

@@ -1,0 +1,35 @@
+"""Instances: one as JSON, or many as NDJSON, answered as a stream."""
+
+from __future__ import annotations
+
+import msgspec
+from litestar import post
+from litestar.types import ASGIApp
+
+from ..uses import instances
+from ..uses.instances import Raw
+from .door import Asked, door_of
+from .ndjson import NDJSON, Lines
+from .problems import too_large
+from .streaming import Reply
+
+_raw = msgspec.json.Decoder(Raw)
+_encode = msgspec.json.Encoder().encode
+_NDJSON = (NDJSON, "application/jsonl", "application/ndjson")
+
+
+@post("/v1/streams/{name:str}/instances", status_code=200, summary="Send instances")
+async def played(request: Asked, name: str) -> ASGIApp:
+    """What is predicted of each, and whether a question was opened.
+
+    One as JSON; or many as NDJSON (application/x-ndjson), a line each, answered in order, a line each.
+    """
+    door = door_of(request)
+    stream, _ = door.stream(request, name, "producer")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() in _NDJSON:
+        return Lines(door.desk, stream, door.options)
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > door.options.largest_body:
+        raise too_large("the body", door.options.largest_body)
+    found = await instances.play(door.desk, stream, _raw.decode(await request.body()))
+    return Reply(_encode(found))

@@ -1,0 +1,96 @@
+"""Errors as problem JSON (RFC 9457), made from their fields. The one place that maps errors to HTTP."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+
+from ...errors import AskwhenError, InputError, QuestionError
+from ..errors import ServiceError, TooLargeError
+
+MEDIA = "application/problem+json"
+log = logging.getLogger("askwhen.service")
+
+
+class Problem(msgspec.Struct, omit_defaults=True):
+    """What went wrong: ``detail`` for people, the rest for programs."""
+
+    title: str
+    status: int
+    detail: str
+    type: str = "about:blank"
+    owner: str | None = None
+    parameter: str | None = None
+    expected: str | None = None
+    got: Any = None
+    line: int | None = None
+
+
+def problem_of(error: BaseException) -> Problem:
+    """What to say of an error; of one that should not happen, nothing but that."""
+    if isinstance(error, AskwhenError):
+        status = 422 if isinstance(error, InputError) else 409 if isinstance(error, QuestionError) else 500
+        status = error.status if isinstance(error, ServiceError) else status
+        got = error.got if isinstance(error.got, (str, int, float, bool, type(None))) else repr(error.got)[:200]
+        return _problem(
+            status,
+            error.sentence,
+            owner=error.owner or None,
+            parameter=error.parameter,
+            expected=error.expected,
+            got=got,
+        )
+    if isinstance(error, HTTPException):
+        if error.status_code >= 500:
+            return _problem(500, "the service met an error that should not happen.")
+        return _problem(error.status_code, _sentence(error))
+    if isinstance(error, RecursionError):
+        return _problem(400, "the body is nested too deeply.")
+    if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)):
+        return _problem(400, "the body must be UTF-8.")
+    if isinstance(error, msgspec.ValidationError):
+        return _problem(422, f"{_lower(str(error))}.")
+    if isinstance(error, msgspec.DecodeError):
+        return _problem(400, f"the body is no JSON: {_lower(str(error))}.")
+    return _problem(500, "the service met an error that should not happen.")
+
+
+def _problem(status: int, detail: str, **fields: Any) -> Problem:
+    return Problem(HTTPStatus(status).phrase, status, detail.encode("utf-8", "replace").decode(), **fields)
+
+
+def _sentence(error: HTTPException) -> str:
+    said = error.detail or HTTPStatus(error.status_code).phrase
+    cause = error.__cause__
+    if isinstance(cause, (msgspec.ValidationError, msgspec.DecodeError)):
+        return problem_of(cause).detail
+    if isinstance(error, ValidationException) and isinstance(error.extra, list):
+        parts = [f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3]]
+        said = "; ".join(parts)
+    return f"{_lower(said).removesuffix('.')}."
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[bytes]:
+    """The response to an error; of one that should not happen the log has all, the response nothing."""
+    problem = problem_of(error)
+    if problem.status >= 500 and not isinstance(error, ServiceError):
+        log.error("an error that should not happen", exc_info=error, extra={"facts": {"path": request.url.path}})
+    headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}
+    if problem.status in (429, 503):
+        headers["Retry-After"] = "1"
+    headers |= dict(getattr(error, "headers", None) or {})
+    return Response(msgspec.json.encode(problem), media_type=MEDIA, status_code=problem.status, headers=headers)
+
+
+def too_large(what: str, most: int) -> TooLargeError:
+    """The refusal of something that is too large."""
+    return TooLargeError(f"{what} must be at most {most:,} bytes.", owner="request")

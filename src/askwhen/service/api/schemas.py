@@ -1,0 +1,102 @@
+"""What comes in and goes out over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..settings import Settings
+
+
+class NewStream(msgspec.Struct, forbid_unknown_fields=True):
+    """A stream to be made."""
+
+    name: str
+    settings: Settings = msgspec.field(default_factory=Settings)
+
+
+class StreamPatch(msgspec.Struct, forbid_unknown_fields=True):
+    """What can be changed of a stream."""
+
+    name: str
+
+
+class StreamFacts(msgspec.Struct):
+    """A stream and its counts."""
+
+    name: str
+    state: str
+    settings: Settings
+    rounds: int
+    asked: int
+    told: int
+    forgotten: int
+    waiting: int
+    disputed: int
+    corrected: int
+    updates: int
+    seq: int
+
+
+class Given(msgspec.Struct, forbid_unknown_fields=True):
+    """An answer. ``key`` makes a retry idempotent; ``lead`` is how many seconds it took to find."""
+
+    label: str | None = None
+    unsure: bool = False
+    key: str | None = None
+    lead: float | None = None
+    annotator: str | None = None
+
+
+class Who(msgspec.Struct, forbid_unknown_fields=True):
+    """Who does it, where no tokens are asked for."""
+
+    annotator: str | None = None
+
+
+class Verdict(msgspec.Struct, forbid_unknown_fields=True):
+    """What a reviewer decides; without a label, that there is none."""
+
+    label: str | None = None
+    annotator: str | None = None
+
+
+class Held(msgspec.Struct):
+    """Until when a slot is held."""
+
+    until: float
+
+
+class NewToken(msgspec.Struct, forbid_unknown_fields=True):
+    """A token to be made: for all streams unless some are named, for ever unless it has days."""
+
+    name: str
+    roles: list[str]
+    streams: list[str] | None = None
+    days: float | None = None
+
+
+class TokenFacts(msgspec.Struct, omit_defaults=True):
+    """A token; its secret only when it is made."""
+
+    token: str
+    name: str
+    roles: list[str]
+    streams: list[str] | None = None
+    expires: float | None = None
+    secret: str | None = None
+
+
+class ReplayFacts(msgspec.Struct):
+    """What a replay came to."""
+
+    labels: int
+
+
+class Agreement(msgspec.Struct):
+    """How far people agree, overall and in pairs, and what each did."""
+
+    krippendorff: float | None
+    pairs: list[dict[str, Any]]
+    people: dict[str, dict[str, Any]]

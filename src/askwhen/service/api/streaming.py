@@ -1,0 +1,110 @@
+"""Responses that are longer than memory, or never end; they stop when the client leaves or the service stops."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from ..desk import Desk
+from ..events import facts_of
+from ..store.rows import Event, Reader
+from ..stream import Stream
+
+CHUNK = 500
+_encode = msgspec.json.Encoder().encode
+
+
+class Reply:
+    """An ASGI application that sends JSON which is encoded already."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send it."""
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(self._body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": self._body, "more_body": False})
+
+
+class Parts:
+    """An ASGI application that sends what a generator gives, which runs in another thread with a reader of its own."""
+
+    def __init__(self, desk: Desk, make: Callable[[Reader], Iterator[bytes]], media: str, name: str) -> None:
+        self._desk, self._make, self._media, self._name = desk, make, media, name
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send part after part."""
+        shown = f'attachment; filename="{self._name}"'.encode("ascii", "replace")
+        headers = [(b"content-type", self._media.encode()), (b"content-disposition", shown)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        reader = self._desk.reader()
+        try:
+            parts = self._make(reader)
+            while (part := await asyncio.to_thread(next, parts, None)) is not None:
+                if part:
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+        finally:
+            reader.close()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class Events:
+    """An ASGI application that sends the events of a stream as they are committed, each with its number as id."""
+
+    def __init__(self, desk: Desk, stream: Stream, after: int, kinds: tuple[str, ...], heartbeat: float) -> None:
+        self._desk, self._stream, self._after, self._kinds = desk, stream, after, kinds
+        self._heartbeat = heartbeat
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send events until the client leaves or the service stops."""
+        headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        watcher, reader = self._desk.watch(self._stream), self._desk.reader()
+        gone = asyncio.ensure_future(_gone(receive))
+        stopping = asyncio.ensure_future(self._desk.stopping.wait())
+        try:
+            await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
+            while not gone.done() and not stopping.done():
+                watcher.clear()
+                if await self._send_new(reader, send):
+                    continue
+                new = asyncio.ensure_future(watcher.wait())
+                done, _ = await asyncio.wait(
+                    {new, gone, stopping}, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED
+                )
+                new.cancel()
+                if not done:
+                    await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
+        finally:
+            gone.cancel()
+            stopping.cancel()
+            self._desk.unwatch(self._stream, watcher)
+            reader.close()
+        with contextlib.suppress(Exception):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send_new(self, reader: Reader, send: Any) -> bool:
+        """Send what came after the last event; whether there may be more."""
+        found = await asyncio.to_thread(reader.events, self._stream.number, self._after, CHUNK, self._kinds)
+        if found:
+            self._after = found[-1].seq
+            await send({"type": "http.response.body", "body": b"".join(map(written, found)), "more_body": True})
+        return len(found) == CHUNK
+
+
+def written(event: Event) -> bytes:
+    """An event in the format of server-sent events; never the content of an instance."""
+    facts = {"time": event.time, "question": event.question, "facts": facts_of(event)}
+    if event.kind == "instance":
+        facts["id"] = None if event.key is None else event.key[2:]
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), _encode(facts))
+
+
+async def _gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

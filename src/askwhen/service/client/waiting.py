@@ -1,0 +1,139 @@
+"""The client that waits for every reply."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import httpx
+
+from ..errors import ServiceError
+from .messages import AGAIN, Decision, answer, checked, decision, from_lines, instance, lines, parts, pause
+
+
+class Client:
+    """Speaks to a service.
+
+    Parameters
+    ----------
+    url : str
+        Where it is, as http://127.0.0.1:8300.
+    token : str, optional
+        Who you are.
+    retries : int, default 8
+        How often a request is sent again, after pauses that double, where the service cannot be reached or is stopping.
+    """
+
+    def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout)
+        self._retries = retries
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send(self, method: str, path: str, **given: Any) -> Any:
+        """Send a request, again where that may help; what the service says."""
+        for attempt in range(self._retries + 1):
+            try:
+                response = self._http.request(method, path, **given)
+                if response.status_code not in AGAIN or attempt == self._retries:
+                    return response.text if given.get("content") and response.is_success else checked(response)
+            except httpx.TransportError as error:
+                if attempt == self._retries:
+                    raise ServiceError(f"the service cannot be reached: {error}.", owner="Client") from error
+            time.sleep(pause(attempt))
+        raise AssertionError("never here")
+
+    def streams(self) -> list[dict[str, Any]]:
+        """All streams."""
+        found: list[dict[str, Any]] = self.send("GET", "/v1/streams")
+        return found
+
+    def create(self, name: str, **settings: Any) -> Stream:
+        """Make a stream; see the settings in docs/service.md."""
+        self.send("POST", "/v1/streams", json={"name": name, "settings": settings})
+        return Stream(self, name)
+
+    def stream(self, name: str) -> Stream:
+        """A stream that is there."""
+        self.send("GET", f"/v1/streams/{name}")
+        return Stream(self, name)
+
+
+class Stream:
+    """One stream of a service: ``ask`` and ``tell`` as with a sampler, and what people need to answer."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client, self.name = client, name
+
+    def _send(self, method: str, path: str, **given: Any) -> Any:
+        return self._client.send(method, f"/v1/streams/{self.name}{path}", **given)
+
+    def ask(self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None) -> Decision:
+        """Predict x, and decide whether its label is worth asking for."""
+        return decision(self._send("POST", "/instances", json=instance(x, id, priority, show)))
+
+    def ask_many(self, instances: Iterable[Any], batch: int = 500) -> Iterator[Decision]:
+        """The same for many, in order: each an instance, or a dict with x, id, priority and show."""
+        for part in parts(instances, batch):
+            headers = {"Content-Type": "application/x-ndjson"}
+            yield from from_lines(self._send("POST", "/instances", content=lines(part), headers=headers))
+
+    def tell(
+        self,
+        question: Decision | int,
+        label: str | None,
+        *,
+        key: str | None = None,
+        lead: float | None = None,
+        annotator: str | None = None,
+    ) -> dict[str, Any]:
+        """Answer a question; without a label, unsure."""
+        round = question.round if isinstance(question, Decision) else question
+        given = answer(label, key, lead, annotator)
+        found: dict[str, Any] = self._send("POST", f"/questions/{round}/answer", json=given)
+        return found
+
+    def next(self, annotator: str | None = None) -> dict[str, Any] | None:
+        """The next question for a person, under a lease; None where there is none."""
+        found: dict[str, Any] | None = self._send("POST", "/questions/next", json={"annotator": annotator})
+        return found
+
+    def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
+        """What else can be done to a question: skip, undo, renew, release, review."""
+        path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
+        return self._send("POST", path, json={"annotator": annotator, **given})
+
+    def facts(self) -> dict[str, Any]:
+        """Its settings and counts."""
+        found: dict[str, Any] = self._send("GET", "")
+        return found
+
+    def report(self) -> dict[str, Any]:
+        """How accurate it is, honestly; budget and drift."""
+        found: dict[str, Any] = self._send("GET", "/report")
+        return found
+
+    def change(self, what: str) -> dict[str, Any]:
+        """Pause, resume, archive or replay."""
+        found: dict[str, Any] = self._send("POST", f"/{what}")
+        return found
+
+    def export(self, table: str = "labels", after: int = 0) -> Iterator[dict[str, Any]]:
+        """The rows of a table: labels, decisions or predictions."""
+        path, wanted = f"/v1/streams/{self.name}/export", {"table": table, "after": str(after)}
+        with self._client._http.stream("GET", path, params=wanted) as response:
+            if response.status_code >= 400:
+                response.read()
+                checked(response)
+            yield from map(json.loads, response.iter_lines())

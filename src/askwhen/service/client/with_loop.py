@@ -1,0 +1,119 @@
+"""The client for programs with an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import Any
+
+import httpx
+
+from ..errors import ServiceError
+from .messages import AGAIN, Decision, answer, checked, decision, from_lines, instance, lines, parts, pause
+
+
+class AsyncClient:
+    """The same as :class:`Client` for programs with an event loop."""
+
+    def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout)
+        self._retries = retries
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def send(self, method: str, path: str, **given: Any) -> Any:
+        """Send a request, again where that may help; what the service says."""
+        for attempt in range(self._retries + 1):
+            try:
+                response = await self._http.request(method, path, **given)
+                if response.status_code not in AGAIN or attempt == self._retries:
+                    return response.text if given.get("content") and response.is_success else checked(response)
+            except httpx.TransportError as error:
+                if attempt == self._retries:
+                    raise ServiceError(f"the service cannot be reached: {error}.", owner="Client") from error
+            await asyncio.sleep(pause(attempt))
+        raise AssertionError("never here")
+
+    async def streams(self) -> list[dict[str, Any]]:
+        """All streams."""
+        found: list[dict[str, Any]] = await self.send("GET", "/v1/streams")
+        return found
+
+    async def create(self, name: str, **settings: Any) -> AsyncStream:
+        """Make a stream."""
+        await self.send("POST", "/v1/streams", json={"name": name, "settings": settings})
+        return AsyncStream(self, name)
+
+    async def stream(self, name: str) -> AsyncStream:
+        """A stream that is there."""
+        await self.send("GET", f"/v1/streams/{name}")
+        return AsyncStream(self, name)
+
+
+class AsyncStream:
+    """The same as :class:`Stream` for programs with an event loop."""
+
+    def __init__(self, client: AsyncClient, name: str) -> None:
+        self._client, self.name = client, name
+
+    async def _send(self, method: str, path: str, **given: Any) -> Any:
+        return await self._client.send(method, f"/v1/streams/{self.name}{path}", **given)
+
+    async def ask(self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None) -> Decision:
+        """Predict x, and decide whether its label is worth asking for."""
+        return decision(await self._send("POST", "/instances", json=instance(x, id, priority, show)))
+
+    async def ask_many(
+        self, instances: Iterable[Any] | AsyncIterable[Any], batch: int = 500
+    ) -> AsyncIterator[Decision]:
+        """The same for many, in order."""
+        headers = {"Content-Type": "application/x-ndjson"}
+        if isinstance(instances, AsyncIterable):
+            instances = [each async for each in instances]
+        for part in parts(instances, batch):
+            for each in from_lines(await self._send("POST", "/instances", content=lines(part), headers=headers)):
+                yield each
+
+    async def tell(
+        self,
+        question: Decision | int,
+        label: str | None,
+        *,
+        key: str | None = None,
+        lead: float | None = None,
+        annotator: str | None = None,
+    ) -> dict[str, Any]:
+        """Answer a question; without a label, unsure."""
+        round = question.round if isinstance(question, Decision) else question
+        given = answer(label, key, lead, annotator)
+        found: dict[str, Any] = await self._send("POST", f"/questions/{round}/answer", json=given)
+        return found
+
+    async def next(self, annotator: str | None = None) -> dict[str, Any] | None:
+        """The next question for a person, under a lease; None where there is none."""
+        found: dict[str, Any] | None = await self._send("POST", "/questions/next", json={"annotator": annotator})
+        return found
+
+    async def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
+        """What else can be done to a question: skip, undo, renew, release, review."""
+        path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
+        return await self._send("POST", path, json={"annotator": annotator, **given})
+
+    async def facts(self) -> dict[str, Any]:
+        """Its settings and counts."""
+        found: dict[str, Any] = await self._send("GET", "")
+        return found
+
+    async def report(self) -> dict[str, Any]:
+        """How accurate it is, honestly; budget and drift."""
+        found: dict[str, Any] = await self._send("GET", "/report")
+        return found

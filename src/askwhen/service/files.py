@@ -1,0 +1,84 @@
+"""Rows as CSV, NDJSON or Parquet, a part at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from ..trace.trace import needed
+
+MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+Rows = Iterable[list[dict[str, Any]]]
+
+
+def written(format: str, columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
+    """The bytes of a file, part by part."""
+    return {"csv": _csv, "ndjson": _ndjson, "parquet": _parquet}[format](columns, chunks)
+
+
+def _ndjson(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
+    encode = msgspec.json.Encoder().encode_lines
+    for rows in chunks:
+        yield encode(rows)
+
+
+def _csv(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    for rows in chunks:
+        writer.writerows(rows)
+        yield _taken(text)
+    yield _taken(text)
+
+
+def _taken(text: io.StringIO) -> bytes:
+    found = text.getvalue().encode("utf-8", "replace")
+    text.seek(0)
+    text.truncate()
+    return found
+
+
+class _Parts(io.RawIOBase):
+    """A file that gives away what was written to it."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._size += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._size
+
+    def taken(self) -> bytes:
+        found = b"".join(self._parts)
+        self._parts.clear()
+        return found
+
+
+def _parquet(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
+    pa, parquet = needed("export", "pyarrow"), needed("export", "pyarrow.parquet")
+    kinds = {int: pa.int64(), float: pa.float64(), str: pa.string(), bool: pa.bool_()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    file = _Parts()
+    with parquet.ParquetWriter(file, schema) as writer:
+        for rows in chunks:
+            writer.write_table(pa.Table.from_pylist(rows, schema))
+            yield file.taken()
+    yield file.taken()

@@ -1,0 +1,161 @@
+"""The service as a process: an address, a database, an end in order or at once."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import uvicorn
+
+from ..errors import InputError
+from .api.app import create_app
+from .api.options import Options
+from .desk import Desk
+from .json_log import log_to_stderr
+from .store import Store, open_store
+
+BROKEN = 70
+"""The exit status after an error of the database: whoever watches starts the process again, and it recovers."""
+
+T = TypeVar("T")
+log = logging.getLogger("askwhen.service")
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Where and how to serve.
+
+    Attributes
+    ----------
+    db : str
+        The name of an SQLite file, or postgresql://...
+    host, port
+        Where to listen.
+    certificate, key : str, optional
+        Files for TLS.
+    behind_proxy : bool
+        A proxy in front speaks TLS, and only it can reach this address.
+    play : bool
+        False goes on from snapshots without playing rounds again.
+    """
+
+    db: str = "askwhen.db"
+    host: str = "127.0.0.1"
+    port: int = 8300
+    certificate: str | None = None
+    key: str | None = None
+    behind_proxy: bool = False
+    play: bool = True
+    options: Options = field(default_factory=Options)
+
+
+def is_public(host: str) -> bool:
+    """Whether others than this machine can reach an address."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"
+
+
+class _Server(uvicorn.Server):
+    """Lets streams of events end when the process is asked to stop."""
+
+    desk: Desk | None = None
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """On SIGTERM or SIGINT."""
+        if self.desk is not None:
+            self.desk.stopping.set()
+        super().handle_exit(sig, frame)
+
+
+def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = None) -> None:
+    """Serve until a signal comes; an error of the database ends the process at once, with status 70.
+
+    ``ready`` is a coroutine function that runs beside the service once it is up, for the demo.
+    """
+    public = is_public(serving.host)
+    if public and not (serving.behind_proxy or serving.certificate):
+        raise InputError(
+            f"{serving.host} can be reached from elsewhere: give --tls-certificate and --tls-key, or --behind-proxy "
+            "where a proxy speaks TLS.",
+            owner="serve",
+        )
+    log_to_stderr()
+    store = open_store(serving.db)
+    server: _Server
+
+    def stop(error: BaseException) -> None:
+        # Those who wait are told so; then the process ends without another word to the database.
+        threading.Timer(0.3, os._exit, (BROKEN,)).start()
+
+    def open_desk() -> Desk:
+        server.desk = Desk(store, stop=stop)
+        return server.desk
+
+    if public and not _has_tokens(store):
+        store.close()
+        raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
+    app = create_app(open_desk, serving.options, serving.play)
+    config = uvicorn.Config(
+        app,
+        host=serving.host,
+        port=serving.port,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=5,
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
+        proxy_headers=serving.behind_proxy,
+        server_header=False,
+        lifespan="on",
+    )
+    server = _Server(config)
+    asyncio.run(_run(server, ready))
+    if not server.started:
+        raise InputError("the service could not start; the log says why.", owner="serve")
+
+
+def _has_tokens(store: Store) -> bool:
+    reader = store.reader()
+    found = reader.events(0, 0, 1, ("token made",))
+    reader.close()
+    return bool(found)
+
+
+async def _run(server: _Server, ready: Callable[[Desk], Awaitable[None]] | None) -> None:
+    task = asyncio.ensure_future(server.serve())
+    beside = None
+    while not server.started and not task.done():
+        await asyncio.sleep(0.02)
+    if server.started and server.desk is not None:
+        config = server.config
+        facts = {"address": f"{'https' if config.ssl_certfile else 'http'}://{config.host}:{config.port}"}
+        log.info("serving", extra={"facts": facts | {"streams": len(server.desk.numbers)}})
+        if ready is not None:
+            beside = asyncio.ensure_future(ready(server.desk))
+    try:
+        await task
+    finally:
+        if beside is not None:
+            beside.cancel()
+
+
+def at_desk(db: str, act: Callable[[Desk], Awaitable[T]], play: bool = True) -> T:
+    """Do something to a database that no service has open."""
+
+    async def go() -> T:
+        desk = Desk(open_store(db))
+        await desk.start(play)
+        try:
+            return await act(desk)
+        finally:
+            await desk.close()
+
+    return asyncio.run(go())

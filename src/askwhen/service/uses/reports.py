@@ -1,0 +1,91 @@
+"""What is known of a stream: accuracy, budget, drift, agreement; and the model itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from ...evaluate.accuracy import accuracy
+from ...evaluate.corrections import Corrected, Correction
+from ..desk import Desk
+from ..stream import Stream
+
+
+async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
+    """Everything there is to say of how a stream does, from the labels that were asked for."""
+    await desk.commits.settled()
+    sampler, kept = stream.model.sampler, stream.books.kept
+    words = {value: stream.model.word(value) for value in sampler.classes or []}
+    values = {word: value for value, word in words.items()}
+    corrections = [
+        Correction(
+            each.played,
+            each.probability,
+            each.level,
+            each.margin > 0.0,
+            values[each.prediction],
+            None if each.model is None else values[each.model],
+            None if each.label is None else values[each.label],
+        )
+        for each in kept.corrections.values()
+        if 0 <= each.played < sampler.round
+    ]
+    found = accuracy(Corrected(sampler, corrections), confidence=confidence)
+    facts = {
+        "rounds": found.rounds,
+        "questions": found.questions,
+        "answered": found.answered,
+        "unanswered": found.unanswered,
+        "unobserved": found.unobserved,
+        "confidence": found.confidence,
+        "corrected": len(corrections),
+        "overall": found.overall,
+        "recent": found.recent,
+        "windows": {str(window): each for window, each in found.windows.items()},
+        "advice": found.advice(),
+        "classes": {words[label]: each for label, each in found.classes.items()},
+    }
+    if not found.classes:
+        facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
+    budget = {
+        "asked": kept.asked,
+        "share": kept.asked / stream.state.round if stream.state.round else None,
+        "rule": repr(sampler.rule),
+    }
+    drift = {
+        "experts": sampler.experts,
+        "weights": sampler.drift_weights.tolist(),
+        "switches": sampler.switches,
+    }
+    plain: dict[str, Any] = _plain({"accuracy": facts, "budget": budget, "drift": drift})
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows; numbers that it does not become null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+async def agreement(desk: Desk, stream: Stream) -> dict[str, Any]:
+    """How far people agree, and what each of them did."""
+    await desk.commits.settled()
+    people = stream.books.kept.people
+    return people.agreement() | {"people": people.facts()}
+
+
+async def model(desk: Desk, stream: Stream) -> bytes:
+    """The model as a snapshot that ``Sampler.load`` reads."""
+    await desk.commits.settled()
+    packed: bytes = stream.model.dump()()
+    return packed

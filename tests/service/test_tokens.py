@@ -1,0 +1,177 @@
+"""Who may do what; tokens at rest; addresses that others can reach."""
+
+import json
+import os
+import subprocess
+import sys
+
+import apsw
+import httpx
+import pytest
+
+import askwhen as aw
+from askwhen.service.api.door import Pace
+from askwhen.service.errors import NotAllowedError, NotSignedInError, TooManyError
+from askwhen.service.server import is_public
+from askwhen.service.tokens import Tokens, new_token
+from tests.service.serving import Server
+
+
+def command(*words, **environment):
+    words = [sys.executable, "-m", "askwhen", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, env=os.environ | environment, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory):
+    return tmp_path_factory.mktemp("tokens") / "log.db"
+
+
+@pytest.fixture(scope="module")
+def admin(db):
+    refused = command("token", "make", "ann", "--role", "annotator", "--db", db)
+    assert refused.returncode == 1
+    assert "the first token must have the role admin" in refused.stderr
+    made = command("token", "make", "root", "--role", "admin", "--db", db)
+    return made.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def server(db, admin):
+    with Server(db) as server:
+        with aw.Client(server.url, admin) as client:
+            for name in ("one", "two"):
+                client.create(name, algorithm="perceptron", grace=0.0)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def secrets(server, admin):
+    made = {}
+    for role in ("producer", "annotator", "reviewer"):
+        words = ("token", "make", f"the {role}", "--role", role, "--stream", "one", "--json", "--server", server.url)
+        made[role] = json.loads(command(*words, ASKWHEN_TOKEN=admin).stdout)["secret"]
+    return made | {"admin": admin}
+
+
+ACTIONS = {
+    "create": ("POST", "/v1/streams", {"name": "three"}, {"admin"}),
+    "send": ("POST", "/v1/streams/one/instances", {"x": [1.0]}, {"producer", "admin"}),
+    "next": ("POST", "/v1/streams/one/questions/next", {}, {"annotator", "admin"}),
+    "show": ("GET", "/v1/streams/one", None, {"producer", "annotator", "reviewer", "admin"}),
+    "export": ("GET", "/v1/streams/one/export", None, {"reviewer", "admin"}),
+    "model": ("GET", "/v1/streams/one/model", None, {"reviewer", "admin"}),
+    "pause": ("POST", "/v1/streams/two/pause", None, {"admin"}),
+    "other stream": ("GET", "/v1/streams/two", None, {"admin"}),
+    "tokens": ("GET", "/v1/tokens", None, {"admin"}),
+    "replay": ("POST", "/v1/streams/one/replay", None, {"admin"}),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@pytest.mark.parametrize("role", ["producer", "annotator", "reviewer", "admin"])
+def test_each_role_may_do_what_it_may(server, secrets, action, role):
+    method, path, body, allowed = ACTIONS[action]
+    headers = {"Authorization": f"Bearer {secrets[role]}"}
+    reply = httpx.request(method, server.url + path, json=body, headers=headers)
+    if role in allowed:
+        assert reply.status_code < 300, reply.text
+    else:
+        assert (reply.status_code, reply.headers["content-type"]) == (403, "application/problem+json")
+
+
+def test_without_a_token_nothing_is_done(server):
+    for headers in ({}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Basic abc"}):
+        for method, path, body, _ in ACTIONS.values():
+            reply = httpx.request(method, server.url + path, json=body, headers=headers)
+            assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
+
+
+def test_answers_have_the_name_of_the_token(server, secrets):
+    with aw.Client(server.url, secrets["admin"]) as client:
+        found = client.stream("one").ask([2.0])
+    with aw.Client(server.url, secrets["annotator"]) as client:
+        stream = client.stream("one")
+        assert stream.tell(found, "yes")["annotator"] == "the annotator"
+        with pytest.raises(aw.InputError, match="annotator must be the name of the token"):
+            stream.tell(found, "yes", annotator="somebody else")
+
+
+def test_a_revoked_token_is_refused_at_once(server, secrets):
+    with aw.Client(server.url, secrets["admin"]) as client:
+        made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"], "days": 1.0})
+        headers = {"Authorization": f"Bearer {made['secret']}"}
+        assert httpx.get(f"{server.url}/v1/streams/one", headers=headers).status_code == 200
+        assert made["token"] in [each["token"] for each in client.send("GET", "/v1/tokens")]
+        assert all("secret" not in each for each in client.send("GET", "/v1/tokens"))
+        client.send("DELETE", f"/v1/tokens/{made['token']}")
+        assert httpx.get(f"{server.url}/v1/streams/one", headers=headers).status_code == 401
+
+
+def test_secrets_are_nowhere_at_rest_and_nothing_is_pickled(server, db, secrets):
+    connection = apsw.Connection(str(db), flags=apsw.SQLITE_OPEN_READONLY)
+    everything = "".join(facts for (facts,) in connection.execute("select facts from events"))
+    connection.close()
+    assert '"roles"' in everything
+    for secret in secrets.values():
+        assert secret not in everything
+        assert secret not in server.log()
+
+
+def test_commands_refuse_while_the_service_has_the_database(server, db):
+    for words in (("token", "list"), ("replay", "one"), ("token", "make", "x", "--role", "admin")):
+        refused = command(*words, "--db", db)
+        assert refused.returncode == 1
+        assert "another process of askwhen serves" in refused.stderr
+
+
+def test_a_token_expires():
+    tokens = Tokens()
+    secret, fact = new_token("ann", ["annotator"], None, 100.0)
+    tokens.apply(fact)
+    assert tokens.holder(secret, 99.9).name == "ann"
+    with pytest.raises(NotSignedInError, match="the token has expired"):
+        tokens.holder(secret, 100.0)
+    with pytest.raises(NotAllowedError, match="this needs the role admin, which ann has not"):
+        tokens.holder(secret, 0.0).check("admin", None)
+
+
+def test_requests_come_at_a_pace():
+    pace = Pace(10.0)
+    for _ in range(10):
+        pace.take("a", 0.0)
+    with pytest.raises(TooManyError, match="more than 10 requests a second"):
+        pace.take("a", 0.0)
+    pace.take("b", 0.0)
+    pace.take("a", 0.11)
+
+
+def test_a_public_address_needs_tls_and_tokens(tmp_path):
+    assert [is_public(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.1", "example")] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    refused = command("serve", "--host", "0.0.0.0", "--db", tmp_path / "log.db")
+    assert "give --tls-certificate and --tls-key, or --behind-proxy" in refused.stderr
+    refused = command("serve", "--host", "0.0.0.0", "--behind-proxy", "--db", tmp_path / "log.db")
+    assert (refused.returncode, "a public address needs tokens" in refused.stderr) == (1, True)
+
+
+def test_replay_and_tokens_work_on_a_database_that_nobody_serves(tmp_path):
+    db = tmp_path / "log.db"
+    with Server(db) as server:
+        with aw.Client(server.url) as client:
+            stream = client.create("one", algorithm="perceptron", grace=0.0)
+            stream.tell(stream.ask([1.0]), "yes")
+        server.stop()
+    assert json.loads(command("replay", "one", "--db", db, "--json").stdout) == {"stream": "one", "labels": 1}
+    assert "there is no stream 'none'" in command("replay", "none", "--db", db).stderr
+    made = json.loads(command("token", "make", "root", "--role", "admin", "--db", db, "--json").stdout)
+    assert made["token"] in command("token", "list", "--db", db).stdout
+    assert command("token", "revoke", made["token"], "--db", db).returncode == 0
+    with Server(db) as server:
+        assert httpx.get(f"{server.url}/v1/streams").status_code == 401, "the door does not open again"
