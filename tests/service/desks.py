@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shutil
 
 from askwhen.service.clock import Clock
 from askwhen.service.desk import Desk
@@ -19,21 +18,20 @@ class Time:
 
 
 @contextlib.asynccontextmanager
-async def open_desk(address, time, play=True):
+async def open_desk(address, time, play=True, crash=False):
+    """A desk; one that is to crash leaves no snapshot behind, and nothing that was not committed."""
     desk = Desk(open_store(str(address)), time.clock())
     await desk.start(play)
     try:
         yield desk
     finally:
-        await desk.close()
-
-
-def copied(path, to):
-    """The files of a database as a process leaves them that is killed now."""
-    for suffix in ("", "-wal"):
-        if (found := path.with_name(path.name + suffix)).exists():
-            shutil.copy(found, to.with_name(to.name + suffix))
-    return to
+        if crash:
+            desk._ticking.cancel()
+            await desk.commits.close()
+            for each in (desk._reader, desk._other_reader, desk._store):
+                each.close()
+        else:
+            await desk.close()
 
 
 def settings(**given):

@@ -12,11 +12,12 @@ class Library:
     """Plays every instance of a log with ``ask``, and every told or forgotten question with ``tell`` and ``forget``."""
 
     def __init__(self, settings):
-        self.sampler, self.labels = build(settings), list(settings.labels)
+        self.sampler, self.labels = build(settings), settings.labels
+        self.two = self.labels != "open" and len(self.labels) == 2
         self.rounds = 0
 
     def value(self, label):
-        return label if len(self.labels) > 2 else 2 * self.labels.index(label) - 1
+        return 2 * self.labels.index(label) - 1 if self.two else label
 
     def follow(self, events):
         for event in events:
@@ -24,7 +25,7 @@ class Library:
             if isinstance(fact, Instance):
                 time = event.time if self.sampler.engine.needs_time else None
                 ask = self.sampler.ask(row_bytes.from_bytes(event.row), time)
-                word = ask.prediction if len(self.labels) > 2 else self.labels[(ask.prediction + 1) // 2]
+                word = self.labels[(ask.prediction + 1) // 2] if self.two else ask.prediction
                 assert (fact.round, fact.prediction, fact.asked) == (ask.round, word, ask.query)
                 assert (fact.margin, fact.probability) == (ask.margin, ask.probability)
                 assert fact.asked == (fact.coin < fact.probability)

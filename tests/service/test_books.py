@@ -2,10 +2,11 @@
 
 import pytest
 
+from askwhen.errors import InputError
 from askwhen.service.books import MOST_LEASES, Books
 from askwhen.service.errors import ConflictError, NotFoundError
 from askwhen.service.events import Corrected, Disputed, Forgotten, Instance, Leased, Told
-from askwhen.service.settings import Settings
+from askwhen.service.settings import MOST_OPEN, Settings
 
 
 class Desk:
@@ -13,7 +14,8 @@ class Desk:
 
     def __init__(self, questions=3, **given):
         self.closed, self.now = {}, 0.0
-        self.books = Books(Settings(labels=["a", "b", "c"], **given), self.closed.get)
+        given.setdefault("labels", ["a", "b", "c"])
+        self.books = Books(Settings(**given), self.closed.get)
         for i in range(questions):
             self.books.open(Instance(i, "a", 0.5 - i, 0.5, 0.1, True, "", i, 0.5 + 0.1 * i, priority=i % 3), i + 1, 0.0)
 
@@ -232,3 +234,17 @@ def test_agreement_counts_full_questions_and_forgets_what_was_undone():
     desk.answer(1, "bob", "b")
     desk.later()
     assert desk.books.kept.people.agreement() == before
+
+
+def test_open_labels_come_to_be_as_they_are_given():
+    desk = Desk(questions=2, labels="open")
+    for label, said in (("", "a printable text"), ("x" * 300, "a printable text"), ("a\nb", "a printable text")):
+        with pytest.raises(InputError, match=said):
+            desk.books.check_label(label, "answer")
+    desk.books.check_label("new", "answer")
+    desk.answer(0, "ann", "new")
+    assert desk.books.labels == ["new"]
+    desk.books.kept.labels = [str(i) for i in range(MOST_OPEN)]
+    desk.books.check_label("7", "answer")
+    with pytest.raises(InputError, match="the stream has 100 labels already, and 'more' is none of them"):
+        desk.books.check_label("more", "answer")

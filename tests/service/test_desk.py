@@ -1,6 +1,7 @@
 """The owner of the streams: what is acknowledged is there after any end, and the model has the same bits."""
 
 import asyncio
+import contextlib
 import json
 
 import apsw
@@ -16,7 +17,7 @@ from askwhen.service.store import open_store
 from askwhen.service.uses import instances, questions, replaying, streams
 from askwhen.service.uses.instances import Raw
 from tests.service import history
-from tests.service.desks import Time, copied, open_desk, run, settings
+from tests.service.desks import Time, open_desk, run, settings
 from tests.service.library import Library, bits
 
 RNG = np.random.default_rng(3)
@@ -29,6 +30,11 @@ def log_of(desk, stream):
     found = reader.events(stream.number, 0, 1 << 40)
     reader.close()
     return found
+
+
+def snapshot_of(desk, stream):
+    with contextlib.closing(desk.reader()) as reader:
+        return reader.snapshot(stream.number).seq
 
 
 async def play_some(desk, stream, first, last, time):
@@ -44,15 +50,14 @@ async def play_some(desk, stream, first, last, time):
 
 
 @pytest.mark.parametrize("labels", [["ham", "spam"], ["ham", "spam", "other", "more", "most"]])
-def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(tmp_path, labels):
+def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(address, labels):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time, crash=True) as desk:
             stream = await streams.create(desk, "mails", settings(labels=labels))
             await play_some(desk, stream, 0, 150, time)
-            copied(tmp_path / "log.db", tmp_path / "killed.db")
             alive = bits(stream.model.sampler), stream.dump()[1]
-        async with open_desk(tmp_path / "killed.db", time) as desk:
+        async with open_desk(address, time) as desk:
             stream = desk.stream("mails")
             assert bits(stream.model.sampler) == alive[0]
             assert json.loads(stream.dump()[1]) == json.loads(alive[1])
@@ -63,39 +68,38 @@ def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(
         library = Library(stream.settings)
         library.follow(events)
         assert bits(library.sampler) == after
-        async with open_desk(tmp_path / "killed.db", time) as desk:  # after an orderly end, from the snapshot alone
+        async with open_desk(address, time) as desk:  # after an orderly end, from the snapshot alone
             stream = desk.stream("mails")
             assert bits(stream.model.sampler) == after
-            assert desk.reader().snapshot(1).seq == stream.seq
+            assert snapshot_of(desk, stream) == stream.seq
 
     run(play())
 
 
-def test_a_snapshot_is_made_before_the_log_grows_long(tmp_path, monkeypatch):
+def test_a_snapshot_is_made_before_the_log_grows_long(address, monkeypatch):
     monkeypatch.setattr(desks, "TAIL", 50)
 
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time, crash=True) as desk:
             one = await streams.create(desk, "one", settings())
             two = await streams.create(desk, "two", settings())
             await play_some(desk, one, 0, 100, time)
             await play_some(desk, two, 0, 30, time)
             await desk.commits.settled()
-            snapshots = [desk.reader().snapshot(stream.number).seq for stream in (one, two)]
+            snapshots = [snapshot_of(desk, stream) for stream in (one, two)]
             assert one.seq - snapshots[0] + two.seq - snapshots[1] <= 50
-            copied(tmp_path / "log.db", tmp_path / "killed.db")
             alive = [bits(stream.model.sampler) for stream in (one, two)]
-        async with open_desk(tmp_path / "killed.db", time) as desk:
+        async with open_desk(address, time) as desk:
             assert [bits(desk.stream(name).model.sampler) for name in ("one", "two")] == alive
 
     run(play())
 
 
-def test_a_retry_gets_the_first_answer_again_and_plays_nothing(tmp_path):
+def test_a_retry_gets_the_first_answer_again_and_plays_nothing(address):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time, crash=True) as desk:
             stream = await streams.create(desk, "mails", settings(budget=None, algorithm="perceptron"))
             first = await instances.play(desk, stream, Raw([1.0, 2.0], "a"))
             again = await instances.play(desk, stream, Raw([9.0, 9.0], "a"))
@@ -113,8 +117,7 @@ def test_a_retry_gets_the_first_answer_again_and_plays_nothing(tmp_path):
                 with pytest.raises(ConflictError, match="this key was used for another answer"):
                     await questions.answer(desk, stream, round, who, "ham", "k")
             await desk.commits.settled()
-            copied(tmp_path / "log.db", tmp_path / "killed.db")
-        async with open_desk(tmp_path / "killed.db", time) as desk:
+        async with open_desk(address, time) as desk:
             stream = desk.stream("mails")
             again = await instances.play(desk, stream, Raw([1.0, 2.0], "a"))
             assert (again.again, again.margin, again.round) == (True, first.margin, 0)
@@ -125,9 +128,9 @@ def test_a_retry_gets_the_first_answer_again_and_plays_nothing(tmp_path):
     run(play())
 
 
-def test_an_instance_that_is_refused_changes_nothing(tmp_path):
+def test_an_instance_that_is_refused_changes_nothing(address):
     async def play():
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
+        async with open_desk(address, Time()) as desk:
             stream = await streams.create(desk, "mails", settings())
             await instances.play(desk, stream, Raw([1.0, 2.0]))
             before = bits(stream.model.sampler), stream.seq
@@ -142,10 +145,10 @@ def test_an_instance_that_is_refused_changes_nothing(tmp_path):
     run(play())
 
 
-def test_paused_streams_take_no_instances_but_answers(tmp_path):
+def test_paused_streams_take_no_instances_but_answers(address):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time) as desk:
             stream = await streams.create(desk, "mails", settings(budget=None, algorithm="perceptron"))
             await instances.play(desk, stream, Raw([1.0]))
             await streams.change(desk, "mails", "paused", "me")
@@ -155,7 +158,7 @@ def test_paused_streams_take_no_instances_but_answers(tmp_path):
             await streams.rename(desk, "mails", "letters")
             with pytest.raises(NotFoundError, match="there is no stream 'mails'"):
                 desk.stream("mails")
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time) as desk:
             assert streams.facts(desk.stream("letters"))["state"] == "paused"
             await streams.change(desk, "letters", "archived", "me")
             with pytest.raises(ConflictError, match="archived"):
@@ -168,17 +171,16 @@ def test_paused_streams_take_no_instances_but_answers(tmp_path):
     run(play())
 
 
-def test_elsewhere_the_service_goes_on_from_the_snapshot_and_says_so(tmp_path, monkeypatch, caplog):
+def test_elsewhere_the_service_goes_on_from_the_snapshot_and_says_so(address, monkeypatch, caplog):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time, crash=True) as desk:
             stream = await streams.create(desk, "mails", settings(grace=1e4))
             await play_some(desk, stream, 0, 100, time)
-            copied(tmp_path / "log.db", tmp_path / "killed.db")
             rounds, asked = stream.state.round, stream.books.kept.asked
             labels = stream.books.kept.people.person("ann").answers
         monkeypatch.setattr(desks, "provenance", lambda: json.dumps({"processor": "another"}))
-        async with open_desk(tmp_path / "killed.db", time) as desk:
+        async with open_desk(address, time) as desk:
             stream = desk.stream("mails")
             assert (stream.state.round, stream.books.kept.asked) == (rounds, asked)
             assert stream.model.sampler.round == 0, "decided rounds are not played again"
@@ -190,10 +192,9 @@ def test_elsewhere_the_service_goes_on_from_the_snapshot_and_says_so(tmp_path, m
             await play_some(desk, stream, 100, 150, time)
             time.now += 2e4
             desk.tick()
-            copied(tmp_path / "log.db", tmp_path / "again.db")
             after = bits(stream.model.sampler)
         caplog.clear()
-        async with open_desk(tmp_path / "killed.db", time) as desk:
+        async with open_desk(address, time) as desk:
             assert bits(desk.stream("mails").model.sampler) == after
             assert "went on" not in caplog.text
 
@@ -201,32 +202,35 @@ def test_elsewhere_the_service_goes_on_from_the_snapshot_and_says_so(tmp_path, m
 
 
 def test_a_damaged_log_is_seen_and_can_be_gone_on_from(tmp_path):
+    address = str(tmp_path / "log.db")
+
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time, crash=True) as desk:
             stream = await streams.create(desk, "mails", settings())
             await play_some(desk, stream, 0, 60, time)
-            killed = copied(tmp_path / "log.db", tmp_path / "killed.db")
-        connection = apsw.Connection(str(killed))
+        connection = apsw.Connection(address)
         seq, row = connection.execute("select seq, row from events where row not null and seq > 20 limit 1").fetchone()
         changed = bytearray(row)
         changed[-3] ^= 1
         connection.execute("update events set row = ? where stream = 1 and seq = ?", (bytes(changed), seq))
         connection.close()
         with pytest.raises(StoreError, match="decides otherwise than the log says"):
-            await Desk(store := open_store(str(killed)), time.clock()).start()
+            await Desk(store := open_store(address), time.clock()).start()
         store.close()
-        async with open_desk(killed, time, play=False) as desk:
+        async with open_desk(address, time, play=False) as desk:
             assert desk.stream("mails").state.round == 60
 
     run(play())
 
 
 def test_an_error_of_the_disk_stops_the_desk_and_nobody_is_told(tmp_path):
+    address = str(tmp_path / "log.db")
+
     async def play():
         stopped = []
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time) as desk:
             desk._stop = stopped.append
             stream = await streams.create(desk, "mails", settings())
             await instances.play(desk, stream, Raw([1.0]))
@@ -238,7 +242,8 @@ def test_an_error_of_the_disk_stops_the_desk_and_nobody_is_told(tmp_path):
                 with pytest.raises(StoppingError):
                     desk.stream("mails")
             desk._store.connection.set_authorizer(None)
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        desk._store.close()
+        async with open_desk(address, time) as desk:
             stream = desk.stream("mails")
             assert stream.state.round == 1
             assert not (await instances.play(desk, stream, Raw([2.0], "lost"))).again
@@ -246,10 +251,10 @@ def test_an_error_of_the_disk_stops_the_desk_and_nobody_is_told(tmp_path):
     run(play())
 
 
-def test_undo_says_what_the_model_keeps_and_replay_makes_it_again(tmp_path):
+def test_undo_says_what_the_model_keeps_and_replay_makes_it_again(address):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time, crash=True) as desk:
             stream = await streams.create(desk, "mails", settings(grace=5.0))
             await play_some(desk, stream, 0, 120, time)
             time.now += 100.0
@@ -276,18 +281,17 @@ def test_undo_says_what_the_model_keeps_and_replay_makes_it_again(tmp_path):
             made.follow(log_of(desk, stream))
             assert bits(made.model.sampler) == bits(stream.model.sampler)
             await play_some(desk, stream, 120, 200, time)
-            copied(tmp_path / "log.db", tmp_path / "killed.db")
             after = bits(stream.model.sampler)
-        async with open_desk(tmp_path / "killed.db", time) as desk:
+        async with open_desk(address, time) as desk:
             assert bits(desk.stream("mails").model.sampler) == after
 
     run(play())
 
 
-def test_replay_without_corrections_gives_the_same_model(tmp_path):
+def test_replay_without_corrections_gives_the_same_model(address):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_desk(address, time) as desk:
             stream = await streams.create(desk, "mails", settings(forget=30.0))
             await play_some(desk, stream, 0, 150, time)
             before = bits(stream.model.sampler)

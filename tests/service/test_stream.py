@@ -16,7 +16,8 @@ from tests.service import history
 from tests.service.library import Library, bits
 from tests.soak import times
 
-LABELS = {2: ["ham", "spam"], 5: ["a", "b", "c", "d", "e"]}
+LABELS = {2: ["ham", "spam"], 5: ["a", "b", "c", "d", "e"], 4: ["s", "t", "u", "v"]}
+"""Those of 4 are open: not known beforehand."""
 
 
 class Log:
@@ -42,13 +43,13 @@ class Log:
 
 def settings(k=2, **given):
     given.setdefault("budget", Budget(rate=0.3))
-    return Settings(labels=LABELS[k], seed=7, **given)
+    return Settings(labels="open" if k == 4 else LABELS[k], seed=7, **given)
 
 
 def play_scenario(log, rounds, seed, d=6):
     """Instances, and people who answer late, out of order, skip, are unsure, undo, or never come back."""
     rng = np.random.default_rng(seed)
-    stream, now, k = log.stream, max(1000.0, log.stream.state.time), len(log.settings.labels)
+    stream, now, k = log.stream, max(1000.0, log.stream.state.time), len(log.settings.labels)  # "open" has 4
     w = rng.standard_normal((k, d))
     truth = log.truth
     people = ["ann", "bob", "cid"]
@@ -56,7 +57,7 @@ def play_scenario(log, rounds, seed, d=6):
         if i % (rounds // 3) == 0:
             w = rng.standard_normal((k, d))
         x = rng.standard_normal(d)
-        event = stream.play(x, None, f"i:{seed}:{i}", now)
+        event, _ = stream.play(x, None, f"i:{seed}:{i}", now)
         truth[json.loads(event.facts)["round"]] = LABELS[k][int(np.argmax(w @ x))]
         now += rng.exponential(1.0)
         if rng.random() < 0.01:
@@ -97,7 +98,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [2, 4, 5])
 @pytest.mark.parametrize("shape", SHAPES, ids=["one slot", "majority", "unanimity", "by time"])
 def test_the_stream_and_the_library_have_the_same_bits(k, shape):
     log = Log(settings(k, **shape))
@@ -112,7 +113,7 @@ def test_the_stream_and_the_library_have_the_same_bits(k, shape):
     history.check(log.events)
 
 
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [2, 4, 5])
 @pytest.mark.parametrize("shape", SHAPES[:2], ids=["one slot", "majority"])
 def test_the_log_makes_the_same_stream_again_from_anywhere(k, shape):
     log = Log(settings(k, **shape))
@@ -161,7 +162,7 @@ def test_no_slot_is_held_by_two_and_nobody_has_two_of_one_question():
 
 def test_text_is_hashed_as_the_library_does():
     log = Log(settings(features=Features(kind="text", places=1 << 12)))
-    event = log.stream.play(log.stream.reader.instance("To be or not to be"), b'"To be"', None, 0.0)
+    event, _ = log.stream.play(log.stream.reader.instance("To be or not to be"), b'"To be"', None, 0.0)
     log.commit()
     assert (log.stream.instance(event.seq) != hash_text(["to be or not to be"], 1 << 12)).nnz == 0
     assert event.shown == b'"To be"'
@@ -209,7 +210,7 @@ def test_input_of_every_kind_becomes_features():
     [
         ({"labels": ["a"]}, "labels must be between 2 and 1,000 different texts"),
         ({"labels": ["a", "a"]}, "different"),
-        ({"labels": "open"}, "open labels are not served yet"),
+        ({"labels": ["a", "\n"]}, "label must be a printable text"),
         ({"slots": 0}, "slots must be between 1 and 99, got 0."),
         ({"grace": -1.0}, "grace must be a number of seconds between 0 and 86400, got -1.0."),
         ({"features": Features(kind="mixed")}, "mixed features need both text and names."),
@@ -228,7 +229,10 @@ def test_algorithms_go_by_name_with_their_letters():
         ({"algorithm": "none"}, "there is no 'none'"),
         ({"algorithm": "regression"}, "predicts numbers"),
         ({"budget": Budget(rate=3.0)}, "rate must be a number above 0 and at most 1"),
-        ({"labels": LABELS[5], "algorithm": "perceptron-ss"}, "more than two labels go with the default algorithm"),
+        (
+            {"labels": LABELS[5], "algorithm": "perceptron-ss"},
+            "more than two labels, or open ones, go with the default algorithm",
+        ),
     ):
         with pytest.raises(InputError, match=said):
             Log(msgspec.structs.replace(settings(), **wrong))

@@ -68,11 +68,11 @@ class Corrected:
             _exchange(tally, each, each.new, 1.0)
         return tally, rounds, questions, waiting
 
-    def class_tally(self) -> ClassTally | None:
+    def class_tally(self) -> Any:
         """The same for every class."""
         tally = self._sampler.class_tally()
-        if tally is None or self.classes is None:
-            return None
+        if not isinstance(tally, ClassTally) or self.classes is None:
+            return tally
         for each in self._corrections:
             for label, sign in ((each.old, -1.0), (each.new, 1.0)):
                 change, predicted = new_class_tally(len(self.classes)), self.classes.index(each.prediction)

@@ -189,12 +189,14 @@ class Desk:
         """Do what is due on every stream."""
         if self.broken is not None:
             return
-        with contextlib.suppress(StoppingError), self.changing():
+        try:
             now = self.clock.now()
             for stream in self.numbers.values():
                 stream.tick(now)
                 if stream.out:
                     self.commit(stream)
+        except Exception as error:  # also a refusal: what is due was checked when it came
+            self.crash(error)
 
     # Retries.
 

@@ -19,7 +19,7 @@ class Instance(Fact):
     """A round was played: what was predicted and decided, by which coin, and why. ``played`` is the sampler's round."""
 
     round: int
-    prediction: str
+    prediction: str | None
     margin: float
     probability: float
     coin: float

@@ -17,19 +17,20 @@ class Correction(msgspec.Struct):
     probability: float
     level: int
     margin: float
-    prediction: str
+    prediction: str | None
     model: str | None
     label: str | None
 
 
 class Kept(msgspec.Struct):
-    """What a snapshot has of the books."""
+    """What a snapshot has of the books. ``labels`` are those that people gave, where they were not known beforehand."""
 
     questions: list[Question] = []
     recent: dict[str, list[int]] = {}
     leases: dict[str, list[int]] = {}
     people: People = msgspec.field(default_factory=People)
     corrections: dict[int, Correction] = {}
+    labels: list[str] = []
     asked: int = 0
     told: int = 0
     forgotten: int = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import InputError
 from .errors import NotFoundError
 from .events import (
     Answered,
@@ -26,7 +27,7 @@ from .events import (
 )
 from .kept import Correction, Kept, opened
 from .questions import Answer, Question, Slot
-from .settings import Settings
+from .settings import MOST_OPEN, OPEN, Settings, check_label
 from .waiting import Queue, Timer
 
 UNDOABLE = 2
@@ -70,6 +71,23 @@ class Ledger:
     def waiting(self) -> int:
         """How many questions have a slot to fill."""
         return sum(not question.is_full for question in self.questions.values())
+
+    @property
+    def labels(self) -> list[str]:
+        """Those that can be given, or where they are open, those that were."""
+        return list(self.kept.labels if self.settings.labels == OPEN else self.settings.labels)
+
+    def check_label(self, label: str | None, owner: str) -> None:
+        """Refuse what is no label of the stream."""
+        if label is None or label in self.labels:
+            return
+        if self.settings.labels == OPEN:
+            check_label(label)
+            if len(self.kept.labels) < MOST_OPEN:
+                return
+            raise InputError(f"the stream has {MOST_OPEN} labels already, and {label!r} is none of them.", owner=owner)
+        listed = ", ".join(self.labels[:8])
+        raise InputError(f"the label must be one of {listed}, got {label[:100]!r}.", owner=owner, parameter="label")
 
     def find(self, round: int) -> Question:
         """A question, open or closed."""
@@ -126,6 +144,7 @@ class Ledger:
             if slot.answer is None and slot.annotator == fact.annotator:
                 question.slots[i] = Slot()
         self._unhold(question, fact.annotator)
+        self._know(fact.label)
         person = self.kept.people.person(fact.annotator)
         person.answers += 1
         person.unsure += fact.label is None
@@ -139,6 +158,10 @@ class Ledger:
         recent.append(question.round)
         if len(recent) > UNDOABLE:
             self._settle(recent.pop(0), fact.annotator)
+
+    def _know(self, label: str | None) -> None:
+        if self.settings.labels == OPEN and label is not None and label not in self.kept.labels:
+            self.kept.labels.append(label)
 
     def _settle(self, round: int, annotator: str) -> None:
         """An answer so many answers ago can no longer be undone without a correction."""
@@ -175,6 +198,7 @@ class Ledger:
         self._count(question)
 
     def _reviewed(self, question: Question, fact: Reviewed, time: float) -> None:
+        self._know(fact.label)
         question.disputed = False
 
     def _told(self, question: Question, fact: Told, time: float) -> None:

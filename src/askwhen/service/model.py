@@ -18,7 +18,7 @@ from ..rules import BudgetRule
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
-from .settings import Settings
+from .settings import MOST_OPEN, OPEN, Settings
 
 _AHEAD = 256
 
@@ -35,10 +35,9 @@ class Model:
     """
 
     def __init__(self, settings: Settings, sampler: Sampler | None = None) -> None:
-        self.labels = list(settings.labels)
-        self._values: dict[str, Any] = {label: label for label in self.labels}
-        if len(self.labels) == 2:
-            self._values = {self.labels[0]: -1.0, self.labels[1]: 1.0}
+        self._values: dict[str, Any] = {}
+        if settings.labels != OPEN and len(settings.labels) == 2:
+            self._values = {settings.labels[0]: -1.0, settings.labels[1]: 1.0}
         self._words = {value: label for label, value in self._values.items()}
         self._take(build(settings) if sampler is None else sampler)
 
@@ -66,19 +65,23 @@ class Model:
 
     def tell(self, played: int, label: str) -> None:
         """Tell the label of an open question."""
-        self.sampler.tell(played, self._values[label])
+        self.sampler.tell(played, self._values.get(label, label))
 
     def learn(self, x: Any, label: str) -> None:
         """Learn the label of an instance that the sampler itself has not asked about."""
-        self.sampler.learn(x, self._values[label])
+        self.sampler.learn(x, self._values.get(label, label))
 
     def forget(self, played: int) -> None:
         """Drop an open question."""
         self.sampler.forget(played)
 
-    def word(self, prediction: Any) -> str:
-        """A prediction in the words of the stream."""
-        return self._words[prediction]
+    def value(self, label: str) -> Any:
+        """A label in the words of the sampler: -1 and +1 where there are two."""
+        return self._values.get(label, label)
+
+    def word(self, prediction: Any) -> Any:
+        """A prediction in the words of the stream; None where no label is known yet."""
+        return self._words.get(prediction, prediction)
 
     def dump(self) -> Any:
         """Everything, as it is now: a function that packs it, which may be called in another thread later."""
@@ -97,20 +100,26 @@ class Model:
         return cls(settings, Sampler.of(engine))
 
 
+def has_classes(settings: Settings) -> bool:
+    """Whether the sampler has several classes."""
+    return settings.labels == OPEN or len(settings.labels) > 2
+
+
 def build(settings: Settings) -> Sampler:
     """A sampler that has played no round."""
     if settings.seed is None:
         raise InputError("the stream has no seed.", owner="stream")
-    budget, kind, several = settings.budget, algorithm(settings.algorithm), len(settings.labels) > 2
+    budget, kind, several = settings.budget, algorithm(settings.algorithm), has_classes(settings)
     rate = most = rule = None
     if budget is not None:
         timed = budget.per is not None or budget.count is not None
         rule = BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
         rate, most = (None, None) if timed else (budget.rate, budget.most)
     if several and (settings.algorithm.lower() != "default" or settings.raw):
-        raise InputError("more than two labels go with the default algorithm, not raw.", owner="stream")
+        raise InputError("more than two labels, or open ones, go with the default algorithm, not raw.", owner="stream")
     if several:
-        return Sampler(rule=rule, classes=list(settings.labels), seed=settings.seed)
+        classes = OPEN if settings.labels == OPEN else list(settings.labels)
+        return Sampler(rule=rule, classes=classes, most_classes=MOST_OPEN, seed=settings.seed)
     prepare = None if settings.raw else Prepare()
     if budget is not None and rate is None:
         made = kind.build(settings.letters, share=0.5, prepare=prepare, seed=settings.seed)

@@ -48,7 +48,7 @@ class Question(msgspec.Struct):
     seq: int
     opened: float
     played: int
-    prediction: str
+    prediction: str | None
     margin: float
     probability: float
     value: float

@@ -12,7 +12,8 @@ from ..errors import InputError
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 LONGEST_NAME, LONGEST_LABEL = 100, 200
-OPEN = "open"
+OPEN, MOST_OPEN = "open", 100
+"""Labels that are not known beforehand, and how many there may come to be."""
 
 
 class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -65,16 +66,11 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
 
 def check_settings(settings: Settings) -> None:
     """Refuse settings that cannot be meant, in one sentence."""
-    if settings.labels == OPEN:
-        raise InputError(
-            "labels must be listed: streams with open labels are not served yet.", owner="stream", parameter="labels"
-        )
-    labels = list(settings.labels)
+    labels = ["any", "other"] if settings.labels == OPEN else list(settings.labels)
     if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
         _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", labels)
     for label in labels:
-        if not label or len(label) > LONGEST_LABEL or not label.isprintable():
-            _refuse("labels", f"printable texts of 1 to {LONGEST_LABEL} characters", label)
+        check_label(label)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
     for name, low, high in (("lease", 1.0, 86400.0), ("grace", 0.0, 86400.0), ("forget", 1.0, 1e9)):
@@ -86,6 +82,12 @@ def check_settings(settings: Settings) -> None:
     if not all(math.isfinite(value) for value in settings.letters.values()):
         _refuse("letters", "finite numbers", settings.letters)
     _check_features(settings.features)
+
+
+def check_label(label: str) -> None:
+    """Refuse a label that could not be shown."""
+    if not label or len(label) > LONGEST_LABEL or not label.isprintable():
+        _refuse("label", f"a printable text of 1 to {LONGEST_LABEL} characters", label[:LONGEST_LABEL])
 
 
 def _check_features(features: Features) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from ..errors import InputError
 from . import row_bytes
 from .books import Books, Happening
 from .errors import ConflictError, NotFoundError, StoreError
@@ -39,6 +38,10 @@ UNPLAYED = -1
 """In the place of the sampler's round, for a question of a round that this sampler has not played."""
 
 ASKED, COIN, SPENT = "worth asking", "the coin said no", "the budget is spent"
+
+
+Played = tuple[Event, Instance]
+"""A round as an event, and its facts."""
 
 
 class State(msgspec.Struct):
@@ -115,7 +118,7 @@ class Stream:
         if self.state.paused:
             raise ConflictError(f"the stream {self.name} is paused; resume it first.", owner="instance")
 
-    def play(self, x: Any, shown: bytes | None, key: str | None, now: float, priority: float = 0.0) -> Event:
+    def play(self, x: Any, shown: bytes | None, key: str | None, now: float, priority: float = 0.0) -> Played:
         """Play one round on an instance as the reader made it; what was decided, as an event."""
         time = max(now, self.state.time)
         ask, coin = self.model.ask(x, time)
@@ -142,7 +145,7 @@ class Stream:
         self._played(fact, seq, time)
         self.seq, self.state.time = seq, time
         self.out.append(event)
-        return event
+        return event, fact
 
     def _played(self, fact: Instance, seq: int, time: float) -> None:
         self.state.round += 1
@@ -202,11 +205,7 @@ class Stream:
         self, round: int, annotator: str, label: str | None, now: float, lead: float | None, key: str | None
     ) -> Event:
         """Fill a slot of a question."""
-        if label is not None and label not in self.settings.labels:
-            listed = ", ".join(self.settings.labels[:8])
-            raise InputError(
-                f"the label must be one of {listed}, got {label[:100]!r}.", owner="answer", parameter="label"
-            )
+        self.books.check_label(label, "answer")
         event = self.happen(self.books.answer(round, annotator, label, self._now(now), lead), now, key)
         self.tick(now)
         return event
@@ -224,8 +223,7 @@ class Stream:
 
     def review(self, round: int, annotator: str, label: str | None, now: float) -> Event:
         """Decide what the label of a question is."""
-        if label is not None and label not in self.settings.labels:
-            raise InputError.about("review", "label", "one of the labels of the stream", label[:100])
+        self.books.check_label(label, "review")
         event = self.happen(self.books.review(round, annotator, label), now)
         question = self.books.questions[round]
         for happening in self.books.settled(question, label, "a reviewer said that it has none"):

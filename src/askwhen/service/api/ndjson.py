@@ -24,6 +24,9 @@ NDJSON = "application/x-ndjson"
 MOST_LINES = 1_000
 """That are played in one go: others get their turn in between."""
 
+AHEAD = 4
+"""So many batches are played while the first of them is committed."""
+
 _raw = msgspec.json.Decoder(Raw)
 _encode = msgspec.json.Encoder().encode
 
@@ -42,42 +45,62 @@ class Lines:
         self._line = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Read, play, answer, until the body ends."""
-        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", NDJSON.encode())]})
+        """Read and play; answer beside it, since a commit takes as long as playing the next lines."""
+        headers = [(b"content-type", NDJSON.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        queue: asyncio.Queue[Any] = asyncio.Queue(AHEAD)
+        answering = asyncio.ensure_future(self._answer(queue, send))
+        last: AskwhenError | None = None
+        try:
+            last = await self._play(receive, queue)
+        finally:
+            await queue.put(None)
+            error = await answering
+        last = error or last
+        body = b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n"
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
+        """Read until the body ends; why, where it is not read to its end."""
         rest, more = b"", True
         while more:
             try:
                 message = await asyncio.wait_for(receive(), self._options.slowest)
             except TimeoutError:
-                await self._end(send, ServiceError("the body came too slowly.", owner="request"))
-                return
+                return ServiceError("the body came too slowly.", owner="request")
             if message["type"] == "http.disconnect":
-                return
+                return None
             more = message.get("more_body", False)
             *lines, rest = (rest + message.get("body", b"")).split(b"\n")
             if not more and rest.strip():
                 lines.append(rest)
             if len(rest) > self._options.largest_line:
-                await self._end(send, too_large("a line", self._options.largest_line))
-                return
+                return too_large("a line", self._options.largest_line)
             for first in range(0, len(lines), MOST_LINES):
-                try:
-                    await self._answer(lines[first : first + MOST_LINES], send)
-                except AskwhenError as error:
-                    await self._end(send, error)
-                    return
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+                raws = [self._read(line) for line in lines[first : first + MOST_LINES] if line.strip()]
+                if raws:
+                    try:
+                        await queue.put(await instances.begin(self._desk, self._stream, raws))
+                    except AskwhenError as error:
+                        return error
+        return None
 
-    async def _answer(self, lines: list[bytes], send: Any) -> None:
-        raws = [self._read(line) for line in lines if line.strip()]
-        if not raws:
-            return
-        found = await instances.play_all(self._desk, self._stream, raws)
-        said = []
-        for each in found:
-            self._line += 1
-            said.append(_encode(self._refused(each) if isinstance(each, AskwhenError) else each))
-        await send({"type": "http.response.body", "body": b"\n".join([*said, b""]), "more_body": True})
+    async def _answer(self, queue: asyncio.Queue[Any], send: Any) -> AskwhenError | None:
+        """Send what was committed, in order, until the end of the queue; why, where something was not."""
+        failed: AskwhenError | None = None
+        while (played := await queue.get()) is not None:
+            try:
+                found = await played
+            except AskwhenError as error:
+                failed = failed or error
+                continue
+            said = []
+            for each in found:
+                self._line += 1
+                said.append(_encode(self._refused(each) if isinstance(each, AskwhenError) else each))
+            if failed is None:
+                await send({"type": "http.response.body", "body": b"\n".join([*said, b""]), "more_body": True})
+        return failed
 
     def _read(self, line: bytes) -> Raw | AskwhenError:
         if len(line) > self._options.largest_line:
@@ -92,8 +115,3 @@ class Lines:
         problem = problem_of(error)
         problem.line = self._line
         return {"error": problem}
-
-    async def _end(self, send: Any, error: AskwhenError) -> None:
-        """Say why the rest is not read; the status is sent already, so the last line says it."""
-        body = _encode({"error": problem_of(error), "end": True}) + b"\n"
-        await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -27,7 +27,7 @@ class Decision(NamedTuple):
     """What the service says to an instance; if ``query``, answer with ``tell``."""
 
     round: int
-    prediction: str
+    prediction: str | None
     margin: float
     probability: float
     query: bool

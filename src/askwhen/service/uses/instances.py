@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Awaitable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ...errors import AskwhenError, InputError
 from ..desk import Desk
-from ..events import facts_of
+from ..events import Instance, facts_of
 from ..store.rows import Event
 from ..stream import Stream
 
@@ -39,7 +40,7 @@ class Decision(msgspec.Struct, omit_defaults=True):
     """What the service says to an instance. ``question`` is the number to answer with, where the label is wanted."""
 
     round: int
-    prediction: str
+    prediction: str | None
     margin: float
     probability: float
     asked: bool
@@ -89,6 +90,11 @@ async def play(desk: Desk, stream: Stream, raw: Raw) -> Decision:
 
 async def play_all(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> list[Decision | AskwhenError]:
     """Instances in order, in one commit: a decision, or why it was refused, for each."""
+    return await (await begin(desk, stream, raws))
+
+
+async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> Awaitable[list[Decision | AskwhenError]]:
+    """Play instances; what is returned waits for the commit and says what was decided, so that others may begin."""
     items: list[Item | AskwhenError] = []
     for raw in raws:
         try:
@@ -105,49 +111,62 @@ async def play_all(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -
             else:
                 others[i] = first
     try:
-        events = await _play(desk, stream, items, mine, others)
+        known = {event.key: event for event in await desk.known(stream, list(mine))} if mine else {}
+        found = _play(desk, stream, items, known, others)
+        done = desk.commit(stream) if stream.out else None
+    except BaseException:
+        for key in mine:
+            desk.free(stream, key)
+        raise
+    return _end(desk, stream, found, mine, others, done)
+
+
+def _play(
+    desk: Desk, stream: Stream, items: list[Item | AskwhenError], known: dict[str | None, Event], others: dict[int, Any]
+) -> list[Any]:
+    """What came of each: an event with its facts and whether it was there before, or an error."""
+    found: list[Any] = [None] * len(items)
+    with desk.changing():
+        now = desk.clock.now()
+        for i, item in enumerate(items):
+            if isinstance(item, AskwhenError):
+                found[i] = item
+            elif item.key in known:
+                found[i] = (known[item.key], None, True)
+            elif i not in others:
+                try:
+                    stream.check_playing()
+                    found[i] = (*stream.play(item.x, item.shown, item.key, now, item.priority), False)
+                except AskwhenError as error:
+                    found[i] = error
+    return found
+
+
+async def _end(
+    desk: Desk, stream: Stream, found: list[Any], mine: dict[str, int], others: dict[int, Any], done: Any
+) -> list[Decision | AskwhenError]:
+    """Wait for the commit, and for those who had a key before."""
+    try:
+        if done is not None:
+            await asyncio.shield(done)
+        for key, i in mine.items():
+            if not isinstance(found[i], AskwhenError):
+                desk.resolve(stream, key, found[i][0])
     finally:
         for key in mine:
             desk.free(stream, key)
     for i, first in others.items():
         try:
-            events[i] = (await asyncio.shield(first), True)
+            found[i] = (await asyncio.shield(first), None, True)
         except AskwhenError as error:
-            events[i] = error
-    return [each if isinstance(each, AskwhenError) else decided(*each) for each in events]
+            found[i] = error
+    return [each if isinstance(each, AskwhenError) else decided(*each) for each in found]
 
 
-async def _play(
-    desk: Desk, stream: Stream, items: list[Item | AskwhenError], mine: dict[str, int], others: dict[int, Any]
-) -> list[Any]:
-    known = {event.key: event for event in await desk.known(stream, list(mine))} if mine else {}
-    found: list[Any] = [None] * len(items)
-    with desk.changing():
-        now = desk.clock.now()
-        for i, item in enumerate(items):
-            if i in others:
-                continue
-            if isinstance(item, AskwhenError):
-                found[i] = item
-            elif item.key in known:
-                found[i] = (known[item.key], True)
-            else:
-                try:
-                    stream.check_playing()
-                    found[i] = (stream.play(item.x, item.shown, item.key, now, item.priority), False)
-                except AskwhenError as error:
-                    found[i] = error
-    if stream.out:
-        await desk.committed(stream)
-    for key, i in mine.items():
-        if not isinstance(found[i], AskwhenError):
-            desk.resolve(stream, key, found[i][0])
-    return found
-
-
-def decided(event: Event, again: bool) -> Decision:
+def decided(event: Event, fact: Instance | None, again: bool) -> Decision:
     """What was decided of an instance, from the log."""
-    fact = facts_of(event)
+    fact = facts_of(event) if fact is None else fact
+    assert isinstance(fact, Instance)
     return Decision(
         fact.round,
         fact.prediction,

@@ -93,7 +93,7 @@ def shown(desk: Desk, stream: Stream, question: Question, until: float | None = 
         seen["x"] = stream.reader.shown(row_bytes.from_bytes(event.row))
     return Shown(
         question.round,
-        list(stream.settings.labels),
+        stream.books.labels,
         question.opened,
         len(question.slots),
         seen.get("x"),

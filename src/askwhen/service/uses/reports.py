@@ -16,17 +16,16 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
     """Everything there is to say of how a stream does, from the labels that were asked for."""
     await desk.commits.settled()
     sampler, kept = stream.model.sampler, stream.books.kept
-    words = {value: stream.model.word(value) for value in sampler.classes or []}
-    values = {word: value for value, word in words.items()}
+    word, value = stream.model.word, stream.model.value
     corrections = [
         Correction(
             each.played,
             each.probability,
             each.level,
             each.margin > 0.0,
-            values[each.prediction],
-            None if each.model is None else values[each.model],
-            None if each.label is None else values[each.label],
+            None if each.prediction is None else value(each.prediction),
+            None if each.model is None else value(each.model),
+            None if each.label is None else value(each.label),
         )
         for each in kept.corrections.values()
         if 0 <= each.played < sampler.round
@@ -44,7 +43,7 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
         "recent": found.recent,
         "windows": {str(window): each for window, each in found.windows.items()},
         "advice": found.advice(),
-        "classes": {words[label]: each for label, each in found.classes.items()},
+        "classes": {word(label): each for label, each in found.classes.items()},
     }
     if not found.classes:
         facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
