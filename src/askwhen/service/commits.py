@@ -41,6 +41,7 @@ class Commits:
         self._lock = threading.Condition()
         self._closed = False
         self.error: BaseException | None = None
+        self.started: float | None = None
         self.seconds = 0.0
         self.batches = 0
         self._thread = threading.Thread(target=self._work, name="commits", daemon=True)
@@ -69,6 +70,12 @@ class Commits:
         if self.error is not None:
             raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
 
+    @property
+    def taking(self) -> float:
+        """For how many seconds the present commit has been on its way."""
+        started = self.started
+        return 0.0 if started is None else time.monotonic() - started
+
     def unsettled(self) -> list[Event]:
         """The events that may not be on the disk yet, in order; all others are."""
         with self._lock:
@@ -84,13 +91,14 @@ class Commits:
                     return
                 self._events, self._snapshots, self._batch = [], [], self._loop.create_future()
                 self._committing, self._on_their_way = batch, events
-            started = time.perf_counter()
+            self.started = started = time.monotonic()
             try:
                 self._store.write(events, [make() for make in snapshots])
             except BaseException as error:
                 self._loop.call_soon_threadsafe(self._fail, batch, error)
                 return
-            self._loop.call_soon_threadsafe(self._done, batch, time.perf_counter() - started)
+            self.started = None
+            self._loop.call_soon_threadsafe(self._done, batch, time.monotonic() - started)
 
     def _done(self, batch: asyncio.Future[None], seconds: float) -> None:
         self.seconds += seconds

@@ -16,7 +16,7 @@ from typing import Any
 from ..errors import AskwhenError
 from .clock import Clock
 from .commits import Commits
-from .errors import NotFoundError, StoppingError
+from .errors import NotFoundError, StoppingError, StoreError
 from .events import Created, Fact, encoded, facts_of
 from .provenance import provenance
 from .recovery import created, looking, recovered
@@ -29,6 +29,9 @@ TAIL = 50_000
 """So many events of all streams are after the last snapshots; a start plays no more of them again."""
 
 TICK = 0.2
+LONGEST_COMMIT = 60.0
+"""Seconds after which a database that does not answer is taken for lost."""
+
 SERVICE = 0
 """The number of the log of the service itself."""
 
@@ -135,11 +138,11 @@ class Desk:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Inside, memory is changed: a refusal changes nothing, and any other error stops the process."""
+        """Inside, memory is changed or the log read: a refusal changes nothing, any other error stops the process."""
         self.check()
         try:
             yield
-        except AskwhenError:
+        except (AskwhenError, asyncio.CancelledError):
             raise
         except BaseException as error:
             self.crash(error)
@@ -190,6 +193,8 @@ class Desk:
         if self.broken is not None:
             return
         try:
+            if self.commits.taking > LONGEST_COMMIT:
+                raise StoreError("a commit takes longer than a minute.", owner="serve")
             now = self.clock.now()
             for stream in self.numbers.values():
                 stream.tick(now)
@@ -237,9 +242,10 @@ class Desk:
 
     async def known(self, stream: Stream, keys: Sequence[str]) -> list[Event]:
         """The committed events of these keys."""
-        if self._store.quick:
-            return self._reader.by_keys(stream.number, keys)
-        return await asyncio.to_thread(self._other_reader.by_keys, stream.number, keys)
+        with self.changing():
+            if self._store.quick:
+                return self._reader.by_keys(stream.number, keys)
+            return await asyncio.shield(asyncio.to_thread(self._other_reader.by_keys, stream.number, keys))
 
     # Reading.
 
@@ -254,7 +260,8 @@ class Desk:
 
     def look(self, stream: Stream, seq: int) -> Event | None:
         """One committed event."""
-        return self._reader.event(stream.number, seq)
+        with self.changing():
+            return self._reader.event(stream.number, seq)
 
     def watch(self, stream: Stream) -> asyncio.Event:
         """Is set whenever something was committed to a stream; give it back with ``unwatch``."""

@@ -56,4 +56,4 @@ class StoppingError(ServiceError):
 class StoreError(ServiceError):
     """The database cannot be used: wrong version, unsafe settings, another owner, an error of the disk."""
 
-    status = 500
+    status = 503

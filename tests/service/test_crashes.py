@@ -1,0 +1,147 @@
+"""``kill -9`` at random moments under load: what was acknowledged is there, once, and the model has the same bits."""
+
+import contextlib
+import json
+import random
+import shutil
+import signal
+import time
+
+import apsw
+import pytest
+
+import askwhen as aw
+from askwhen.service.events import Created, facts_of
+from askwhen.service.store import open_store
+from tests.service import history
+from tests.service.library import Library, bits
+from tests.service.load import Crowd
+from tests.service.nursery import Child, Nursery
+from tests.soak import times
+
+LABELS = ["ham", "spam", "other"]
+
+
+@pytest.fixture(scope="module")
+def nursery(tmp_path_factory):
+    with Nursery(tmp_path_factory.mktemp("nursery") / "log") as nursery:
+        yield nursery
+
+
+def checked(address, crowd):
+    """Read the database as it is after an orderly end, and compare it with what clients were told."""
+    with contextlib.closing(open_store(address)) as store, contextlib.closing(store.reader()) as reader:
+        fact = next(facts_of(e) for e in reader.events(0, 0, 100) if isinstance(facts_of(e), Created))
+        events = reader.events(fact.stream, 0, 1 << 40)
+        snapshot = reader.snapshot(fact.stream)
+    history.check(events)
+    by_key = {event.key: json.loads(event.facts) | {"q": event.question} for event in events if event.key}
+    for id, said in crowd.instances.items():
+        stored = by_key[f"i:{id}"]
+        for name in ("round", "prediction", "margin", "probability", "asked", "why"):
+            assert stored[name] == said[name], (id, name)
+    for key, said in crowd.answers.items():
+        stored = by_key[f"a:{key}"]
+        assert (stored["q"], stored["slot"], stored["label"]) == (said["question"], said["slot"], said["label"])
+    library = Library(fact.settings)
+    library.follow(events)
+    assert snapshot.seq == len(events)
+    assert bits(library.sampler) == snapshot.model
+    return events
+
+
+def settings():
+    return {
+        "labels": LABELS,
+        "budget": {"rate": 0.4},
+        "seed": 5,
+        "grace": 0.3,
+        "slots": 2,
+        "forget": 20.0,
+        "lease": 2.0,
+    }
+
+
+def test_kills_at_random_moments_lose_nothing(nursery, tmp_path):
+    rng = random.Random(1)
+    address = str(tmp_path / "log.db")
+    with Child(nursery, address) as server:
+        with aw.Client(server.url) as client:
+            client.create("mails", **settings())
+        crowd = Crowd(server.url, "mails", 3, 4, LABELS).start()
+        try:
+            for _ in range(times(10, 200)):
+                time.sleep(rng.uniform(0.02, 0.5))
+                server.end(signal.SIGKILL)
+                server.start()
+            time.sleep(0.3)
+        finally:
+            crowd.stop()
+        server.end(signal.SIGTERM)
+    events = checked(address, crowd)
+    assert len(crowd.instances) > times(50, 1000)
+    assert len(crowd.answers) > times(20, 400)
+    assert {"told", "answered", "leased"} <= {event.kind for event in events}
+    connection = apsw.Connection(address)
+    assert connection.execute("pragma integrity_check").get == "ok"
+    connection.close()
+
+
+def test_kills_of_the_server_and_of_the_database_lose_nothing(nursery, cluster):
+    rng = random.Random(2)
+    address = cluster.database()
+    with Child(nursery, address) as server:
+        with aw.Client(server.url) as client:
+            client.create("mails", **settings())
+        crowd = Crowd(server.url, "mails", 3, 4, LABELS).start()
+        try:
+            for turn in range(times(3, 50)):
+                time.sleep(rng.uniform(0.05, 0.5))
+                if turn % 2:
+                    server.end(signal.SIGKILL)
+                else:
+                    cluster.stop("immediate")
+                    server.end(0)  # it ends by itself
+                    cluster.start()
+                end = time.monotonic() + 10.0
+                while True:  # the lock of a killed server is free once PostgreSQL sees its end
+                    try:
+                        server.start()
+                        break
+                    except AssertionError:
+                        assert time.monotonic() < end
+            time.sleep(0.3)
+        finally:
+            crowd.stop()
+        server.end(signal.SIGTERM)
+    checked(address, crowd)
+    assert len(crowd.instances) > 20
+
+
+def test_a_wal_cut_at_any_byte_gives_a_prefix(tmp_path):
+    """What a torn write leaves behind: the log is whole up to some event, and begins the same."""
+    path = tmp_path / "log.db"
+    store = open_store(str(path))
+    from askwhen.service.store import Event
+
+    for i in range(12):
+        store.write([Event(1, i + 1, 0.0, "paused", None, None, "{}", bytes(300))], [])
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{path}{suffix}", tmp_path / f"whole.db{suffix}")
+    store.close()
+    wal = (tmp_path / "whole.db-wal").read_bytes()
+    assert len(wal) > 20_000
+    last = 0
+    for size in range(0, len(wal) + 1, times(97, 1)):
+        shutil.copy(tmp_path / "whole.db", tmp_path / "cut.db")
+        (tmp_path / "cut.db-wal").write_bytes(wal[:size])
+        connection = apsw.Connection(str(tmp_path / "cut.db"))
+        try:
+            found = [seq for (seq,) in connection.execute("select seq from events order by seq")]
+        except apsw.SQLError:  # before the first script was committed
+            found = []
+        connection.close()
+        assert found == list(range(1, len(found) + 1))
+        assert len(found) >= last
+        last = len(found)
+    assert last >= 11
