@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from ..files import MEDIA
 from ..uses.instances import Decision
 from .ndjson import NDJSON
 
@@ -29,6 +30,12 @@ _PROBLEM = {
         }
     },
 }
+_FILES = {
+    "/v1/streams/{name}/model": ["application/octet-stream"],
+    "/v1/streams/{name}/export": list(MEDIA.values()),
+    "/v1/streams/{name}/events": ["text/event-stream"],
+    "/metrics": ["text/plain"],
+}
 _REFUSALS = ("400", "401", "403", "404", "409", "413", "422", "429", "503")
 
 
@@ -49,6 +56,9 @@ def described(document: dict[str, Any]) -> dict[str, Any]:
                     operation["security"] = []
     _describe_instances(document)
     _describe_next(document)
+    for path, media in _FILES.items():
+        found = {each.partition(";")[0]: {} for each in media}
+        document["paths"][path]["get"]["responses"]["200"] = {"description": "The content", "content": found}
     return document
 
 

@@ -1,0 +1,200 @@
+"""A Hypothesis state machine over the API, against a model of a stream in plain Python."""
+
+import asyncio
+import tempfile
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from askwhen.service.errors import ConflictError
+from askwhen.service.uses import instances, questions, streams
+from askwhen.service.uses.instances import Raw
+from tests.service import history
+from tests.service.desks import Time, open_desk
+from tests.service.desks import settings as stream_settings
+from tests.service.library import Library, bits
+from tests.soak import times
+
+PEOPLE = st.sampled_from(["ann", "bob", "cid"])
+LABELS = st.sampled_from(["a", "b"])
+LEASE, GRACE, FORGET, SLOTS = 50.0, 10.0, 200.0, 2
+
+
+class Plain:
+    """One question: who holds a slot until when, who answered what, who skipped."""
+
+    def __init__(self, opened):
+        self.opened, self.held, self.answers, self.skipped = opened, {}, {}, set()
+        self.closed = False
+
+    def taken(self, now):
+        return len(self.answers) + sum(until > now for until in self.held.values())
+
+
+class Machine(RuleBasedStateMachine):
+    """Every command is given to the service and to plain questions; both must say the same."""
+
+    @initialize()
+    def start(self):
+        self.loop = asyncio.new_event_loop()
+        self.time, self.folder = Time(), tempfile.TemporaryDirectory()
+        self.plain, self.rounds, self.ids = {}, 0, {}
+        self.open()
+        given = {"labels": ["a", "b"], "slots": SLOTS, "lease": LEASE, "grace": GRACE, "forget": FORGET}
+        self.do(streams.create(self.desk, "one", stream_settings(algorithm="perceptron", budget=None, **given)))
+
+    def open(self):
+        self.opened = open_desk(f"{self.folder.name}/log.db", self.time, crash=True)
+        self.desk = self.do(self.opened.__aenter__())
+
+    def do(self, coroutine):
+        return self.loop.run_until_complete(coroutine)
+
+    @property
+    def stream(self):
+        return self.desk.stream("one")
+
+    def refused(self, coroutine):
+        """Whether it was refused."""
+        try:
+            self.do(coroutine)
+        except ConflictError:
+            return True
+        return False
+
+    @rule(x=st.floats(-2, 2), id=st.integers(0, 30))
+    def send(self, x, id):
+        said = self.do(instances.play(self.desk, self.stream, Raw([x, 1.0], f"n{id}")))
+        assert said.again == (id in self.ids)
+        if id in self.ids:
+            assert said.round == self.ids[id]
+        else:
+            assert said.round == self.rounds
+            assert said.asked
+            self.ids[id] = self.rounds
+            self.plain[self.rounds] = Plain(self.time.now)
+            self.rounds += 1
+
+    @rule(who=PEOPLE)
+    def next(self, who):
+        shown = self.do(questions.next_question(self.desk, self.stream, who))
+        now = self.time.now
+        holding = [q for q, each in self.plain.items() if each.held.get(who, 0) > now and not each.closed]
+        free = [
+            q
+            for q, each in self.plain.items()
+            if not each.closed
+            and each.taken(now) < SLOTS
+            and who not in each.answers
+            and who not in each.skipped
+            and each.held.get(who, 0) <= now
+        ]
+        if len(holding) >= 3:
+            assert shown.question in holding
+        elif not free:
+            assert shown is None
+            return
+        else:
+            assert shown.question == min(free)
+        self.plain[shown.question].held[who] = now + LEASE
+
+    def may(self, question, who):
+        """Whether somebody may fill a slot now."""
+        each, now = self.plain.get(question), self.time.now
+        if each is None or who in each.answers or who in each.skipped or each.closed:
+            return False
+        return each.held.get(who, 0) > now or each.taken(now) < SLOTS
+
+    @precondition(lambda self: self.plain)
+    @rule(question=st.integers(0, 8), who=PEOPLE, label=st.none() | LABELS)
+    def answer(self, question, who, label):
+        question %= self.rounds
+        wanted = self.may(question, who)
+        assert self.refused(questions.answer(self.desk, self.stream, question, who, label)) != wanted
+        if wanted:
+            self.plain[question].answers[who] = label
+            self.plain[question].held.pop(who, None)
+        self.settle()
+
+    @precondition(lambda self: self.plain)
+    @rule(question=st.integers(0, 8), who=PEOPLE)
+    def skip(self, question, who):
+        question %= self.rounds
+        wanted = self.may(question, who)
+        assert self.refused(questions.skip(self.desk, self.stream, question, who)) != wanted
+        if wanted:
+            self.plain[question].skipped.add(who)
+            self.plain[question].held.pop(who, None)
+
+    @precondition(lambda self: self.plain)
+    @rule(question=st.integers(0, 8), who=PEOPLE)
+    def undo(self, question, who):
+        question %= self.rounds
+        each = self.plain[question]
+        wanted = who in each.answers
+        assert self.refused(questions.undo(self.desk, self.stream, question, who)) != wanted
+        if wanted:
+            del each.answers[who]
+            each.held[who] = self.time.now + LEASE
+            each.closed = False
+
+    @precondition(lambda self: self.plain)
+    @rule(question=st.integers(0, 8), who=PEOPLE)
+    def release(self, question, who):
+        question %= self.rounds
+        each = self.plain[question]
+        wanted = each.held.get(who, 0) > self.time.now and not each.closed and who not in each.answers
+        assert self.refused(questions.release(self.desk, self.stream, question, who)) != wanted
+        each.held.pop(who, None) if wanted else None
+
+    @rule(seconds=st.sampled_from([0.5, 11.0, 49.0, 60.0]))
+    def wait(self, seconds):
+        self.time.now += seconds
+        self.desk.tick()
+        self.settle()
+
+    def settle(self):
+        """What is closed is what the books no longer have; when it may be is the books' own test."""
+        for question, each in self.plain.items():
+            gone = question not in self.stream.books.questions
+            if gone and not each.closed:
+                old = self.time.now >= each.opened + FORGET
+                assert len(each.answers) == SLOTS or old, "closed too early"
+                each.closed = True
+
+    @rule()
+    def crash(self):
+        self.do(self.opened.__aexit__(None, None, None))
+        self.open()
+
+    @invariant()
+    def counts(self):
+        if hasattr(self, "desk"):
+            assert self.stream.state.round == self.rounds
+            for question, each in self.plain.items():
+                found = self.stream.books.find(question)
+                assert {answer.annotator: answer.label for answer in found.answers} == each.answers
+
+    def teardown(self):
+        if hasattr(self, "desk"):
+            self.do(self.desk.commits.settled())
+            reader = self.desk.reader()
+            events = reader.events(1, 0, 1 << 40)
+            reader.close()
+            history.check(events)
+            library = Library(self.stream.settings)
+            library.follow(events)
+            assert bits(library.sampler) == bits(self.stream.model.sampler)
+            self.do(self.opened.__aexit__(None, None, None))
+            self.loop.close()
+            self.folder.cleanup()
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(
+    max_examples=times(12, 300),
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
