@@ -5,7 +5,7 @@ import tempfile
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from askwhen.service.errors import ConflictError
 from askwhen.service.uses import instances, questions, streams
@@ -18,6 +18,7 @@ from tests.soak import times
 
 PEOPLE = st.sampled_from(["ann", "bob", "cid"])
 LABELS = st.sampled_from(["a", "b"])
+QUESTIONS = st.sampled_from([0, 0, 0, 1, 1, 2, 5, 9])
 LEASE, GRACE, FORGET, SLOTS = 50.0, 10.0, 200.0, 2
 
 
@@ -43,6 +44,8 @@ class Machine(RuleBasedStateMachine):
         self.open()
         given = {"labels": ["a", "b"], "slots": SLOTS, "lease": LEASE, "grace": GRACE, "forget": FORGET}
         self.do(streams.create(self.desk, "one", stream_settings(algorithm="perceptron", budget=None, **given)))
+        for id in range(3):
+            self.send(0.5, id)
 
     def open(self):
         self.opened = open_desk(f"{self.folder.name}/log.db", self.time, crash=True)
@@ -64,6 +67,9 @@ class Machine(RuleBasedStateMachine):
         return False
 
     @rule(x=st.floats(-2, 2), id=st.integers(0, 30))
+    def sent(self, x, id):
+        self.send(x, id)
+
     def send(self, x, id):
         said = self.do(instances.play(self.desk, self.stream, Raw([x, 1.0], f"n{id}")))
         assert said.again == (id in self.ids)
@@ -106,8 +112,7 @@ class Machine(RuleBasedStateMachine):
             return False
         return each.held.get(who, 0) > now or each.taken(now) < SLOTS
 
-    @precondition(lambda self: self.plain)
-    @rule(question=st.integers(0, 8), who=PEOPLE, label=st.none() | LABELS)
+    @rule(question=QUESTIONS, who=PEOPLE, label=st.none() | LABELS)
     def answer(self, question, who, label):
         question %= self.rounds
         wanted = self.may(question, who)
@@ -117,8 +122,7 @@ class Machine(RuleBasedStateMachine):
             self.plain[question].held.pop(who, None)
         self.settle()
 
-    @precondition(lambda self: self.plain)
-    @rule(question=st.integers(0, 8), who=PEOPLE)
+    @rule(question=QUESTIONS, who=PEOPLE)
     def skip(self, question, who):
         question %= self.rounds
         wanted = self.may(question, who)
@@ -127,8 +131,7 @@ class Machine(RuleBasedStateMachine):
             self.plain[question].skipped.add(who)
             self.plain[question].held.pop(who, None)
 
-    @precondition(lambda self: self.plain)
-    @rule(question=st.integers(0, 8), who=PEOPLE)
+    @rule(question=QUESTIONS, who=PEOPLE)
     def undo(self, question, who):
         question %= self.rounds
         each = self.plain[question]
@@ -139,8 +142,7 @@ class Machine(RuleBasedStateMachine):
             each.held[who] = self.time.now + LEASE
             each.closed = False
 
-    @precondition(lambda self: self.plain)
-    @rule(question=st.integers(0, 8), who=PEOPLE)
+    @rule(question=QUESTIONS, who=PEOPLE)
     def release(self, question, who):
         question %= self.rounds
         each = self.plain[question]
@@ -193,8 +195,8 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    max_examples=times(12, 300),
-    stateful_step_count=30,
+    max_examples=times(25, 300),
+    stateful_step_count=40,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -57,7 +57,7 @@ def described(document: dict[str, Any]) -> dict[str, Any]:
     _describe_instances(document)
     _describe_next(document)
     for path, media in _FILES.items():
-        found = {each.partition(";")[0]: {} for each in media}
+        found: dict[str, Any] = {each.partition(";")[0]: {} for each in media}
         document["paths"][path]["get"]["responses"]["200"] = {"description": "The content", "content": found}
     return document
 
