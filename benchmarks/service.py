@@ -1,8 +1,11 @@
 """How many requests a second the service takes, durably, beside a bare handler that only inserts.
 
-``python benchmarks/service.py [sqlite|postgresql URL] [seconds]``. The load comes from a second process over loopback,
-32 connections that each wait for a reply before they send the next request. Rates depend on the disk and on what else
-the machine does, so the figure to look at is the ratio; the median of fdatasync and the load are printed beside it.
+``python benchmarks/service.py [postgresql://...] [seconds]``. The load comes from a second process over loopback, 32
+connections that each wait for a reply before they send the next request. Rates depend on the disk and on what else the
+machine does, so the figure to look at is the ratio; the median of fdatasync and the load are printed beside it.
+
+``python benchmarks/service.py ready [instances]``: how long a start takes with 100 streams and a million instances,
+after a kill. ``python benchmarks/service.py memory [minutes]``: the resident memory under load, minute by minute.
 """
 
 from __future__ import annotations
@@ -178,10 +181,74 @@ def load_main(what: str, port: int, seconds: float) -> Any:
     return asyncio.run(load(port, lambda i: f"/v1/streams/answers/questions/{i}/answer", seconds, told))
 
 
+async def fill(db: str, instances_in_all: int, streams_in_all: int = 100) -> None:
+    """Streams with so many instances, left behind as by a kill: without last snapshots."""
+    from askwhen.service.desk import Desk
+    from askwhen.service.settings import Budget, Settings
+    from askwhen.service.store import open_store
+    from askwhen.service.uses import instances, streams
+
+    desk = Desk(open_store(db))
+    await desk.start()
+    made = [
+        await streams.create(desk, f"s{i}", Settings(seed=i, budget=Budget(rate=0.1))) for i in range(streams_in_all)
+    ]
+    raws: list[Any] = [instances.Raw([v + 0.01 * i for v in X]) for i in range(500)]
+    for i in range(instances_in_all // len(raws)):
+        await instances.play_all(desk, made[i % streams_in_all], raws)
+    await desk.commits.settled()
+    os._exit(0)
+
+
+def ready(instances_in_all: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        db = f"{folder}/log.db"
+        filling = f"import asyncio, sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import service; "
+        command = [sys.executable, "-c", f"{filling}asyncio.run(service.fill({db!r}, {instances_in_all}))"]
+        subprocess.run(command, check=True)
+        size = sum(file.stat().st_size for file in Path(folder).iterdir()) / 1e6
+        for _ in range(3):
+            begun = time.perf_counter()
+            process = started([sys.executable, "-m", "askwhen", "serve", "--db", db, "--port", "8413", "-q"], 8413)
+            took = time.perf_counter() - begun
+            print(
+                f"ready after {took:.1f} s with 100 streams, {instances_in_all:,} instances, {size:,.0f} MB", flush=True
+            )
+            process.kill()
+            process.wait()
+
+
+def memory(minutes: float) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "askwhen", "serve", "--db", f"{folder}/log.db", "--port", "8414", "-q"]
+        process = started(command, 8414)
+        try:
+            http = httpx.Client(base_url="http://127.0.0.1:8414", timeout=60.0)
+            settings = {"seed": 1, "budget": {"rate": 0.1}, "forget": 5.0, "grace": 0.5}
+            http.post("/v1/streams", json={"name": "one", "settings": settings}).raise_for_status()
+            end, rounds = time.perf_counter() + 60.0 * minutes, 0
+            while time.perf_counter() < end:
+                in_a_process("one", 8414, min(60.0, end - time.perf_counter()))
+                pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+                rounds = http.get("/v1/streams/one").json()["rounds"]
+                print(f"{rounds:9,} instances, {pages * os.sysconf('SC_PAGESIZE') / 1e6:6.0f} MB", flush=True)
+        finally:
+            process.kill()
+            process.wait()
+
+
 def main() -> None:
-    if sys.argv[1:2] == ["load"]:
+    if sys.argv[1:2] == ["ready"]:
+        ready(int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)
+    elif sys.argv[1:2] == ["memory"]:
+        memory(float(sys.argv[2]) if len(sys.argv) > 2 else 10.0)
+    elif sys.argv[1:2] == ["load"]:
         print(json.dumps(load_main(sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))))
-        return
+    else:
+        speed()
+
+
+def speed() -> None:
     given = [word for word in sys.argv[1:] if "://" in word]
     seconds = next((float(word) for word in sys.argv[1:] if word.replace(".", "").isdigit()), 8.0)
     with tempfile.TemporaryDirectory() as name:
