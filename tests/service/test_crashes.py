@@ -3,20 +3,24 @@
 import contextlib
 import json
 import random
-import shutil
 import signal
 import time
 
 import apsw
+import numpy as np
 import pytest
 
 import askwhen as aw
 from askwhen.service.events import Created, facts_of
-from askwhen.service.store import open_store
+from askwhen.service.model import Model
+from askwhen.service.settings import Settings
+from askwhen.service.store import Event, open_store
+from askwhen.service.store.sqlite import SqliteStore
 from tests.service import history
 from tests.service.library import Library, bits
 from tests.service.load import Crowd
 from tests.service.nursery import Child, Nursery
+from tests.service.power import Disk, Layer
 from tests.soak import times
 
 LABELS = ["ham", "spam", "other"]
@@ -118,30 +122,42 @@ def test_kills_of_the_server_and_of_the_database_lose_nothing(nursery, cluster):
     assert len(crowd.instances) > 20
 
 
-def test_a_wal_cut_at_any_byte_gives_a_prefix(tmp_path):
+def test_a_wal_cut_at_any_byte_gives_a_prefix():
     """What a torn write leaves behind: the log is whole up to some event, and begins the same."""
-    path = tmp_path / "log.db"
-    store = open_store(str(path))
-    from askwhen.service.store import Event
+    layer = Layer("askwhen-cut")
+    try:
+        layer.disk = Disk()
+        store = SqliteStore("log", layer.name)
+        events = [Event(1, i + 1, 0.0, "paused", None, None, "{}", bytes(300)) for i in range(5)]
+        for event in events:
+            store.write([event], [])
+        database, wal = (bytes(layer.disk.files[name].now) for name in ("log", "log-wal"))
+        layer.disk.gone = True
+        store.connection.close(force=True)
+        assert len(wal) > 20_000
+        last = 0
+        for size in range(0, len(wal) + 1, times(61, 1)):
+            layer.disk = Disk({"log": database, "log-wal": wal[:size]})
+            store = SqliteStore("log", layer.name)
+            found = store.reader().events(1, 0, 100)
+            layer.disk.gone = True
+            store.connection.close(force=True)
+            assert found == events[: len(found)]
+            assert len(found) >= last
+            last = len(found)
+        assert last >= 4
+    finally:
+        layer.unregister()
 
-    for i in range(12):
-        store.write([Event(1, i + 1, 0.0, "paused", None, None, "{}", bytes(300))], [])
-    for suffix in ("", "-wal"):
-        shutil.copy(f"{path}{suffix}", tmp_path / f"whole.db{suffix}")
-    store.close()
-    wal = (tmp_path / "whole.db-wal").read_bytes()
-    assert len(wal) > 20_000
-    last = 0
-    for size in range(0, len(wal) + 1, times(97, 1)):
-        shutil.copy(tmp_path / "whole.db", tmp_path / "cut.db")
-        (tmp_path / "cut.db-wal").write_bytes(wal[:size])
-        connection = apsw.Connection(str(tmp_path / "cut.db"))
-        try:
-            found = [seq for (seq,) in connection.execute("select seq from events order by seq")]
-        except apsw.SQLError:  # before the first script was committed
-            found = []
-        connection.close()
-        assert found == list(range(1, len(found) + 1))
-        assert len(found) >= last
-        last = len(found)
-    assert last >= 11
+
+def test_a_snapshot_cut_at_any_byte_is_refused():
+    given = Settings(labels=LABELS[:2], seed=1, algorithm="perceptron")
+    model = Model(given)
+    for i in range(20):
+        ask, _ = model.ask(np.array([float(i), 1.0]), 0.0)
+        model.tell(ask.round, LABELS[i % 2])
+    content = model.dump()()
+    assert bits(Model.load(given, content).sampler) == content
+    for size in range(0, len(content), times(37, 1)):
+        with pytest.raises(aw.SnapshotError):
+            Model.load(given, content[:size])

@@ -78,6 +78,7 @@ def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(
 
 def test_a_snapshot_is_made_before_the_log_grows_long(address, monkeypatch):
     monkeypatch.setattr(desks, "TAIL", 50)
+    monkeypatch.setattr(desks, "WORTH", 1e9)
 
     async def play():
         time = Time()

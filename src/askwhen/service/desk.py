@@ -26,7 +26,10 @@ from .stream import Stream
 from .tokens import Tokens
 
 TAIL = 50_000
-"""So many events of all streams are after the last snapshots; a start plays no more of them again."""
+"""So many events of all streams are after the last snapshots, unless snapshots are large; a start plays them again."""
+
+WORTH = 500
+"""To write so many bytes of a snapshot costs about as much as to play an event again."""
 
 TICK = 0.2
 LONGEST_COMMIT = 60.0
@@ -65,6 +68,7 @@ class Desk:
         self._seq = 0
         self._about = provenance()
         self._tails: dict[int, int] = {}
+        self._sizes: dict[int, int] = {}
         self._in_flight: dict[tuple[int, str], asyncio.Future[Event]] = {}
         self._watchers: dict[int, set[asyncio.Event]] = {}
 
@@ -157,9 +161,14 @@ class Desk:
         if self._watchers.get(stream.number):
             found.add_done_callback(lambda _: self._wake(stream.number))
         if made is None and sum(self._tails.values()) > TAIL:
-            longest = max(self._tails, key=self._tails.__getitem__)
-            self.commits.add([], self._snapshot(self.numbers[longest]))
+            longest = max(self._tails, key=self._worth)
+            if self._worth(longest) >= 0.0:
+                self.commits.add([], self._snapshot(self.numbers[longest]))
         return found
+
+    def _worth(self, number: int) -> float:
+        """By how many events a stream is beyond what a snapshot of its size is worth."""
+        return self._tails[number] - self._sizes.get(number, 0) / WORTH
 
     async def committed(self, stream: Stream, snapshot: bool = False) -> None:
         """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
@@ -168,7 +177,13 @@ class Desk:
     def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
         seq, books, pack = stream.dump()
         self._tails[stream.number] = 0
-        return lambda: Snapshot(stream.number, seq, self._about, books, pack())
+
+        def make() -> Snapshot:
+            model = pack()
+            self._sizes[stream.number] = len(model)
+            return Snapshot(stream.number, seq, self._about, books, model)
+
+        return make
 
     def note(self, kind: str, fact: Fact) -> asyncio.Future[None]:
         """Write an event into the log of the service itself."""
