@@ -16,6 +16,8 @@ from tests.service.serving import Server
 
 RNG = np.random.default_rng(1)
 
+pytestmark = pytest.mark.xdist_group("service api")  # they share a server
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):

@@ -25,6 +25,8 @@ from tests.soak import times
 
 LABELS = ["ham", "spam", "other"]
 
+pytestmark = pytest.mark.xdist_group("service crashes")  # they share a server
+
 
 @pytest.fixture(scope="module")
 def nursery(tmp_path_factory):

@@ -22,6 +22,8 @@ from tests.service.serving import Server, free_port
 from tests.small_disk import mounted
 from tests.soak import times
 
+pytestmark = pytest.mark.xdist_group("service faults")  # they share a server
+
 
 def send(url, count, first=0):
     """Instances with ids, one after the other: those that were acknowledged, until the service is gone."""

@@ -10,6 +10,8 @@ import askwhen as aw
 from tests.service.serving import Server
 from tests.soak import times
 
+pytestmark = pytest.mark.xdist_group("service schema")  # they share a server
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):

@@ -16,6 +16,8 @@ from askwhen.service.server import is_public
 from askwhen.service.tokens import Tokens, new_token
 from tests.service.serving import Server
 
+pytestmark = pytest.mark.xdist_group("service tokens")  # they share a server
+
 
 def command(*words, **environment):
     words = [sys.executable, "-m", "askwhen", *map(str, words)]

@@ -1,0 +1,58 @@
+"""A corrected label counts as if it had been the right one all along."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from askwhen.engine.round import unmarked
+from askwhen.evaluate.corrections import Corrected, Correction
+
+X = np.random.default_rng(0).standard_normal((300, 4))
+Y = np.where(X[:, 0] > 0, 1, -1)
+
+
+def played(classes, last):
+    """A sampler whose last answer is this one, and what a correction of it needs."""
+    sampler = aw.Sampler(rule=aw.FixedRate(0.5), seed=3, classes=classes)
+    labels = [-1, 1] if classes is None else classes
+    asks = [sampler.ask(x) for x in X]
+    asked = [ask for ask in asks if ask.query]
+    for ask in asked[:-1]:
+        sampler.tell(ask, labels[int(Y[ask.round] > 0)])
+    question = asked[-1]
+    level = unmarked(sampler.engine.pending[question.round][2])[3]
+    if last is None:
+        sampler.forget(question)
+    else:
+        sampler.tell(question, last)
+    found = (question.round, question.probability, level, question.margin > 0.0, question.prediction)
+    return sampler, found
+
+
+def numbers(found):
+    """Everything an estimate says, as a flat list."""
+    if dataclasses.is_dataclass(found):
+        return [n for field in dataclasses.fields(found) for n in numbers(getattr(found, field.name))]
+    if isinstance(found, dict):
+        return [n for each in found.values() for n in numbers(each)]
+    return [found] if isinstance(found, (int, float)) else []
+
+
+@pytest.mark.parametrize("classes", [None, ["a", "b", "c"]], ids=["two", "three"])
+@pytest.mark.parametrize(("old", "new"), [(0, 1), (1, 0), (1, None), (None, 0)])
+def test_a_corrected_answer_is_the_right_one(classes, old, new):
+    labels = [-1, 1] if classes is None else classes
+    old, new = (None if each is None else labels[each] for each in (old, new))
+    wrong, question = played(classes, old)
+    right, _ = played(classes, new)
+    corrected = aw.evaluate.accuracy(Corrected(wrong, [Correction(*question, old, new)]))
+    wanted = aw.evaluate.accuracy(right)
+    assert corrected.answered == wanted.answered
+    np.testing.assert_allclose(numbers(corrected.overall), numbers(wanted.overall), atol=1e-9)
+    np.testing.assert_allclose(numbers(corrected.windows), numbers(wanted.windows), atol=1e-9)
+    np.testing.assert_allclose(numbers(corrected.classes), numbers(wanted.classes), atol=1e-9)
+    before = aw.evaluate.accuracy(wrong)
+    assert numbers(before.overall) != numbers(wanted.overall)
+    assert numbers(aw.evaluate.accuracy(wrong).overall) == numbers(before.overall), "the sampler is as it was"
