@@ -5,7 +5,7 @@ import psycopg
 import pytest
 
 from askwhen.service.errors import StoreError
-from askwhen.service.store import Event, Snapshot, open_store, sqlite
+from askwhen.service.store import Event, Snapshot, open_store, postgresql, sqlite
 from askwhen.service.store.migrations import scripts
 
 
@@ -76,7 +76,8 @@ def test_a_reader_cannot_write(store):
     reader.close()
 
 
-def test_a_second_process_is_refused(store, address):
+def test_a_second_process_is_refused(store, address, monkeypatch):
+    monkeypatch.setattr(postgresql, "PATIENCE", 0.2)
     with pytest.raises(StoreError, match=r"another process of askwhen serves .*; stop it first, or ask it"):
         open_store(address)
 

@@ -99,6 +99,18 @@ def test_answers_have_the_name_of_the_token(server, secrets):
             stream.tell(found, "yes", annotator="somebody else")
 
 
+def test_a_token_stays_with_its_stream_when_that_is_renamed(server, secrets):
+    with aw.Client(server.url, secrets["admin"]) as client:
+        client.create("old", algorithm="perceptron")
+        made = client.send("POST", "/v1/tokens", json={"name": "p", "roles": ["producer"], "streams": ["old"]})
+        client.send("PATCH", "/v1/streams/old", json={"name": "new"})
+        client.create("old", algorithm="perceptron")
+        headers = {"Authorization": f"Bearer {made['secret']}"}
+        assert httpx.get(f"{server.url}/v1/streams/new", headers=headers).status_code == 200
+        assert httpx.get(f"{server.url}/v1/streams/old", headers=headers).status_code == 403
+        assert [each["name"] for each in httpx.get(f"{server.url}/v1/streams", headers=headers).json()] == ["new"]
+
+
 def test_a_revoked_token_is_refused_at_once(server, secrets):
     with aw.Client(server.url, secrets["admin"]) as client:
         made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"], "days": 1.0})

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import AskwhenError
 from .clock import Clock
-from .commits import Commits
+from .commits import Commits, Made
 from .errors import NotFoundError, StoppingError, StoreError
 from .events import Created, Fact, encoded, facts_of
 from .provenance import provenance
@@ -172,7 +172,10 @@ class Desk:
 
     async def committed(self, stream: Stream, snapshot: bool = False) -> None:
         """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
-        await asyncio.shield(self.commit(stream, snapshot))
+        if stream.out or snapshot:
+            await asyncio.shield(self.commit(stream, snapshot))
+        else:
+            await self.commits.settled()
 
     def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
         seq, books, pack = stream.dump()
@@ -185,18 +188,19 @@ class Desk:
 
         return make
 
-    def note(self, kind: str, fact: Fact) -> asyncio.Future[None]:
+    def note(self, kind: str, fact: Fact, snapshot: Made | None = None) -> asyncio.Future[None]:
         """Write an event into the log of the service itself."""
         self._seq += 1
         event = Event(SERVICE, self._seq, self.clock.now(), kind, None, None, encoded(fact))
-        return self.commits.add([event])
+        return self.commits.add([event], snapshot)
 
     async def add(self, stream: Stream) -> None:
         """Take a new stream, with a snapshot that says what made it."""
         with self.changing():
             self._know(stream)
-            self.note("created", Created(stream.number, stream.name, stream.settings))
-        await self.committed(stream, snapshot=True)
+            fact = Created(stream.number, stream.name, stream.settings)
+            done = self.note("created", fact, self._snapshot(stream))
+        await asyncio.shield(done)
 
     async def _tick(self) -> None:
         while True:

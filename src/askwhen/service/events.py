@@ -136,13 +136,13 @@ class Created(Fact):
 
 
 class TokenMade(Fact):
-    """A token was made; only its hash is kept. In the log of the service."""
+    """A token was made, for some streams by their numbers or for all; only its hash is kept. In the service's log."""
 
     token: str
     name: str
     digest: str
     roles: list[str]
-    streams: list[str] | None = None
+    streams: list[int] | None = None
     expires: float | None = None
 
 

@@ -20,22 +20,22 @@ ANYBODY = "anybody"
 
 
 class Holder(NamedTuple):
-    """Who holds a token: a name, roles, and the streams they are for, or None for all."""
+    """Who holds a token: a name, roles, and the numbers of the streams they are for, or None for all."""
 
     token: str
     name: str
     roles: frozenset[str]
-    streams: frozenset[str] | None
+    streams: frozenset[int] | None
     expires: float | None
 
-    def check(self, role: str, stream: str | None) -> None:
+    def check(self, role: str, stream: int | None) -> None:
         """Refuse what the token does not allow; an admin may do everything."""
         allowed = role == ANYBODY or role in self.roles or "admin" in self.roles
         if not allowed:
             raise NotAllowedError(f"this needs the role {role}, which {self.name} has not.", owner="token")
         if self.streams is not None and (stream is None or stream not in self.streams):
             raise NotAllowedError(
-                f"the token of {self.name} is not for {'all streams' if stream is None else f'stream {stream}'}.",
+                f"the token of {self.name} is not for {'all streams' if stream is None else 'this stream'}.",
                 owner="token",
             )
 
@@ -50,7 +50,7 @@ def digest_of(secret: str) -> str:
 
 
 def new_token(
-    name: str, roles: Iterable[str], streams: Sequence[str] | None, expires: float | None
+    name: str, roles: Iterable[str], streams: Sequence[int] | None, expires: float | None
 ) -> tuple[str, TokenMade]:
     """A new token, and the fact to be kept of it."""
     listed = sorted(set(roles))

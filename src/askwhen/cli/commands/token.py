@@ -62,7 +62,7 @@ def make(
             )
     else:
         secret, made = at_desk(db, lambda desk: tokens.make(desk, name, list(roles), chosen, days))
-        facts = {"token": made.token, "name": name, "roles": made.roles, "streams": made.streams, "secret": secret}
+        facts = {"token": made.token, "name": name, "roles": made.roles, "streams": chosen, "secret": secret}
     out.say(f"Token {facts['token']} of {name}; it is shown only now:")
     out.result(facts, facts["secret"])
 

@@ -43,7 +43,7 @@ class Door:
         """Whether everybody may do everything: until the first token is made, where that is allowed."""
         return not (self.options.tokens or self.desk.tokens.wanted)
 
-    def holder(self, request: Asked, role: str, stream: str | None = None) -> Holder:
+    def holder(self, request: Asked, role: str, stream: int | None = None) -> Holder:
         """Who sends a request, if they may do this."""
         found = self.anybody(request)
         found.check(role, stream)
@@ -67,7 +67,8 @@ class Door:
 
     def stream(self, request: Asked, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
         """A stream for whoever may do this to it; where a token is not for it, nobody learns whether it is there."""
-        holder = self.holder(request, role, name)
+        found = self.desk.streams.get(name)
+        holder = self.holder(request, role, -1 if found is None else found.number)
         return self.desk.stream(name), holder
 
 

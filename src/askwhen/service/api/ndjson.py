@@ -88,6 +88,7 @@ class Lines:
     async def _answer(self, queue: asyncio.Queue[Any], send: Any) -> AskwhenError | None:
         """Send what was committed, in order, until the end of the queue; why, where something was not."""
         failed: AskwhenError | None = None
+        gone = False
         while (played := await queue.get()) is not None:
             try:
                 found = await played
@@ -98,8 +99,11 @@ class Lines:
             for each in found:
                 self._line += 1
                 said.append(_encode(self._refused(each) if isinstance(each, AskwhenError) else each))
-            if failed is None:
-                await send({"type": "http.response.body", "body": b"\n".join([*said, b""]), "more_body": True})
+            if failed is None and not gone:
+                try:
+                    await send({"type": "http.response.body", "body": b"\n".join([*said, b""]), "more_body": True})
+                except OSError:  # the client left; what it sent is played all the same
+                    gone = True
         return failed
 
     def _read(self, line: bytes) -> Raw | AskwhenError:

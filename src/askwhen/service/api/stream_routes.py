@@ -26,8 +26,8 @@ async def listed(request: Asked, archived: bool = False) -> list[StreamFacts]:
     await door.desk.commits.settled()
     found = [
         streams.facts(stream)
-        for name, stream in sorted(door.desk.streams.items())
-        if (holder.streams is None or name in holder.streams) and (archived or not stream.state.archived)
+        for _, stream in sorted(door.desk.streams.items())
+        if (holder.streams is None or stream.number in holder.streams) and (archived or not stream.state.archived)
     ]
     return [StreamFacts(**each) for each in found]
 

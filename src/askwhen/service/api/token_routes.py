@@ -7,7 +7,6 @@ import math
 from litestar import Router, delete, get, post
 
 from ...errors import InputError
-from ..tokens import Holder
 from ..uses import tokens
 from .door import Asked, door_of
 from .schemas import NewToken, TokenFacts
@@ -21,7 +20,7 @@ async def made(request: Asked, data: NewToken) -> TokenFacts:
     if data.days is not None and not (math.isfinite(data.days) and 0.0 < data.days <= 36500.0):
         raise InputError("days must be above 0 and at most 36,500.", owner="token", parameter="days")
     secret, fact = await tokens.make(door.desk, data.name, data.roles, data.streams, data.days)
-    return TokenFacts(fact.token, fact.name, fact.roles, fact.streams, fact.expires, secret)
+    return TokenFacts(fact.token, fact.name, fact.roles, tokens.names(door.desk, fact.streams), fact.expires, secret)
 
 
 @get("/", summary="List the tokens")
@@ -29,13 +28,7 @@ async def listed(request: Asked) -> list[TokenFacts]:
     """Without their secrets, which nobody knows."""
     door = door_of(request)
     door.holder(request, "admin")
-    await door.desk.commits.settled()
-    return [_facts(holder) for holder in door.desk.tokens.all()]
-
-
-def _facts(holder: Holder) -> TokenFacts:
-    streams = None if holder.streams is None else sorted(holder.streams)
-    return TokenFacts(holder.token, holder.name, sorted(holder.roles), streams, holder.expires)
+    return [TokenFacts(**each) for each in await tokens.all_facts(door.desk)]
 
 
 @delete("/{token:str}", summary="Revoke a token")

@@ -8,6 +8,7 @@ noticing, and was followed by another, cannot write any more.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,9 @@ from psycopg import sql
 from ..errors import StoreError
 from .migrations import missing
 from .rows import Event, Snapshot
+
+PATIENCE = 5.0
+"""Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""
 
 _LOCK = 0x61736B7768656E  # "askwhen"
 _COLUMNS = sql.SQL("stream, seq, time, kind, question, key, facts, row, shown")
@@ -60,10 +64,13 @@ class PostgresqlStore:
             )
         if self._setting("server_encoding") != "UTF8":
             raise StoreError("the database must have the encoding UTF8.", owner="serve")
-        if not _first(run("select pg_try_advisory_lock(%s)", (_LOCK,))):
-            raise StoreError(
-                "another process of askwhen serves this database; stop it first, or ask it.", owner="serve"
-            )
+        end = time.monotonic() + PATIENCE
+        while not _first(run("select pg_try_advisory_lock(%s)", (_LOCK,))):
+            if time.monotonic() > end:
+                raise StoreError(
+                    "another process of askwhen serves this database; stop it first, or ask it.", owner="serve"
+                )
+            time.sleep(0.05)
         with self.connection.transaction():
             run("create table if not exists versions (number integer primary key, applied timestamptz not null)")
             applied = _first(run("select count(*) from versions"))

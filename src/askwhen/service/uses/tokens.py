@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...errors import InputError
@@ -18,12 +18,11 @@ async def make(
     desk: Desk, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
 ) -> tuple[str, TokenMade]:
     """A new token: the secret, which is shown once, and what is kept of it."""
-    for stream in streams or ():
-        desk.stream(stream)
+    numbers = None if streams is None else [desk.stream(name).number for name in streams]
     expires = None if days is None else desk.clock.now() + 86400.0 * days
     if not desk.tokens.wanted and "admin" not in roles:
         raise InputError("the first token must have the role admin, or nobody could make others.", owner="token")
-    secret, fact = new_token(name, roles, streams, expires)
+    secret, fact = new_token(name, roles, numbers, expires)
     with desk.changing():
         desk.tokens.apply(fact)
         done = desk.note("token made", fact)
@@ -41,6 +40,11 @@ async def revoke(desk: Desk, token: str) -> None:
     await asyncio.shield(done)
 
 
+def names(desk: Desk, numbers: Iterable[int] | None) -> list[str] | None:
+    """What streams are called now."""
+    return None if numbers is None else sorted(desk.numbers[number].name for number in numbers)
+
+
 async def all_facts(desk: Desk) -> list[dict[str, Any]]:
     """All tokens, without their secrets."""
     await desk.commits.settled()
@@ -49,7 +53,7 @@ async def all_facts(desk: Desk) -> list[dict[str, Any]]:
             "token": holder.token,
             "name": holder.name,
             "roles": sorted(holder.roles),
-            "streams": None if holder.streams is None else sorted(holder.streams),
+            "streams": names(desk, holder.streams),
             "expires": holder.expires,
         }
         for holder in desk.tokens.all()
