@@ -236,7 +236,8 @@ class Stream:
     def recall(self, round: int) -> Question | None:
         """A closed question, from what the log says of it."""
         books, found = Books(self.settings, lambda _: None), None
-        for event in self._look_all(round):
+        waiting = [event for event in self.out if event.question == round]
+        for event in [*self._look_all(round), *waiting]:
             if event.seq > self.seq:
                 break
             fact = facts_of(event)
