@@ -56,6 +56,7 @@ bench: $(VENV)/.ready
 	ASKWHEN_DATA=$${ASKWHEN_DATA:?set it to the folder of the data sets} $(BIN)/python benchmarks/label_efficiency.py
 	$(BIN)/python benchmarks/probabilities.py
 	$(BIN)/python benchmarks/classes.py
+	$(BIN)/python benchmarks/service.py
 
 clean:
 	rm -rf $(VENV)

@@ -10,6 +10,7 @@ import pytest
 
 from askwhen.errors import InputError
 from askwhen.service import desk as desks
+from askwhen.service import tails
 from askwhen.service.desk import Desk
 from askwhen.service.errors import ConflictError, NotFoundError, StoppingError, StoreError
 from askwhen.service.remaking import Remaking
@@ -77,8 +78,8 @@ def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(
 
 
 def test_a_snapshot_is_made_before_the_log_grows_long(address, monkeypatch):
-    monkeypatch.setattr(desks, "TAIL", 50)
-    monkeypatch.setattr(desks, "WORTH", 1e9)
+    monkeypatch.setattr(tails, "TAIL", 50)
+    monkeypatch.setattr(tails, "WORTH", 1e9)
 
     async def play():
         time = Time()
@@ -93,6 +94,24 @@ def test_a_snapshot_is_made_before_the_log_grows_long(address, monkeypatch):
             alive = [bits(stream.model.sampler) for stream in (one, two)]
         async with open_desk(address, time) as desk:
             assert [bits(desk.stream(name).model.sampler) for name in ("one", "two")] == alive
+
+    run(play())
+
+
+def test_the_log_does_not_grow_long_over_many_crashes(address, monkeypatch):
+    monkeypatch.setattr(tails, "TAIL", 60)
+    monkeypatch.setattr(tails, "WORTH", 1e9)
+
+    async def play():
+        time = Time()
+        async with open_desk(address, time, crash=True) as desk:
+            await streams.create(desk, "one", settings())
+        for life in range(4):
+            async with open_desk(address, time, crash=True) as desk:
+                stream = desk.stream("one")
+                await play_some(desk, stream, 30 * life, 30 * life + 30, time)
+                await desk.commits.settled()
+                assert stream.seq - snapshot_of(desk, stream) <= 60
 
     run(play())
 

@@ -23,13 +23,8 @@ from .recovery import created, looking, recovered
 from .settings import Settings
 from .store.rows import Event, Reader, Snapshot, Store
 from .stream import Stream
+from .tails import Tails
 from .tokens import Tokens
-
-TAIL = 50_000
-"""So many events of all streams are after the last snapshots, unless snapshots are large; a start plays them again."""
-
-WORTH = 500
-"""To write so many bytes of a snapshot costs about as much as to play an event again."""
 
 TICK = 0.2
 LONGEST_COMMIT = 60.0
@@ -67,8 +62,7 @@ class Desk:
         self.broken: BaseException | None = None
         self._seq = 0
         self._about = provenance()
-        self._tails: dict[int, int] = {}
-        self._sizes: dict[int, int] = {}
+        self._tails = Tails()
         self._in_flight: dict[tuple[int, str], asyncio.Future[Event]] = {}
         self._watchers: dict[int, set[asyncio.Event]] = {}
 
@@ -82,8 +76,9 @@ class Desk:
             fact = facts_of(event)
             self._seq = event.seq
             if isinstance(fact, Created):
-                stream, note = recovered(fact, self._reader, self._about, say, play)
+                stream, note, tail = recovered(fact, self._reader, self._about, say, play)
                 self._know(stream)
+                self._tails.add(stream.number, tail)
                 if note is not None:
                     went_on.append((stream, note))
             else:
@@ -98,7 +93,6 @@ class Desk:
         if stream.name in self.streams:
             raise NotFoundError(f"two streams are called {stream.name}.", owner="serve")
         self.streams[stream.name] = self.numbers[stream.number] = stream
-        self._tails[stream.number] = 0
 
     async def close(self) -> None:
         """End in order: snapshots of what changed, the last commit, the store."""
@@ -107,7 +101,7 @@ class Desk:
             await self._ticking
         if self.broken is None:
             for stream in self.numbers.values():
-                if self._tails[stream.number] > 0 or stream.out:
+                if self._tails.length(stream.number) > 0 or stream.out:
                     self.commit(stream, snapshot=True)
         await self.commits.close()
         if self.broken is not None:
@@ -155,20 +149,15 @@ class Desk:
     def commit(self, stream: Stream, snapshot: bool = False) -> asyncio.Future[None]:
         """Put what happened on a stream into the next batch; done when it is on the disk."""
         events, stream.out = stream.out, []
-        self._tails[stream.number] += len(events)
+        self._tails.add(stream.number, len(events))
         made = self._snapshot(stream) if snapshot else None
         found = self.commits.add(events, made)
         if self._watchers.get(stream.number):
             found.add_done_callback(lambda _: self._wake(stream.number))
-        if made is None and sum(self._tails.values()) > TAIL:
-            longest = max(self._tails, key=self._worth)
-            if self._worth(longest) >= 0.0:
-                self.commits.add([], self._snapshot(self.numbers[longest]))
+        due = self._tails.due() if made is None else None
+        if due is not None:
+            self.commits.add([], self._snapshot(self.numbers[due]))
         return found
-
-    def _worth(self, number: int) -> float:
-        """By how many events a stream is beyond what a snapshot of its size is worth."""
-        return self._tails[number] - self._sizes.get(number, 0) / WORTH
 
     async def committed(self, stream: Stream, snapshot: bool = False) -> None:
         """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
@@ -179,11 +168,11 @@ class Desk:
 
     def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
         seq, books, pack = stream.dump()
-        self._tails[stream.number] = 0
+        self._tails.cut(stream.number)
 
         def make() -> Snapshot:
             model = pack()
-            self._sizes[stream.number] = len(model)
+            self._tails.weigh(stream.number, len(model))
             return Snapshot(stream.number, seq, self._about, books, model)
 
         return make

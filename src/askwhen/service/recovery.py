@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from .events import Created, Instance, WentOn, facts_of
 from .provenance import differences
@@ -12,6 +12,14 @@ from .stream import Stream
 
 CHUNK = 2_000
 Say = Callable[[str, dict[str, Any]], None]
+
+
+class Recovered(NamedTuple):
+    """A stream, what is to be noted of its recovery, and how many events came after its snapshot."""
+
+    stream: Stream
+    note: WentOn | None
+    tail: int
 
 
 def created(reader: Reader) -> Iterator[Event]:
@@ -34,7 +42,7 @@ def looking(reader: Reader, number: int) -> tuple[Any, Any]:
     return lambda seq: reader.event(number, seq), lambda question: reader.of_question(number, question)
 
 
-def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = True) -> tuple[Stream, WentOn | None]:
+def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = True) -> Recovered:
     """A stream as it was; where rounds cannot be played again with the same bits, also what is to be noted of that.
 
     Parameters
@@ -52,19 +60,20 @@ def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = 
     """
     stream = Stream(fact.stream, fact.name, fact.settings, *looking(reader, fact.stream))
     snapshot = reader.snapshot(fact.stream)
-    other = []
+    first, other = 0, []
     if snapshot is not None:
         stream.restore(snapshot.seq, snapshot.books, snapshot.model)
+        first = snapshot.seq
         other = differences(snapshot.about, about)
     if play and not other:
         stream.read(all_events(reader, stream.number, stream.seq))
-        return stream, None
+        return Recovered(stream, None, stream.seq - first)
     why = ", ".join(other) or "asked to"
     rounds = skip_rounds(stream, all_events(reader, stream.number, stream.seq))
     if rounds == 0:
-        return stream, None
+        return Recovered(stream, None, stream.seq - first)
     say("went on from a snapshot", {"stream": stream.name, "rounds": rounds, "why": why})
-    return stream, WentOn(why, rounds)
+    return Recovered(stream, WentOn(why, rounds), stream.seq - first)
 
 
 def skip_rounds(stream: Stream, events: Iterator[Event]) -> int:

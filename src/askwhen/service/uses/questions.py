@@ -74,13 +74,15 @@ async def next_question(desk: Desk, stream: Stream, annotator: str) -> Shown | N
         return None
     await desk.committed(stream)
     round, fact = happening
-    return shown(desk, stream, stream.books.find(round), until=fact.until)  # type: ignore[attr-defined]
+    with desk.changing():
+        return shown(desk, stream, stream.books.find(round), until=fact.until)  # type: ignore[attr-defined]
 
 
 async def show(desk: Desk, stream: Stream, round: int) -> Shown:
     """A question, open or closed."""
     await desk.commits.settled()
-    return shown(desk, stream, stream.books.find(round), closed=True)
+    with desk.changing():
+        return shown(desk, stream, stream.books.find(round), closed=True)
 
 
 def shown(desk: Desk, stream: Stream, question: Question, until: float | None = None, closed: bool = False) -> Shown:
