@@ -309,6 +309,17 @@ def test_it_stops_at_once_with_listeners_open(tmp_path):
             assert client.stream("one").facts()["rounds"] == 1
 
 
+def test_the_demo_moves_by_itself(tmp_path):
+    with Server(tmp_path / "unused.db", "--demo") as server, httpx.Client(base_url=server.url, timeout=30.0) as http:
+        end = time.monotonic() + 30.0
+        while http.get("/v1/streams/demo").json()["told"] < 3:
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        found = http.get("/v1/streams/demo/agreement").json()
+        assert set(found["people"]) == {"ann", "bob", "cid"}
+    assert not (tmp_path / "unused.db").exists()
+
+
 def test_the_async_client_does_the_same(server):
     import asyncio
 
