@@ -211,9 +211,11 @@ def ready(instances_in_all: int) -> None:
             begun = time.perf_counter()
             process = started([sys.executable, "-m", "askwhen", "serve", "--db", db, "--port", "8413", "-q"], 8413)
             took = time.perf_counter() - begun
-            print(
-                f"ready after {took:.1f} s with 100 streams, {instances_in_all:,} instances, {size:,.0f} MB", flush=True
+            spent = sum(map(int, Path(f"/proc/{process.pid}/stat").read_text().split()[13:15])) / os.sysconf(
+                "SC_CLK_TCK"
             )
+            held = f"100 streams, {instances_in_all:,} instances, {size:,.0f} MB, load {os.getloadavg()[0]:.1f}"
+            print(f"ready after {took:.1f} s, {spent:.1f} s of a processor, with {held}", flush=True)
             process.kill()
             process.wait()
 
