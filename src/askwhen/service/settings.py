@@ -9,6 +9,7 @@ import msgspec
 
 from ..data.hashing import DEFAULT_FEATURES
 from ..errors import InputError
+from .page.view import View, check_view
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 LONGEST_NAME, LONGEST_LABEL = 100, 200
@@ -45,7 +46,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     ``letters`` are the hyperparameters of the ``algorithm``, and ``raw`` leaves its features unscaled. ``slots`` is how
     many people answer a question, and ``decide`` what the model is told then. A lease lasts ``lease`` seconds; the
     model is told after ``grace`` seconds; a question is forgotten after ``forget`` seconds. ``guess`` shows people the
-    prediction before they answer.
+    prediction before they answer. ``view`` is how people see instances.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -62,6 +63,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     grace: float = 20.0
     forget: float | None = None
     guess: bool = False
+    view: View = msgspec.field(default_factory=View)
 
 
 def check_settings(settings: Settings) -> None:
@@ -82,6 +84,7 @@ def check_settings(settings: Settings) -> None:
     if not all(math.isfinite(value) for value in settings.letters.values()):
         _refuse("letters", "finite numbers", settings.letters)
     _check_features(settings.features)
+    check_view(settings.view)
 
 
 def check_label(label: str) -> None:

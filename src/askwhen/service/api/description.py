@@ -43,7 +43,7 @@ def described(document: dict[str, Any]) -> dict[str, Any]:
     """The framework's document, with what it does not know: refusals, strict bodies, NDJSON, tokens."""
     schemas = document["components"]["schemas"]
     for name, schema in schemas.items():
-        if name.startswith(("New", "StreamPatch", "Given", "Who", "Verdict", "Settings", "Features", "Budget")):
+        if name.startswith(("New", "StreamPatch", "Given", "Who", "Verdict", "Settings", "Features", "Budget", "View")):
             schema["additionalProperties"] = False
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{"token": []}]
