@@ -15,6 +15,9 @@ import askwhen
 
 from ...errors import AskwhenError
 from ..desk import Desk
+from ..page import routes as page_routes
+from ..page.history import recording
+from ..page.today import Days
 from . import health_routes, instance_routes, out_routes, question_routes, stream_routes, token_routes
 from .description import described
 from .door import Door
@@ -49,8 +52,10 @@ def create_app(open_desk: Callable[[], Desk], options: Options, play: bool = Tru
         desk = open_desk()
         await desk.start(play)
         app.state.door = Door(desk, options)
+        app.state.days = Days()
         try:
-            yield
+            async with recording(desk) as app.state.history:
+                yield
         finally:
             await desk.close()
 
@@ -62,6 +67,7 @@ def create_app(open_desk: Callable[[], Desk], options: Options, play: bool = Tru
             token_routes.router,
             *out_routes.handlers,
             *health_routes.handlers,
+            *page_routes.handlers,
         ],
         lifespan=[life],
         exception_handlers=dict.fromkeys(_HANDLED, answered),

@@ -8,6 +8,7 @@ from litestar import Request
 
 from ..desk import Desk
 from ..errors import NotSignedInError, TooManyError
+from ..page.cookie import check_open, token_in
 from ..stream import Stream
 from ..tokens import ANYBODY, OPEN, Holder
 from .options import Options
@@ -55,13 +56,13 @@ class Door:
         desk.check()
         now = desk.clock.now()
         if self.is_open:
+            check_open(request)
             self._pace.take("", now)
             return OPEN
-        given = request.headers.get("authorization", "")
-        kind, _, secret = given.partition(" ")
-        if kind.lower() != "bearer" or not secret:
+        secret = token_in(request)
+        if not secret:
             raise NotSignedInError("a token is needed: Authorization: Bearer ...", owner="token")
-        found = desk.tokens.holder(secret.strip(), now)
+        found = desk.tokens.holder(secret, now)
         self._pace.take(found.token, now)
         return found
 

@@ -11,6 +11,9 @@ from ...evaluate.corrections import Corrected, Correction
 from ..desk import Desk
 from ..stream import Stream
 
+MOST_CONFUSED = 30
+"""Labels with which a report has the confusion matrix; there are as many cells as the square of it."""
+
 
 async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
     """Everything there is to say of how a stream does, from the labels that were asked for."""
@@ -45,6 +48,8 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
         "advice": found.advice(),
         "classes": {word(label): each for label, each in found.classes.items()},
     }
+    if found.confusion is not None and len(found.confusion) <= MOST_CONFUSED:
+        facts["confusion"] = {"labels": [word(each) for each in sampler.classes or []], "rows": found.confusion}
     if not found.classes:
         facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
     budget = {

@@ -1,0 +1,99 @@
+"""The dashboard's numbers, once or as they change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import msgspec
+from litestar import get
+from litestar.types import ASGIApp
+
+from ..api.door import Asked, Door, door_of
+from ..errors import NotAllowedError
+from ..stream import Stream
+from ..tokens import Holder
+from .history import History
+from .overview import overview
+from .today import Days
+
+PAUSE = 1.0
+"""Seconds at least between two overviews."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+def _sees_people(holder: Holder, stream: Stream) -> bool:
+    with contextlib.suppress(NotAllowedError):
+        holder.check("reviewer", stream.name)
+        return True
+    return False
+
+
+def _places(request: Asked) -> tuple[History, Days]:
+    state = request.app.state
+    return state.history, state.days
+
+
+@get("/v1/streams/{name:str}/overview", summary="Everything that the dashboard shows")
+async def seen(request: Asked, name: str) -> dict[str, Any]:
+    """Counts, report, how it was over time, questions that wait; for reviewers, people."""
+    door = door_of(request)
+    stream, holder = door.stream(request, name)
+    return await overview(door.desk, stream, *_places(request), _sees_people(holder, stream))
+
+
+@get("/v1/streams/{name:str}/overview/events", summary="Follow the dashboard")
+async def followed(request: Asked, name: str) -> ASGIApp:
+    """Server-sent events: an overview at once, and another whenever something happened, at most one a second."""
+    door = door_of(request)
+    stream, holder = door.stream(request, name)
+    return Overviews(door, stream, *_places(request), _sees_people(holder, stream))
+
+
+class Overviews:
+    """An ASGI application that sends overviews until the client leaves or the service stops."""
+
+    def __init__(self, door: Door, stream: Stream, history: History, days: Days, people: bool) -> None:
+        self._door, self._stream, self._history, self._days, self._people = door, stream, history, days, people
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Send them."""
+        desk, stream = self._door.desk, self._stream
+        headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        watcher = desk.watch(stream)
+        ends: set[asyncio.Future[Any]] = {
+            asyncio.ensure_future(_gone(receive)),
+            asyncio.ensure_future(desk.stopping.wait()),
+        }
+        try:
+            while not any(each.done() for each in ends):
+                watcher.clear()
+                found = await overview(desk, stream, self._history, self._days, self._people)
+                body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))
+                await send({"type": "http.response.body", "body": body, "more_body": True})
+                await asyncio.wait(ends, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
+                await self._wait(watcher, ends, send)
+        finally:
+            for each in ends:
+                each.cancel()
+            desk.unwatch(stream, watcher)
+        with contextlib.suppress(Exception):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _wait(self, watcher: asyncio.Event, ends: set[asyncio.Future[Any]], send: Any) -> None:
+        """Until something happened or the client left, with signs of life."""
+        while not any(each.done() for each in ends) and not watcher.is_set():
+            new = asyncio.ensure_future(watcher.wait())
+            pause = self._door.options.heartbeat
+            done, _ = await asyncio.wait({new, *ends}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            new.cancel()
+            if not done:
+                await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
+
+
+async def _gone(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,62 @@
+"""Signing in: a token becomes a cookie."""
+
+from __future__ import annotations
+
+import msgspec
+from litestar import Response, Router, delete, get, post
+
+from ..api.door import Asked, door_of
+from ..errors import NotSignedInError
+from .cookie import check_site, cookie_of, no_cookie, token_in
+
+
+class Session(msgspec.Struct):
+    """Who uses a page. Where ``open``, no tokens are asked for, and people give a name of their own."""
+
+    open: bool
+    name: str | None = None
+    roles: list[str] = []
+    streams: list[str] | None = None
+
+
+class SignIn(msgspec.Struct, forbid_unknown_fields=True):
+    """The token to sign in with."""
+
+    token: str
+
+
+@get("/", include_in_schema=False)
+async def who(request: Asked) -> Session:
+    """Who is signed in; without a name, nobody."""
+    door = door_of(request)
+    if door.is_open:
+        return Session(True, None, sorted(door.anybody(request).roles))
+    try:
+        holder = door.anybody(request)
+    except NotSignedInError:
+        return Session(False)
+    return Session(False, holder.name, sorted(holder.roles), None if holder.streams is None else sorted(holder.streams))
+
+
+@post("/", include_in_schema=False, status_code=200)
+async def signed_in(request: Asked, data: SignIn) -> Response[Session]:
+    """Keep a token in the browser, if it is valid."""
+    check_site(request)
+    door = door_of(request)
+    secret = data.token.strip()
+    holder = door.desk.tokens.holder(secret, door.desk.clock.now())
+    streams = None if holder.streams is None else sorted(holder.streams)
+    session = Session(False, holder.name, sorted(holder.roles), streams)
+    return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https")])
+
+
+@delete("/", include_in_schema=False, status_code=200)
+async def signed_out(request: Asked) -> Response[Session]:
+    """Forget it; the token itself stays valid."""
+    check_site(request)
+    if token_in(request):
+        door_of(request).desk.check()
+    return Response(Session(door_of(request).is_open), cookies=[no_cookie(request.url.scheme == "https")])
+
+
+router = Router("/session", route_handlers=[who, signed_in, signed_out])

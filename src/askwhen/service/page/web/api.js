@@ -1,0 +1,81 @@
+// Requests to the service. The cookie goes with them by itself; where no tokens are asked for, a name does.
+
+export class Refused extends Error {
+  constructor(status, problem) {
+    super(problem?.detail ?? `the service answered ${status}.`);
+    this.status = status;
+    this.problem = problem ?? {};
+  }
+}
+
+export class Unreachable extends Error {}
+
+// Whether it may help to send the same request again.
+export function isPassing(error) {
+  return error instanceof Unreachable || (error instanceof Refused && [429, 502, 503, 504].includes(error.status));
+}
+
+export async function call(method, path, body, { keepalive = false, timeout = 15000, type = "application/json" } = {}) {
+  const given = { method, keepalive, headers: {}, credentials: "same-origin", signal: AbortSignal.timeout(timeout) };
+  if (body !== undefined) {
+    given.headers["Content-Type"] = type;
+    given.body = type === "application/json" ? JSON.stringify(body) : body;
+  }
+  let reply, text;
+  try {
+    reply = await fetch(path, given);
+    text = await reply.text();
+  } catch (error) {
+    throw new Unreachable(String(error));
+  }
+  let said = null;
+  try {
+    said = text ? JSON.parse(text) : null;
+  } catch {
+    said = text;
+  }
+  if (!reply.ok) throw new Refused(reply.status, typeof said === "object" ? said : null);
+  return said;
+}
+
+export const session = { open: false, name: null, roles: [], streams: null };
+
+const NAME = "askwhen name";
+
+export async function enter() {
+  Object.assign(session, await call("GET", "/session"));
+  if (session.open) session.name = localStorage.getItem(NAME);
+  return session;
+}
+
+export async function signIn(token) {
+  Object.assign(session, await call("POST", "/session", { token }));
+}
+
+export function nameYourself(name) {
+  localStorage.setItem(NAME, name);
+  session.name = name;
+}
+
+export async function signOut() {
+  if (session.open) localStorage.removeItem(NAME);
+  else await call("DELETE", "/session");
+}
+
+export function may(role) {
+  return session.roles.includes(role) || session.roles.includes("admin");
+}
+
+// Who does it, in a body: a name only where no token says it.
+export function who(body = {}) {
+  return session.open ? { ...body, annotator: session.name } : body;
+}
+
+export function streamPath(name, rest = "") {
+  return `/v1/streams/${encodeURIComponent(name)}${rest}`;
+}
+
+// The stream that this page is about, from its address.
+export function streamHere() {
+  return decodeURIComponent(location.pathname.split("/")[2] ?? "");
+}

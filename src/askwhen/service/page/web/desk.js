@@ -1,0 +1,138 @@
+// The questions that somebody holds: the one in front of them, and the next one, fetched ahead under a lease of its own.
+
+import { Refused, call, isPassing, streamPath, who } from "./api.js";
+
+const AHEAD = 1;
+const SHORT_PAUSE = 250;
+const PAUSE = 1000;
+const LONGEST_PAUSE = 4000;
+
+export class Desk {
+  // told: { shown(question or null), reachable(yes), lost(question, why), failed(error), ahead(how many) }
+  constructor(stream, lease, outbox, told) {
+    Object.assign(this, { stream, outbox, told });
+    this.current = null;
+    this.ahead = [];
+    this.left = false;
+    this.pause = PAUSE;
+    this.fetching = null;
+    this.renewing = setInterval(() => this.renew(), Math.min((1000 * lease) / 3, 60000));
+    addEventListener("pagehide", () => this.leave());
+    addEventListener("pageshow", (event) => event.persisted && this.comeBack());
+  }
+
+  path(question, act) {
+    return streamPath(this.stream, `/questions/${question}/${act}`);
+  }
+
+  get held() {
+    return [this.current, ...this.ahead].filter(Boolean);
+  }
+
+  // Fetch until there is a question to show and another one behind it. Only one request at a time.
+  fill() {
+    clearTimeout(this.timer);
+    if (this.left || this.held.length > AHEAD) return;
+    if (this.outbox.pending(this.stream).length > 1) {
+      this.again(SHORT_PAUSE); // those still count as held: the service would give us one of them again
+      return;
+    }
+    this.fetching ??= this.fetch().finally(() => {
+      this.fetching = null;
+    });
+  }
+
+  again(pause) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.fill(), pause);
+  }
+
+  async fetch() {
+    let found;
+    try {
+      found = await call("POST", streamPath(this.stream, "/questions/next"), who());
+    } catch (error) {
+      if (!isPassing(error)) {
+        this.told.failed(error);
+        return;
+      }
+      this.told.reachable(false);
+      this.again(PAUSE);
+      return;
+    }
+    this.told.reachable(true);
+    if (found === null) {
+      if (!this.current) this.told.shown(null);
+      this.again(this.pause);
+      this.pause = Math.min(1.3 * this.pause, LONGEST_PAUSE);
+      return;
+    }
+    this.pause = PAUSE;
+    if (this.left) {
+      this.release(found);
+      return;
+    }
+    const known = this.held.some((each) => each.question === found.question)
+      || this.outbox.pending(this.stream).some((each) => each.question === found.question);
+    if (known) {
+      this.again(SHORT_PAUSE);
+      return;
+    }
+    this.ahead.push(found);
+    this.told.ahead(this.ahead.length);
+    if (!this.current) this.next();
+    setTimeout(() => this.fill());
+  }
+
+  // Go on to the next question, which is there already unless somebody is faster than the network.
+  next() {
+    this.current = this.ahead.shift() ?? null;
+    this.told.ahead(this.ahead.length);
+    if (this.current) this.told.shown(this.current);
+    this.fill();
+    return this.current;
+  }
+
+  // Put a question back in front; the one that was there comes after it.
+  front(question) {
+    if (this.current) this.ahead.unshift(this.current);
+    this.current = question;
+    this.told.shown(question);
+  }
+
+  async renew() {
+    for (const question of this.held) {
+      try {
+        await call("POST", this.path(question.question, "renew"), who());
+      } catch (error) {
+        if (error instanceof Refused && [404, 409].includes(error.status)) this.lose(question, error.message);
+      }
+    }
+  }
+
+  lose(question, why) {
+    this.ahead = this.ahead.filter((each) => each !== question);
+    if (this.current === question) {
+      this.told.lost(question, why);
+      this.current = null;
+      if (!this.next()) this.told.shown(null);
+    }
+  }
+
+  release(question) {
+    call("POST", this.path(question.question, "release"), who(), { keepalive: true }).catch(() => null);
+  }
+
+  leave() {
+    this.left = true;
+    clearTimeout(this.timer);
+    this.held.forEach((question) => this.release(question));
+  }
+
+  comeBack() {
+    this.left = false;
+    this.ahead = [];
+    this.current = null;
+    this.fill();
+  }
+}

@@ -1,0 +1,67 @@
+// Which key means which label. Digits are given out in order; letters are each person's own, kept in the browser.
+
+const DIGITS = [..."1234567890"];
+export const TAKEN = ["u", "s", "z", "/", "?", "p", "n"];
+
+const place = (stream) => `askwhen keys ${stream}`;
+
+export function ownLetters(stream) {
+  try {
+    const found = JSON.parse(localStorage.getItem(place(stream)) ?? "{}");
+    return typeof found === "object" && found !== null ? found : {};
+  } catch {
+    return {};
+  }
+}
+
+export function keepLetters(stream, letters) {
+  localStorage.setItem(place(stream), JSON.stringify(letters));
+}
+
+// Why a letter cannot be had, or nothing.
+export function whyNot(letter, label, letters) {
+  if (letter === "") return "";
+  if ([...letter].length !== 1 || /[\s\d]/u.test(letter)) return "One letter or sign, no digit.";
+  if (TAKEN.includes(letter)) return `The key ${letter} has a meaning already.`;
+  const other = Object.entries(letters).find(([name, each]) => each === letter && name !== label);
+  return other ? `${letter} is the key of ${other[0]}.` : "";
+}
+
+// Two maps: from key to label, and from label to the keys that are shown on its button.
+export function keymap(labels, letters) {
+  const toLabel = new Map();
+  const shown = new Map(labels.map((label) => [label, []]));
+  labels.slice(0, 10).forEach((label, i) => {
+    toLabel.set(DIGITS[i], label);
+    shown.get(label).push(DIGITS[i]);
+  });
+  for (const label of labels) {
+    const letter = Object.hasOwn(letters, label) ? letters[label] : "";
+    if (letter && !TAKEN.includes(letter) && !toLabel.has(letter)) {
+      toLabel.set(letter, label);
+      shown.get(label).push(letter);
+    }
+  }
+  return { toLabel, shown };
+}
+
+// The key of an event, whatever the layout of the keyboard: where it gives no Latin letter, the place of the key counts.
+export function keyOf(event) {
+  const key = event.key;
+  if (/^[a-z0-9/?]$/iu.test(key)) return /^[A-Z]$/u.test(key) ? key.toLowerCase() : key;
+  if (event.code.startsWith("Numpad") && /\d$/.test(event.code)) return event.code.at(-1);
+  if (event.code.startsWith("Digit") && !event.shiftKey) return event.code.at(-1);
+  return key;
+}
+
+// For keys that have no label of their own: the letter at the same place of a Latin keyboard.
+export function latinOf(event) {
+  return event.code.startsWith("Key") ? event.code.at(-1).toLowerCase() : "";
+}
+
+// Whether a key press is meant for the page, and not for a field, a window or the browser.
+export function isForPage(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return false;
+  if (document.querySelector("dialog[open]")) return false;
+  return !event.target.closest?.("input, textarea, select, [contenteditable]");
+}

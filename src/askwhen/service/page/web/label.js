@@ -1,0 +1,261 @@
+// Questions and answers. One question fills the page; every answer is one key or one touch.
+
+import { count, el, plural, put, say, uuid, warn } from "./dom.js";
+import { Refused, call, session, streamHere, streamPath, who } from "./api.js";
+import { askAgain, page, problem, words } from "./shell.js";
+import { instance, summary } from "./instance.js";
+import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
+import { Outbox, inWords } from "./outbox.js";
+import { Desk } from "./desk.js";
+import { search } from "./search.js";
+import { help } from "./help.js";
+
+const TOO_SOON = 100; // milliseconds in which nobody has read a new question: a key then was meant for the last one
+const MOST_BUTTONS = 30;
+const REMEMBERED = 20;
+
+const name = streamHere();
+let facts, desk, outbox, places, started;
+let labels = [];
+let keys = { toLabel: new Map(), shown: new Map() };
+let shownAt = 0;
+let answered = 0;
+const done = []; // what was answered last, newest at the end: { entry, question }
+
+page(start);
+
+async function start(main) {
+  facts = await call("GET", streamPath(name));
+  places = frame();
+  put(main, places.all);
+  main.classList.add("labelling");
+  learn(facts.settings.labels === "open" ? [] : facts.settings.labels);
+  if (!started) {
+    started = true;
+    outbox = new Outbox({ changed: showSafety, sent, refused });
+    desk = new Desk(name, facts.settings.lease, outbox, { shown, reachable, lost, failed, ahead });
+    document.addEventListener("keydown", pressed);
+    addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
+  } else {
+    outbox.state.signedIn = true;
+    outbox.flush();
+  }
+  places.wait("Fetching the first question …");
+  desk.fill();
+}
+
+// The page.
+
+function frame() {
+  const parts = {
+    safety: el("p", { class: "safety", id: "safety" }),
+    refusals: el("div", {}),
+    question: el("section", { class: "question", "aria-label": "Question", tabindex: -1 }),
+    labels: el("div", { class: "labels", role: "group", "aria-label": "Labels" }),
+    guess: el("p", { class: "guess" }),
+    last: el("p", { class: "last" }),
+    tally: el("span", { class: "tally" }),
+  };
+  const act = (text, key, run, more = {}) => el("button", { type: "button", class: "act", "aria-keyshortcuts": key, onclick: run, ...more },
+    text, el("kbd", { "aria-hidden": "true" }, key));
+  parts.acts = el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
+    act("Unsure", "u", () => answer(null)), act("Skip", "s", skip), act("Undo", "z", undo),
+    act("Search", "/", openSearch), act("Keys", "?", openHelp));
+  parts.all = [
+    el("div", { class: "head" }, el("h1", {}, name), parts.tally),
+    parts.safety, parts.refusals, parts.question,
+    el("div", { class: "panel" }, parts.guess, parts.labels, parts.acts, parts.last),
+  ];
+  parts.wait = (text) => {
+    put(parts.question, el("p", { class: "lead wait" }, text));
+    parts.all.at(-1).classList.add("idle");
+  };
+  return parts;
+}
+
+function learn(found) {
+  labels = found;
+  keys = keymap(labels, ownLetters(name));
+  put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", {
+    type: "button", class: "label", dir: "auto", "aria-keyshortcuts": keys.shown.get(label).join(" ") || null, onclick: () => answer(label),
+  }, keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))),
+  labels.length > MOST_BUTTONS && el("p", { class: "read" }, `and ${count(labels.length - MOST_BUTTONS)} more: press / to search.`),
+  labels.length === 0 && el("p", { class: "read" }, "Labels are open: press / and type one."));
+}
+
+// Open labels grow while people work: those that are known already keep their places.
+function learnNew(found) {
+  const fresh = found.filter((label) => !labels.includes(label));
+  if (fresh.length) learn([...labels, ...fresh]);
+}
+
+function shown(question) {
+  shownAt = performance.now();
+  if (question === null) {
+    places.wait("No question is waiting. New ones appear here by themselves.");
+    put(places.guess);
+    say("No question is waiting.");
+    return;
+  }
+  learnNew(question.labels);
+  places.all.at(-1).classList.remove("idle");
+  places.question.dataset.question = question.question;
+  put(places.question, instance(question, facts.settings.view));
+  put(places.guess, question.guess && facts.settings.guess ? ["The model guesses ", el("strong", { dir: "auto" }, question.guess), "."] : null);
+  say(`New question. ${summary(question)}`);
+}
+
+function showSafety(state) {
+  const { safe, text } = inWords(state);
+  if (places.safety.textContent !== text) {
+    if (safe !== (places.safety.dataset.safe === "yes") && places.safety.textContent) (safe ? say : warn)(text);
+    places.safety.dataset.safe = safe ? "yes" : "no";
+    put(places.safety, el("span", { class: "mark", "aria-hidden": "true" }, safe ? "✓" : "!"), text,
+      !state.signedIn && el("button", { type: "button", class: "quiet", onclick: () => askAgain(start) }, "Sign in"));
+  }
+  const old = state.refused.map((entry) => el("div", { class: "problem" },
+    `Your answer ${entry.label === null ? "unsure" : `“${entry.label}”`} to question ${entry.question} of ${entry.stream} was not taken: ${entry.refused} `,
+    el("button", { type: "button", class: "quiet", onclick: () => outbox.drop(entry.key) }, "Put away")));
+  put(places.refusals, old);
+}
+
+function showTally() {
+  put(places.tally, answered ? `${plural(answered, "answer")} in this sitting` : "");
+}
+
+// What a person does.
+
+function ready() {
+  return desk.current !== null && performance.now() - shownAt >= TOO_SOON;
+}
+
+function give(act, label) {
+  if (!ready()) return null;
+  const question = desk.current;
+  const given = { key: uuid(), stream: name, question: question.question, act, label, lead: Math.min((performance.now() - shownAt) / 1000, 86400) };
+  outbox.add(given);
+  done.push({ entry: given, question });
+  if (done.length > REMEMBERED) done.shift();
+  if (!desk.next()) places.wait("Fetching the next question …");
+  return given;
+}
+
+function answer(label) {
+  if (!give("answer", label)) return;
+  if (label !== null) learnNew([label]);
+  answered += 1;
+  showTally();
+  put(places.last, "Last: ", el("strong", { dir: "auto" }, label ?? "unsure"), ".");
+}
+
+function skip() {
+  if (give("skip", null)) put(places.last, "Skipped; you will not see it again.");
+}
+
+async function undo() {
+  const last = done.at(-1);
+  if (last?.entry.act === "skip" && !(await outbox.recall(last.entry))) {
+    tell("A skip is final. Undo takes back answers.");
+    done.pop();
+    return;
+  }
+  if (last && (await outbox.recall(last.entry))) {
+    bringBack(done.pop().question, "Taken back before it was sent.");
+    return;
+  }
+  if (last?.entry.act === "skip") {
+    bringBack(done.pop().question, "Taken back before it was sent.");
+    return;
+  }
+  try {
+    await outbox.sending;
+    const path = last ? `/questions/${last.question.question}/undo` : "/questions/undo";
+    const found = await call("POST", streamPath(name, path), who());
+    if (last) done.pop();
+    const question = last?.question ?? await call("GET", streamPath(name, `/questions/${found.question}`));
+    bringBack(question, found.note ? `Taken back; ${found.note}.` : "Taken back.");
+  } catch (error) {
+    tell(error instanceof Refused ? words(error) : "Undo needs the server, which cannot be reached now.");
+  }
+}
+
+function bringBack(question, text) {
+  if (answered) answered -= 1;
+  showTally();
+  desk.front(question);
+  tell(text);
+}
+
+function tell(text) {
+  put(places.last, text);
+  say(text);
+}
+
+// What comes back.
+
+async function sent(entry, receipt) {
+  if (desk && !desk.current) desk.fill();
+  const last = done.at(-1);
+  if (!receipt || entry.stream !== name || last?.entry.key !== entry.key || receipt.label === undefined) return;
+  try {
+    const name_ = session.open ? `?annotator=${encodeURIComponent(session.name)}` : "";
+    const found = await call("GET", streamPath(name, `/questions/${entry.question}/guess${name_}`));
+    if (done.at(-1)?.entry.key !== entry.key || found.guess === null) return;
+    put(places.last, "Last: ", el("strong", { dir: "auto" }, entry.label), ". The model guessed ",
+      found.guess === entry.label ? "the same." : [el("strong", { dir: "auto" }, found.guess), "."]);
+  } catch {
+    // the guess is a courtesy
+  }
+}
+
+function refused(entry, why) {
+  warn(`An answer was not taken: ${why}`);
+}
+
+function reachable(yes) {
+  if (!yes && !desk.current) places.wait("The server cannot be reached. The next question comes as soon as it can.");
+  if (yes && !outbox.state.reachable) outbox.flush();
+}
+
+function ahead(number) {
+  places.question.dataset.ahead = number;
+}
+
+function lost(question, why) {
+  tell(`The question was taken away: ${why}`);
+}
+
+function failed(error) {
+  if (error.status === 401) askAgain(start);
+  else put(places.question, problem(words(error)));
+}
+
+// Keys.
+
+function pressed(event) {
+  if (!isForPage(event)) return;
+  const run = meaning(keyOf(event)) ?? meaning(latinOf(event));
+  if (!run) return;
+  event.preventDefault();
+  run();
+}
+
+function meaning(key) {
+  const acts = { u: () => answer(null), s: skip, z: undo, "/": openSearch, "?": openHelp, p: play };
+  if (Object.hasOwn(acts, key)) return acts[key];
+  return keys.toLabel.has(key) ? () => answer(keys.toLabel.get(key)) : null;
+}
+
+function play() {
+  const sound = places.question.querySelector("audio");
+  if (sound) sound.paused ? sound.play() : sound.pause();
+}
+
+function openSearch() {
+  if (!desk.current) return;
+  search(labels, facts.settings.labels === "open", answer);
+}
+
+function openHelp() {
+  help(name, labels, () => learn(labels));
+}

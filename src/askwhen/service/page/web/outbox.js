@@ -1,0 +1,217 @@
+// Answers on their way. Each is kept in the browser's own database, with the key that makes it count once, before it is
+// sent; and sent again until the service says that it has it, from any page, whether or not this one is still open.
+
+import { Refused, call, isPassing, session, streamPath } from "./api.js";
+
+const STORE = "answers";
+const NO_PAUSE = 50;
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 8000;
+
+let opened = null;
+const inMemory = new Map(); // where there is no database: safe only once it is sent
+
+function database() {
+  opened ??= new Promise((resolve) => {
+    let request;
+    try {
+      request = indexedDB.open("askwhen", 1);
+    } catch {
+      resolve(null);
+      return;
+    }
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "key" });
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => resolve(null);
+    request.onblocked = () => resolve(null);
+  });
+  return opened;
+}
+
+async function transact(mode, act) {
+  const found = await database();
+  if (found === null) throw new Error("no database");
+  return new Promise((resolve, reject) => {
+    const transaction = found.transaction(STORE, mode, { durability: mode === "readwrite" ? "strict" : "default" });
+    const request = act(transaction.objectStore(STORE));
+    transaction.oncomplete = () => resolve(request.result);
+    transaction.onerror = transaction.onabort = () => reject(transaction.error);
+  });
+}
+
+async function stored() {
+  const kept = await transact("readonly", (store) => store.getAll()).catch(() => []);
+  return [...kept, ...inMemory.values()].sort((a, b) => a.at - b.at || a.order - b.order);
+}
+
+let order = 0;
+
+export class Outbox {
+  // told: { changed(state), sent(entry, receipt), refused(entry, why) }
+  constructor(told = {}) {
+    this.told = told;
+    this.entries = [];
+    this.state = { waiting: 0, refused: [], reachable: true, signedIn: true, kept: true };
+    this.sending = null;
+    this.pause = NO_PAUSE;
+    this.inFlight = null;
+    this.onTheWay = new Map(); // not on the disk yet, so not to be sent yet
+    this.channel = new BroadcastChannel("askwhen outbox");
+    this.channel.onmessage = () => this.look();
+    addEventListener("online", () => this.flush());
+    addEventListener("pageshow", (event) => event.persisted && this.flush());
+    this.flush();
+  }
+
+  mine(entry) {
+    return session.open || entry.who === session.name;
+  }
+
+  pending(stream) {
+    return this.entries.filter((entry) => entry.stream === stream && !entry.refused);
+  }
+
+  // Keep an answer; done when it is on the disk, or known to be nowhere but in memory.
+  async add(given) {
+    const entry = { ...given, who: session.name, at: Date.now(), order: order++, refused: "" };
+    this.entries.push(entry);
+    this.onTheWay.set(entry.key, entry);
+    this.say();
+    try {
+      await transact("readwrite", (store) => store.put(entry));
+    } catch {
+      inMemory.set(entry.key, entry);
+      this.state.kept = false;
+      this.say();
+    }
+    if (!this.onTheWay.delete(entry.key)) return entry; // recalled meanwhile
+    this.channel.postMessage("new");
+    this.flush();
+    return entry;
+  }
+
+  async drop(key) {
+    this.entries = this.entries.filter((entry) => entry.key !== key);
+    inMemory.delete(key);
+    this.onTheWay.delete(key);
+    await transact("readwrite", (store) => store.delete(key)).catch(() => null);
+    this.channel.postMessage("gone");
+    this.say();
+  }
+
+  // Take back what was not sent yet; whether that was in time.
+  async recall(entry) {
+    if (this.inFlight === entry.key || !this.entries.some((each) => each.key === entry.key)) return false;
+    await this.drop(entry.key);
+    return true;
+  }
+
+  async look() {
+    const found = (await stored()).filter((entry) => this.mine(entry) && !this.onTheWay.has(entry.key));
+    this.entries = [...found, ...this.onTheWay.values()];
+    this.say();
+  }
+
+  say() {
+    this.state.waiting = this.entries.filter((entry) => !entry.refused).length;
+    this.state.refused = this.entries.filter((entry) => entry.refused);
+    this.told.changed?.(this.state);
+  }
+
+  // Send everything, oldest first; one page at a time does it. Called whenever there may be a way.
+  flush() {
+    this.sending ??= this.locked().finally(() => {
+      this.sending = null;
+      this.plan();
+    });
+    return this.sending;
+  }
+
+  async locked() {
+    if (!navigator.locks) return this.send();
+    return navigator.locks.request("askwhen outbox", { ifAvailable: true }, (lock) => {
+      if (lock) return this.send();
+      this.pause = FIRST_PAUSE;
+      return this.look();
+    });
+  }
+
+  // A timer, not the browser's word for being online: that stays true when only the service is gone.
+  plan() {
+    clearTimeout(this.timer);
+    if (this.state.waiting && this.state.signedIn) this.timer = setTimeout(() => this.flush(), this.pause);
+  }
+
+  async send() {
+    await this.look();
+    for (;;) {
+      const entry = this.entries.find((each) => !each.refused && !this.onTheWay.has(each.key));
+      if (!entry) return;
+      this.inFlight = entry.key;
+      try {
+        const receipt = await deliver(entry);
+        Object.assign(this.state, { reachable: true, signedIn: true });
+        this.pause = NO_PAUSE;
+        await this.drop(entry.key);
+        this.told.sent?.(entry, receipt);
+      } catch (error) {
+        if (!(await this.failed(entry, error))) return;
+      } finally {
+        this.inFlight = null;
+      }
+    }
+  }
+
+  // What to do about an answer that was not taken; whether to go on with the next one.
+  async failed(entry, error) {
+    if (isPassing(error) || error.status >= 500) {
+      this.state.reachable = false;
+      this.pause = Math.min(Math.max(2 * this.pause, FIRST_PAUSE), LONGEST_PAUSE);
+      this.say();
+      return false;
+    }
+    if (error.status === 401) {
+      this.state.signedIn = false;
+      this.say();
+      return false;
+    }
+    if (!(error instanceof Refused)) throw error;
+    entry.refused = error.message;
+    await transact("readwrite", (store) => store.put(entry)).catch(() => null);
+    this.say();
+    this.told.refused?.(entry, error.message);
+    return true;
+  }
+}
+
+async function deliver(entry) {
+  const path = streamPath(entry.stream, `/questions/${entry.question}/${entry.act}`);
+  const annotator = session.open ? { annotator: entry.who } : {};
+  if (entry.act === "skip") {
+    try {
+      return await call("POST", path, annotator);
+    } catch (error) {
+      if (error instanceof Refused && [404, 409].includes(error.status)) return null; // nobody is asked any more
+      throw error;
+    }
+  }
+  const body = { label: entry.label, unsure: entry.label === null, key: entry.key, lead: entry.lead, ...annotator };
+  return call("POST", path, body);
+}
+
+// What is safe, and what is not yet, in words.
+export function inWords(state) {
+  const some = `${state.waiting} ${state.waiting === 1 ? "answer" : "answers"}`;
+  if (!state.waiting) return { safe: true, text: "All your answers are safe on the server." };
+  if (!state.kept) {
+    return { safe: false, text: `Not safe yet: this browser keeps nothing, and ${some} must still be sent. Keep this page open.` };
+  }
+  const where = state.waiting === 1 ? "It is kept in this browser" : "They are kept in this browser";
+  if (!state.signedIn) return { safe: false, text: `${some} not sent: sign in again. ${where}.` };
+  if (!state.reachable) {
+    return { safe: false, text: `The server cannot be reached. ${some} not sent yet. ${where}, and sent by itself as soon as there is a way; you may close this page.`
+      .replace("browser, and sent by itself", state.waiting === 1 ? "browser, and is sent by itself" : "browser, and are sent by themselves") };
+  }
+  return { safe: true, text: `Sending ${some}. ${where} meanwhile.` };
+}
+

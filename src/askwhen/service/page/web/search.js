@@ -1,0 +1,65 @@
+// A window that finds one label among many by what is typed.
+
+import { el, put } from "./dom.js";
+
+const MOST = 50;
+
+export function found(labels, text) {
+  const wanted = text.trim().toLocaleLowerCase();
+  const starts = labels.filter((label) => label.toLocaleLowerCase().startsWith(wanted));
+  const holds = labels.filter((label) => !starts.includes(label) && label.toLocaleLowerCase().includes(wanted));
+  return [...starts, ...holds].slice(0, MOST);
+}
+
+export function search(labels, open, chosen) {
+  let listed = [];
+  let at = 0;
+  const field = el("input", {
+    id: "search", type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "found", autocomplete: "off",
+    "aria-autocomplete": "list", spellcheck: "false", dir: "auto",
+  });
+  const list = el("ul", { id: "found", role: "listbox", "aria-label": "Labels found" });
+  const none = el("p", { class: "read", role: "status" });
+  const box = el("dialog", { class: "search", "aria-labelledby": "search-title" },
+    el("h2", { id: "search-title" }, "Search a label"),
+    el("label", { for: "search" }, open ? "Type a label; a new one may be given" : "Type a part of it"), field, none, list,
+    el("button", { type: "button", onclick: () => box.close() }, "Cancel"));
+
+  function take(label) {
+    box.close();
+    chosen(label);
+  }
+
+  function show() {
+    const text = field.value.trim();
+    listed = found(labels, text);
+    if (open && text && !labels.includes(text)) listed.push(text);
+    at = Math.min(at, Math.max(listed.length - 1, 0));
+    put(list, listed.map((label, i) => el("li", {
+      id: `found-${i}`, role: "option", "aria-selected": String(i === at), dir: "auto", onclick: () => take(label),
+    }, label, !labels.includes(label) && el("span", { class: "tag" }, "new"))));
+    put(none, listed.length ? "" : "No label has this in it.");
+    list.hidden = !listed.length;
+    if (listed.length) field.setAttribute("aria-activedescendant", `found-${at}`);
+    else field.removeAttribute("aria-activedescendant");
+    list.children[at]?.scrollIntoView({ block: "nearest" });
+  }
+
+  field.addEventListener("input", () => { at = 0; show(); });
+  field.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      at = (at + (event.key === "ArrowDown" ? 1 : listed.length - 1)) % Math.max(listed.length, 1);
+      show();
+    } else if (event.key === "Enter" && listed.length) {
+      event.preventDefault();
+      take(listed[at]);
+    }
+  });
+  box.addEventListener("close", () => box.remove());
+  document.body.append(box);
+  show();
+  box.showModal();
+  field.focus();
+}

@@ -1,0 +1,126 @@
+// What every page has: the bar at the top, signing in, and a place for what goes wrong.
+
+import { el, put, warn } from "./dom.js";
+import { Unreachable, enter, may, nameYourself, session, signIn, signOut, streamHere } from "./api.js";
+
+const main = document.getElementById("main");
+
+export function problem(text) {
+  warn(text);
+  return el("p", { class: "problem" }, text);
+}
+
+// What went wrong, in words for the person in front of the page.
+export function words(error) {
+  if (error instanceof Unreachable) return "The service cannot be reached. Is it running?";
+  const text = error.message || String(error);
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+function bar() {
+  const name = streamHere();
+  const view = document.documentElement.dataset.view;
+  const here = (address) => (location.pathname === address ? "page" : null);
+  const link = (address, text) => el("a", { href: address, "aria-current": here(address) }, text);
+  const of = (page, text) => link(`/${page}/${encodeURIComponent(name)}`, text);
+  put(
+    document.getElementById("top"),
+    el("a", { class: "brand", href: "/" }, "askwhen"),
+    el("nav", { "aria-label": "Pages" },
+      link("/", "Streams"),
+      name && may("annotator") && of("label", "Label"),
+      name && may("reviewer") && of("review", "Review"),
+      name && of("dashboard", "Dashboard"),
+      name && may("producer") && of("import", "Import"),
+      !name && may("admin") && link("/new", "New stream"),
+      !name && may("admin") && !session.open && link("/tokens", "Tokens"),
+      !name && session.open && view === "tokens" && link("/tokens", "Tokens"),
+    ),
+    session.name && el("span", { class: "me" }, session.name,
+      el("button", { type: "button", class: "quiet", onclick: leave }, session.open ? "Change name" : "Sign out")),
+  );
+}
+
+async function leave() {
+  await signOut();
+  location.assign("/");
+}
+
+function gate(start) {
+  const asksName = session.open;
+  const field = el("input", {
+    id: "token", type: asksName ? "text" : "password", required: true, autocomplete: asksName ? "nickname" : "off",
+    maxlength: asksName ? 100 : 500, spellcheck: "false", autocapitalize: "off", "aria-describedby": "token-help",
+  });
+  const wrong = el("div", {});
+  const form = el("form", { class: "card gate", method: "post" },
+    el("h1", {}, asksName ? "Who are you?" : "Sign in"),
+    el("label", { for: "token" }, asksName ? "Your name" : "Token"),
+    field,
+    el("p", { id: "token-help", class: "read" }, asksName
+      ? "This service asks for no tokens. Your answers are kept under the name that you give."
+      : "Whoever runs the service made one for you; it begins with aw_. It is kept where scripts cannot read it."),
+    wrong,
+    el("button", { class: "main" }, asksName ? "Go on" : "Sign in"),
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      if (asksName) nameYourself(field.value.trim() || "anonymous");
+      else await signIn(field.value);
+    } catch (error) {
+      put(wrong, problem(words(error)));
+      field.select();
+      return;
+    }
+    if (document.documentElement.dataset.signed === "no" && !asksName) location.reload();
+    else begin(start);
+  });
+  put(main, form);
+  bar();
+  field.focus();
+}
+
+async function begin(start) {
+  bar();
+  try {
+    await start(main);
+  } catch (error) {
+    put(main, el("div", { class: "card" }, el("h1", {}, "This did not work"), problem(words(error)),
+      el("p", {}, el("a", { href: "/" }, "Back to the streams"))));
+  }
+}
+
+// A page that was opened from another site came without the cookie: what it may load is known only with it.
+function comeAgain() {
+  if (document.documentElement.dataset.signed === "yes" || session.open || !session.name) return false;
+  if (sessionStorage.getItem("came again") === location.href) return false;
+  sessionStorage.setItem("came again", location.href);
+  location.replace(location.href);
+  return true;
+}
+
+export async function page(start) {
+  try {
+    await enter();
+  } catch (error) {
+    put(main, el("div", { class: "card" }, el("h1", {}, "No connection"), problem(words(error)),
+      el("button", { class: "main", onclick: () => location.reload() }, "Try again")));
+    return;
+  }
+  if (comeAgain()) return;
+  if (!session.name) gate(start);
+  else await begin(start);
+  if (document.documentElement.dataset.view !== "label") sendWhatWaits();
+}
+
+// Answers that another page could not send any more.
+async function sendWhatWaits() {
+  const { Outbox } = await import("./outbox.js");
+  new Outbox();
+}
+
+export function askAgain(start) {
+  session.name = null;
+  gate(start);
+}

@@ -1,0 +1,41 @@
+"""What a person does in front of the page that asks."""
+
+
+def asked(page):
+    """The number of the question that is shown, once one is."""
+    page.wait_for_selector(".question .instance")
+    return page.get_attribute(".question", "data-question")
+
+
+def read(page):
+    """The question that is shown, after the time that nobody can read in."""
+    number = asked(page)
+    page.wait_for_timeout(110)
+    return number
+
+
+def prefetched(page):
+    """Wait until the next question is there too."""
+    page.wait_for_selector(".question[data-ahead='1'] .instance")
+
+
+def press(page, key, before=None):
+    """Answer by a key, and wait for the next question, or for none; its number before."""
+    before = read(page) if before is None else before
+    page.keyboard.press(key)
+    page.wait_for_function(
+        "before => document.querySelector('.question').dataset.question !== before"
+        " || !document.querySelector('.question .instance')",
+        arg=before,
+    )
+    return int(before)
+
+
+def all_safe(page):
+    """Wait until the page says that nothing is on its way."""
+    page.locator(".safety", has_text="All your answers are safe").wait_for()
+
+
+def answers(stream):
+    """Who said what to which question, as exports have it."""
+    return [(row["question"], row["annotator"], row["answer"]) for row in stream.export() if not row["undone"]]

@@ -1,0 +1,253 @@
+"""Labelling by keyboard and by touch, in a real browser against a real service."""
+
+import pytest
+
+from askwhen.service.errors import NotAllowedError
+from tests.service.page.person import all_safe, answers, asked, prefetched, press, read
+
+LABELS = ["ham", "spam", "other"]
+
+
+def test_fifty_questions_by_keyboard(visit, made):
+    stream = made([f"mail {i}" for i in range(50)])
+    page = visit("ann", f"/label/{stream.name}")
+    expected = []
+    for _ in range(50):
+        number = read(page)
+        k = int(number)
+        assert page.inner_text(".part.text") == f"mail {k}"
+        expected.append((k, "ann", LABELS[k % 3]))
+        press(page, "123"[k % 3], number)
+    all_safe(page)
+    page.get_by_text("No question is waiting").first.wait_for()
+    assert answers(stream) == expected
+    assert "50 answers" in page.inner_text(".tally")
+    assert all(0.1 <= row["lead"] < 60.0 for row in stream.export())
+
+
+def test_the_next_question_is_there_before_the_reply(visit, made):
+    stream = made([f"mail {i}" for i in range(6)])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    prefetched(page)
+    held = []
+    page.route("**/answer", lambda route: held.append(route))
+    press(page, "1")
+    assert asked(page) == "1"
+    assert "Sending 1 answer" in page.inner_text(".safety")
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    page.unroute("**/answer")
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "ham")]
+
+
+def test_undo_skip_and_unsure(visit, made):
+    stream = made([f"mail {i}" for i in range(6)])
+    page = visit("ann", f"/label/{stream.name}")
+    press(page, "1")
+    all_safe(page)
+    page.keyboard.press("z")
+    page.wait_for_selector(".question[data-question='0'] .instance")
+    press(page, "2")
+    assert press(page, "s") == 1
+    assert press(page, "u") == 2
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "spam"), (2, "ann", None)]
+    assert asked(page) == "3"
+    assert [row["answer"] for row in stream.export() if row["undone"]] == ["ham"]
+
+
+def test_undo_of_what_was_not_sent_yet(visit, made):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    read(page)
+    prefetched(page)
+    page.context.set_offline(True)
+    press(page, "1")
+    page.get_by_text("1 answer not sent yet").first.wait_for()
+    page.keyboard.press("z")
+    page.get_by_text("Taken back before it was sent.").first.wait_for()
+    page.context.set_offline(False)
+    assert asked(page) == "0"
+    press(page, "3")
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "other")]
+
+
+def test_keys_that_come_too_soon_or_repeat_answer_nothing(visit, made):
+    stream = made([f"mail {i}" for i in range(5)])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    prefetched(page)
+    page.evaluate(
+        """() => { for (const repeat of [false, false, true])
+        document.dispatchEvent(new KeyboardEvent('keydown', {key: '1', code: 'Digit1', repeat, bubbles: true})); }"""
+    )
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "ham")]
+
+
+def test_letters_of_ones_own(visit, made):
+    stream = made([f"mail {i}" for i in range(3)])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    page.keyboard.press("?")
+    page.get_by_label("Letter for spam").fill("z")
+    page.get_by_text("The key z has a meaning already.").wait_for()
+    page.get_by_label("Letter for spam").fill("q")
+    page.get_by_label("Letter for ham").fill("q")
+    page.get_by_text("q is the key of spam.").wait_for()
+    page.keyboard.press("Escape")
+    press(page, "q")
+    page.reload()
+    press(page, "q")
+    all_safe(page)
+    assert [label for _, _, label in answers(stream)] == ["spam", "spam"]
+
+
+def test_search_among_many_labels(visit, made):
+    labels = [f"topic {i:03}" for i in range(120)]
+    stream = made(["one", "two"], labels=labels)
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    assert page.locator(".label").count() == 30
+    page.keyboard.press("/")
+    page.keyboard.type("11")
+    assert page.locator("#found li").count() == 11
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    chosen = page.locator("#found li[aria-selected=true]").inner_text()
+    page.keyboard.press("Enter")
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", chosen)]
+
+
+def test_open_labels_are_typed(visit, made):
+    stream = made(["one", "two"], labels="open")
+    page = visit("ann", f"/label/{stream.name}")
+    for new in (True, False):
+        read(page)
+        page.keyboard.press("/")
+        page.keyboard.type("news")
+        assert page.locator("#found .tag").count() == new
+        page.keyboard.press("Enter")
+        all_safe(page)
+    assert [label for _, _, label in answers(stream)] == ["news", "news"]
+
+
+def test_one_thumb_is_enough(visit, made):
+    stream = made([f"mail {i} " + "word " * 400 for i in range(3)])
+    page = visit("ann", f"/label/{stream.name}", width=380, has_touch=True, is_mobile=True)
+    read(page)
+    for name in ("ham", "spam", "other", "Unsure", "Skip", "Undo"):
+        box = page.get_by_role("button", name=name).first.bounding_box()
+        assert box["height"] >= 44.0
+        assert box["y"] > 400.0
+        assert box["y"] + box["height"] <= 800.0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    page.get_by_role("button", name="spam").tap()
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "spam")]
+
+
+def test_the_guess_is_shown_after_the_answer_unless_the_stream_shows_it(visit, made, client):
+    hidden = made(["one", "two", "three"], labels=["ham", "spam"])
+    page = visit("ann", f"/label/{hidden.name}")
+    read(page)
+    assert "guess" not in page.inner_text(".panel")
+    with pytest.raises(NotAllowedError, match="after the answer"):
+        client.send("GET", f"/v1/streams/{hidden.name}/questions/0/guess")
+    press(page, "1")
+    page.get_by_text("The model guessed").wait_for()
+    shown = made(["one", "two"], labels=["ham", "spam"], guess=True)
+    page = visit("ann", f"/label/{shown.name}")
+    page.get_by_text("The model guesses").wait_for()
+
+
+def test_two_browsers_never_see_the_same_slot(visit, made):
+    stream = made([f"mail {i}" for i in range(24)])
+    pages = {who: visit(who, f"/label/{stream.name}") for who in ("ann", "bob")}
+    seen = {"ann": [], "bob": []}
+    for _ in range(8):
+        for who, page in pages.items():
+            seen[who].append(press(page, "1"))
+    for page in pages.values():
+        all_safe(page)
+    assert len(set(seen["ann"]) | set(seen["bob"])) == 16
+    assert sorted(answers(stream)) == sorted((round, who, "ham") for who in seen for round in seen[who])
+
+
+def test_leases_are_renewed_while_the_page_is_open_and_given_back_on_leaving(visit, made, client):
+    stream = made(["one", "two"], lease=1.2)
+    page = visit("ann", f"/label/{stream.name}")
+    asked(page)
+    page.wait_for_timeout(2600)
+    other = visit("bob", f"/label/{stream.name}")
+    other.get_by_text("No question is waiting").first.wait_for()
+    page.goto("about:blank")
+    assert asked(other) in ("0", "1")
+
+
+@pytest.mark.parametrize("kind", ["text", "code"])
+def test_hostile_instances_and_labels_stay_text(visit, made, kind):
+    bad = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>\u202e{{x}} &lt;b&gt; ]]> \x07"
+    label = "<b onclick=window.ran=1>spam</b>\"'`"
+    stream = made([bad, bad], labels=["ham", label], guess=True, view={"kind": kind, "highlight": "onerror|(a+)+$"})
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    assert page.locator(".part").text_content() == bad
+    assert page.locator(".part mark").text_content() == "onerror"
+    assert page.locator("main script, main img, main b").count() == 0
+    press(page, "2")
+    all_safe(page)
+    page.keyboard.press("?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    assert page.evaluate("window.ran ?? 0") == 0
+    assert page.locator("dialog b").count() == 0
+    assert answers(stream) == [(0, "ann", label)]
+
+
+def test_every_kind_of_instance(visit, made, server):
+    icon = f"{server.url}/page/icon.svg"
+    shows = [
+        {"x": "a", "show": "first line\n  second line"},
+        {"x": "b", "show": "שלום עולם, מה שלומך היום?"},
+        {"x": "c", "show": {"subject": "a <b>", "length": 3, "seen": True}},
+        {"x": "d", "show": {"image": icon, "caption": "an icon"}},
+        {"x": "e", "show": {"image": "https://elsewhere.example/x.png"}},
+        {"x": "f", "show": {"deep": {"list": [1, {"a": None}]}}},
+        {"x": "g", "show": {"code": "def f():\n\treturn '<b>'"}},
+        {"x": "h", "show": {"text": "both", "table": {"n": 1}}},
+        {"x": "i", "show": {"audio": f"{server.url}/page/none.mp3"}},
+        {"x": "j", "show": {"image": f"{server.url}/pages/icon.svg"}},
+        {"x": "k", "show": {"image": "javascript:window.ran=1"}},
+    ]
+    stream = made(shows, view={"media": [f"{server.url}/page/"]})
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    seen = {}
+    for _ in shows:
+        number = int(read(page))
+        seen[number] = page.inner_text(".instance")
+        if number == 1:
+            right = "(() => { const r = document.createRange(); r.selectNodeContents(document.querySelector('.text'));"
+            box = page.evaluate(right + "const b = r.getBoundingClientRect(); return [b.left, b.right]; })()")
+            assert box[1] > 900.0 > 500.0 < box[0]
+        if number == 2:
+            assert page.locator(".sheet tr").count() == 3
+        if number == 3:
+            assert page.get_by_role("img", name="an icon").evaluate("image => image.decode().then(() => 1)")
+        if number == 6:
+            assert page.locator("pre").evaluate("e => getComputedStyle(e).whiteSpace") == "pre"
+        if number == 8:
+            assert page.locator("audio").count() == 1
+        if number in (4, 9, 10):
+            assert page.locator("img").count() == 0
+            assert "is not loaded" in seen[number]
+        press(page, "1")
+    assert seen[0] == "first line\n  second line"
+    assert '"deep": {' in seen[5]
+    assert seen[7].split() == ["both", "n", "1"]
+    assert page.evaluate("window.ran ?? 0") == 0

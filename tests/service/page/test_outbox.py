@@ -1,0 +1,159 @@
+"""No answer is lost: offline, tab closed, service killed."""
+
+import httpx
+import pytest
+
+import askwhen as aw
+from tests.service.page.person import all_safe, answers, asked, prefetched, press, read
+from tests.service.serving import Server
+
+
+def test_offline_with_answers_given(visit, made):
+    stream = made([f"mail {i}" for i in range(8)])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    press(page, "1")
+    all_safe(page)
+    prefetched(page)
+    page.context.set_offline(True)
+    press(page, "2")
+    press(page, "3")
+    page.get_by_text("2 answers not sent yet").first.wait_for()
+    page.wait_for_timeout(1500)
+    assert "kept in this browser" in page.inner_text(".safety")
+    assert len(answers(stream)) == 1
+    page.context.set_offline(False)
+    all_safe(page)
+    press(page, "1")
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "ham"), (1, "ann", "spam"), (2, "ann", "other"), (3, "ann", "ham")]
+
+
+def test_a_tab_that_was_closed_with_answers_not_sent(visit, made, server):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    read(page)
+    prefetched(page)
+    page.context.set_offline(True)
+    press(page, "2")
+    page.get_by_text("1 answer not sent yet").first.wait_for()
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    assert answers(stream) == []
+    other = context.new_page()
+    other.goto(server.url)
+    other.get_by_role("heading", name="Streams").wait_for()
+    for _ in range(100):
+        if answers(stream):
+            break
+        other.wait_for_timeout(50)
+    assert answers(stream) == [(0, "ann", "spam")]
+
+
+def test_an_answer_whose_reply_is_lost_counts_once(visit, made):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    read(page)
+    lost = []
+
+    def swallow(route):
+        lost.append(route.fetch())
+        route.abort()
+
+    page.route("**/answer", swallow, times=1)
+    press(page, "1")
+    all_safe(page)
+    assert lost[0].status == 200
+    assert answers(stream) == [(0, "ann", "ham")]
+
+
+def test_another_person_in_the_same_browser_does_not_send_your_answers(visit, made, server):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    read(page)
+    prefetched(page)
+    page.context.set_offline(True)
+    press(page, "2")
+    page.get_by_text("1 answer not sent yet").first.wait_for()
+    page.context.set_offline(False)
+    cookie = {"name": "askwhen", "url": server.url, "httpOnly": True}
+    page.context.clear_cookies()
+    context = page.context
+    page.close()
+    context.add_cookies([cookie | {"value": server.tokens["bob"]}])
+    other = context.new_page()
+    other.goto(f"{server.url}/label/{stream.name}")
+    asked(other)
+    other.wait_for_timeout(800)
+    assert all(who != "bob" for _, who, _ in answers(stream))
+
+
+def test_an_answer_that_is_refused_is_shown_with_the_reason(visit, made, server):
+    stream = made(["one", "two"], lease=1.0)
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    read(page)
+    prefetched(page)
+    page.context.set_offline(True)
+    press(page, "2")
+    page.wait_for_timeout(1100)
+    with aw.Client(server.url, server.tokens["cid"]) as other:
+        theirs = other.stream(stream.name)
+        number = theirs.next()["question"]
+        theirs.tell(number, "ham")
+    page.context.set_offline(False)
+    assert number == 0
+    page.get_by_text("was not taken").first.wait_for()
+    assert "all slots are filled" in page.inner_text(".problem")
+    page.get_by_role("button", name="Put away").click()
+    page.wait_for_selector(".problem", state="detached")
+    assert answers(stream) == [(0, "cid", "ham")]
+
+
+@pytest.fixture(scope="module")
+def without_tokens(tmp_path_factory):
+    with Server(tmp_path_factory.mktemp("open") / "log.db") as server:
+        server.tokens = {}
+        yield server
+
+
+def test_the_service_is_killed_and_started_while_answering(visit, without_tokens):
+    server = without_tokens
+    with aw.Client(server.url) as client:
+        stream = client.create("killed", features={"kind": "text"}, budget={"rate": 1.0}, labels=["ham", "spam"])
+        for i in range(20):
+            stream.ask(f"mail {i}")
+        page = visit(None, "/label/killed", loud=True, to=server)
+        page.get_by_label("Your name").fill("ann")
+        page.keyboard.press("Enter")
+        for _ in range(3):
+            press(page, "1")
+        all_safe(page)
+        prefetched(page)
+        server.kill()
+        press(page, "2")
+        page.get_by_text("The server cannot be reached").first.wait_for()
+        read(page)
+        page.keyboard.press("2")
+        page.get_by_text("2 answers not sent yet").first.wait_for()
+        server.start()
+        all_safe(page)
+        press(page, "1")
+        all_safe(page)
+        given = [label for _, _, label in answers(stream)]
+        assert given == ["ham", "ham", "ham", "spam", "spam", "ham"]
+        assert len({number for number, _, _ in answers(stream)}) == 6
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "localhost:80"}, 200),
+        ({"Host": "[::1]:8300"}, 200),
+        ({"Host": "elsewhere.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Origin": "http://elsewhere.example"}, 403),
+    ],
+)
+def test_without_tokens_other_sites_are_refused_too(without_tokens, headers, status):
+    assert httpx.get(f"{without_tokens.url}/v1/streams", headers=headers).status_code == status
