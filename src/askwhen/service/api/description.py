@@ -34,6 +34,7 @@ _FILES = {
     "/v1/streams/{name}/model": ["application/octet-stream"],
     "/v1/streams/{name}/export": list(MEDIA.values()),
     "/v1/streams/{name}/events": ["text/event-stream"],
+    "/v1/streams/{name}/overview/events": ["text/event-stream"],
     "/metrics": ["text/plain"],
 }
 _REFUSALS = ("400", "401", "403", "404", "409", "413", "422", "429", "503")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,10 +12,10 @@ from ..desk import Desk
 from ..stream import Stream
 from ..uses import reports
 
-PAUSE = 2.0
+PAUSE, REST = 2.0, 30.0
+"""Seconds between two looks, and how many times as long as a look took: it costs others a tenth of a second."""
+
 MOST_POINTS = 400
-MOST_AT_ONCE = 4
-"""Streams that are looked at without a pause: each takes a few milliseconds in which nobody is served."""
 
 GROWTH, LONGEST_GAP = 1.01, 60.0
 """A stream is looked at again when it has grown by so much, or after so many seconds with new labels."""
@@ -81,7 +82,8 @@ async def recording(desk: Desk) -> AsyncIterator[History]:
 async def _record(desk: Desk, history: History) -> None:
     while desk.broken is None:
         await asyncio.sleep(PAUSE)
-        due = [stream for stream in desk.numbers.values() if history.is_due(stream, desk.clock.now())]
-        for stream in due[:MOST_AT_ONCE]:
-            history.note(stream, await reports.report(desk, stream, 0.95), desk.clock.now())
-            await asyncio.sleep(0)
+        for stream in list(desk.numbers.values()):
+            if desk.broken is None and history.is_due(stream, desk.clock.now()):
+                started = time.monotonic()
+                history.note(stream, await reports.report(desk, stream, 0.95), desk.clock.now())
+                await asyncio.sleep(REST * (time.monotonic() - started))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from typing import Any
 
 import msgspec
@@ -18,8 +19,8 @@ from .history import History
 from .overview import overview
 from .today import Days
 
-PAUSE = 1.0
-"""Seconds at least between two overviews."""
+PAUSE, REST = 1.0, 10.0
+"""Seconds at least between two overviews, and how many times as long as one takes to make."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -71,10 +72,12 @@ class Overviews:
         try:
             while not any(each.done() for each in ends):
                 watcher.clear()
+                started = time.monotonic()
                 found = await overview(desk, stream, self._history, self._days, self._people)
                 body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))
                 await send({"type": "http.response.body", "body": body, "more_body": True})
-                await asyncio.wait(ends, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
+                pause = max(PAUSE, REST * (time.monotonic() - started))
+                await asyncio.wait(ends, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
                 await self._wait(watcher, ends, send)
         finally:
             for each in ends:

@@ -1,0 +1,143 @@
+// What people said, side by side, and a reviewer who decides.
+
+import { el, percent, plural, put, say, warn } from "./dom.js";
+import { call, streamHere, streamPath, who } from "./api.js";
+import { page, problem, words } from "./shell.js";
+import { instance, summary } from "./instance.js";
+import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
+import { search } from "./search.js";
+
+const MOST_BUTTONS = 30;
+const name = streamHere();
+let facts, places, keys;
+let which = "disputed";
+let list = [];
+let next = null;
+let decided = 0;
+let labels = [];
+
+page(async (main) => {
+  facts = await call("GET", streamPath(name));
+  places = frame();
+  put(main, places.all);
+  main.classList.add("labelling");
+  document.addEventListener("keydown", pressed);
+  await choose(facts.disputed ? "disputed" : facts.corrected ? "corrected" : "disputed");
+});
+
+function frame() {
+  const share = percent(facts.settings.view.review, 0);
+  const kinds = [["disputed", "Disputed", "people disagree, and the stream does not decide by itself"],
+    ["corrected", "Corrected", "an answer was changed after the model had learnt it"],
+    ["sample", `Random ${share}`, "drawn from all questions, to know how good answers are"]];
+  const parts = {
+    tabs: el("div", { class: "tabs", role: "group", "aria-label": "Which questions" }, kinds.map(([kind, text]) =>
+      el("button", { type: "button", "data-kind": kind, onclick: () => choose(kind) }, text))),
+    why: el("p", { class: "read" }),
+    question: el("section", { class: "question", "aria-label": "Question" }),
+    labels: el("div", { class: "labels", role: "group", "aria-label": "The right label" }),
+    last: el("p", { class: "last" }),
+    tally: el("span", { class: "tally" }),
+    kinds: Object.fromEntries(kinds.map(([kind, , why]) => [kind, why])),
+  };
+  const act = (text, key, run) => el("button", { type: "button", class: "act", "aria-keyshortcuts": key, onclick: run }, text,
+    el("kbd", { "aria-hidden": "true" }, key));
+  parts.panel = el("div", { class: "panel" }, parts.labels, el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
+    act("No label", "n", () => decide(null)), act("Later", "s", later), act("Search", "/", openSearch)), parts.last);
+  parts.all = [el("div", { class: "head" }, el("h1", {}, `Review ${name}`), parts.tally), parts.tabs, parts.why, parts.question, parts.panel];
+  return parts;
+}
+
+async function choose(kind) {
+  which = kind;
+  for (const tab of places.tabs.children) tab.setAttribute("aria-pressed", String(tab.dataset.kind === kind));
+  put(places.why, `Questions in this list: ${places.kinds[kind]}.`);
+  list = [];
+  next = -1;
+  await more();
+  show();
+}
+
+async function more() {
+  while (!list.length && next !== null) {
+    const found = await call("GET", `${streamPath(name, "/review")}?which=${which}&after=${next}`);
+    list = found.questions;
+    next = found.next;
+  }
+}
+
+function show() {
+  const found = list[0];
+  places.panel.classList.toggle("idle", !found);
+  if (!found) {
+    delete places.question.dataset.question;
+    put(places.question, el("p", { class: "lead wait" }, "Nothing is left to review here."));
+    say("Nothing is left to review here.");
+    return;
+  }
+  learn(found.shown.labels);
+  places.question.dataset.question = found.shown.question;
+  put(places.question, instance(found.shown, facts.settings.view),
+    el("ul", { class: "answers", "aria-label": "What people said" },
+      found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, answer.label ?? "unsure"))),
+      el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess ?? "nothing")),
+      found.told && el("li", {}, "The model was told: ", el("b", { dir: "auto" }, found.told)),
+      found.label !== found.told && el("li", {}, "Held to be right by now: ", el("b", { dir: "auto" }, found.label ?? "no label"))));
+  const said = found.answers.map((answer) => answer.label ?? "unsure").join(", ");
+  say(`Question to review. People said ${said}. ${summary(found.shown)}`);
+}
+
+function learn(found) {
+  if (found.length === labels.length && found.every((each, i) => each === labels[i])) return;
+  labels = found;
+  keys = keymap(labels, ownLetters(name));
+  put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", { type: "button", class: "label", dir: "auto", onclick: () => decide(label) },
+    keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))));
+}
+
+let busy = false;
+
+// The verdict is safe when this returns, and the next question comes only then: a review must not be lost either.
+async function decide(label) {
+  const found = list[0];
+  if (!found || busy) return;
+  busy = true;
+  try {
+    await call("POST", streamPath(name, `/questions/${found.shown.question}/review`), who({ label }));
+    list.shift();
+    decided += 1;
+    put(places.tally, `${plural(decided, "decision")} in this sitting`);
+    put(places.last, "Decided: ", el("strong", { dir: "auto" }, label ?? "no label"), ". It is safe on the server.");
+    await more();
+    show();
+  } catch (error) {
+    warn(words(error));
+    put(places.last, problem(words(error)));
+  } finally {
+    busy = false;
+  }
+}
+
+async function later() {
+  if (!list.length || busy) return;
+  list.shift();
+  await more();
+  show();
+}
+
+function openSearch() {
+  if (list.length) search(labels, facts.settings.labels === "open", decide);
+}
+
+function pressed(event) {
+  if (!isForPage(event)) return;
+  for (const key of [keyOf(event), latinOf(event)]) {
+    const acts = { n: () => decide(null), s: later, "/": openSearch };
+    const run = Object.hasOwn(acts, key) ? acts[key] : keys?.toLabel.has(key) ? () => decide(keys.toLabel.get(key)) : null;
+    if (run) {
+      event.preventDefault();
+      run();
+      return;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+"""Reviewers decide what people disagree on, and exports hold what they decided."""
+
+import pytest
+
+import askwhen as aw
+from tests.service.page.person import asked
+
+
+@pytest.fixture
+def disputed(made, server):
+    """A stream on which ann and bob disagree about every second question."""
+
+    def make(**settings):
+        stream = made([f"mail {i}" for i in range(4)], slots=2, grace=0.0, **settings)
+        for who, labels in (("ann", ["ham", "ham", "ham", "ham"]), ("bob", ["ham", "spam", "ham", "spam"])):
+            with aw.Client(server.url, server.tokens[who]) as client:
+                theirs = client.stream(stream.name)
+                for label in labels:
+                    theirs.tell(theirs.next()["question"], label)
+        return stream
+
+    return make
+
+
+def decide(page, key, number):
+    page.wait_for_selector(f".question[data-question='{number}'] .instance")
+    page.keyboard.press(key)
+
+
+def test_a_reviewer_decides_and_exports_hold_it_beside_the_answers(visit, disputed):
+    stream = disputed()
+    page = visit("rae", f"/review/{stream.name}")
+    assert asked(page) == "1"
+    assert page.locator(".answers li").all_inner_texts()[:2] == ["ann: ham", "bob: spam"]
+    decide(page, "3", 1)
+    decide(page, "n", 3)
+    page.get_by_text("Nothing is left to review here.").first.wait_for()
+    assert "2 decisions" in page.inner_text(".tally")
+    rows = [
+        (row["question"], row["annotator"], row["answer"], row["label"], row["reviewer"]) for row in stream.export()
+    ]
+    assert [row for row in rows if row[0] == 1] == [
+        (1, "ann", "ham", "other", "rae"),
+        (1, "bob", "spam", "other", "rae"),
+    ]
+    assert [row[3] for row in rows if row[0] == 3] == [None, None]
+    assert stream.facts()["disputed"] == 0
+
+
+def test_reviewers_see_no_names_where_the_stream_says_so(visit, disputed):
+    stream = disputed(view={"blind": True})
+    page = visit("rae", f"/review/{stream.name}")
+    asked(page)
+    assert page.locator(".answers li").all_inner_texts()[:2] == ["Answer 1: ham", "Answer 2: spam"]
+    seen = page.evaluate("name => fetch(`/v1/streams/${name}/review`).then(reply => reply.text())", stream.name)
+    assert '"ann"' not in seen
+    assert '"spam"' in seen
+
+
+def test_corrected_answers_and_a_random_share_come_too(visit, made, server):
+    stream = made([f"mail {i}" for i in range(12)], grace=0.0, view={"review": 0.5})
+    with aw.Client(server.url, server.tokens["ann"]) as client:
+        theirs = client.stream(stream.name)
+        for _ in range(12):
+            theirs.tell(theirs.next()["question"], "ham")
+        assert theirs.act(5, "undo")["told"]
+        theirs.tell(5, "spam")
+    page = visit("rae", f"/review/{stream.name}")
+    assert asked(page) == "5"
+    assert "Held to be right by now: spam" in page.inner_text(".answers")
+    decide(page, "2", 5)
+    page.get_by_text("Nothing is left to review here.").first.wait_for()
+    page.get_by_role("button", name="Random 50 %").click()
+    asked(page)
+    reviewed = []
+    while page.locator(".instance").count():
+        reviewed.append(int(page.get_attribute(".question", "data-question")))
+        page.keyboard.press("1")
+        page.wait_for_function(
+            "before => document.querySelector('.question').dataset.question !== before", arg=str(reviewed[-1])
+        )
+    assert 2 <= len(reviewed) <= 10
+    assert 5 not in reviewed
+    assert len(set(reviewed)) == len(reviewed)
+    by = {row["question"]: row["reviewer"] for row in stream.export()}
+    assert {round for round, reviewer in by.items() if reviewer == "rae"} == {5, *reviewed}
+
+
+def test_annotators_do_not_review(visit, disputed, server):
+    stream = disputed()
+    page = visit("ann", f"/review/{stream.name}", loud=True)
+    page.get_by_text("This needs the role reviewer").first.wait_for()
+    assert page.get_by_role("link", name="Review").count() == 0
