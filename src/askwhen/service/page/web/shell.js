@@ -19,7 +19,6 @@ export function words(error) {
 
 function bar() {
   const name = streamHere();
-  const view = document.documentElement.dataset.view;
   const here = (address) => (location.pathname === address ? "page" : null);
   const link = (address, text) => el("a", { href: address, "aria-current": here(address) }, text);
   const of = (page, text) => link(`/${page}/${encodeURIComponent(name)}`, text);
@@ -33,8 +32,7 @@ function bar() {
       name && of("dashboard", "Dashboard"),
       name && may("producer") && of("import", "Import"),
       !name && may("admin") && link("/new", "New stream"),
-      !name && may("admin") && !session.open && link("/tokens", "Tokens"),
-      !name && session.open && view === "tokens" && link("/tokens", "Tokens"),
+      !name && may("admin") && link("/tokens", "Tokens"),
     ),
     session.name && el("span", { class: "me" }, session.name,
       el("button", { type: "button", class: "quiet", onclick: leave }, session.open ? "Change name" : "Sign out")),

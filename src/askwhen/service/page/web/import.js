@@ -1,0 +1,108 @@
+// A file of instances, sent in batches. Every instance has an id, so that a file that is sent twice counts once.
+
+import { count, el, plural, put, say } from "./dom.js";
+import { call, isPassing, streamHere, streamPath } from "./api.js";
+import { page, problem, words } from "./shell.js";
+import { FORMATS, formatOf, instanceOf, records } from "./readers.js";
+
+const BATCH = 200;
+const MOST_TRIES = 8;
+const name = streamHere();
+let facts, places, stopped;
+
+page(async (main) => {
+  facts = await call("GET", streamPath(name));
+  places = {
+    file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.ndjson,.jsonl,.json,.parquet" }),
+    format: el("select", { id: "format" }, FORMATS.map(([value, text]) => el("option", { value }, text))),
+    progress: el("progress", { max: 1, value: 0, "aria-label": "How much of the file is sent" }),
+    said: el("p", {}),
+    wrong: el("div", {}),
+    go: el("button", { class: "main" }, "Send"),
+    stop: el("button", { type: "button", hidden: true, onclick: () => { stopped = true; } }, "Stop"),
+  };
+  places.file.addEventListener("change", () => {
+    if (places.file.files[0]) places.format.value = formatOf(places.file.files[0].name);
+  });
+  const form = el("form", { class: "card" },
+    el("div", { class: "field" }, el("label", { for: "file" }, "File"), places.file),
+    el("div", { class: "field" }, el("label", { for: "format" }, "Format"), places.format),
+    el("p", { class: "read" }, expected(facts.settings.features)),
+    el("p", { class: "read" }, "A column id, or the place in the file, is the id of each instance: sending the same file again changes nothing, so that a broken import can simply be started again. Labels in the file are left out."),
+    el("div", { class: "row" }, places.go, places.stop), places.progress, places.said, places.wrong);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(places.file.files[0], places.format.value);
+  });
+  put(main, el("div", { class: "head" }, el("h1", {}, `Import into ${name}`)), form);
+});
+
+function expected({ kind, names, text }) {
+  const rest = " Lines that have an x are taken as they are.";
+  if (kind === "text") return `The stream takes texts: the column text, or else the first text in a record.${rest}`;
+  if (kind === "numbers") return `The stream takes numbers: ${names ? `the columns ${names.join(", ")}` : "all columns of numbers, in their order"}.${rest}`;
+  if (kind === "hashed") return `The stream takes features by name: all columns but id.${rest}`;
+  return `The stream takes the texts ${text.join(", ")} and the numbers ${(names ?? []).join(", ")}.${rest}`;
+}
+
+async function send(file, format) {
+  stopped = false;
+  const sum = { sent: 0, asked: 0, again: 0, refused: 0 };
+  put(places.wrong);
+  places.go.disabled = true;
+  places.stop.hidden = false;
+  let read = 0;
+  try {
+    let batch = [];
+    for await (const [record, number] of records(file, format, (size) => { read = size; })) {
+      if (stopped) break;
+      batch.push({ number, instance: instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`) });
+      if (batch.length === BATCH) {
+        await deliver(batch, sum);
+        batch = [];
+        show(sum, read / file.size);
+      }
+    }
+    if (batch.length && !stopped) await deliver(batch, sum);
+    show(sum, stopped ? read / file.size : 1);
+    say(`${stopped ? "Stopped" : "Done"}. ${places.said.textContent}`);
+    if (!stopped) put(places.said, `Done. ${places.said.textContent} `, el("a", { href: `/label/${encodeURIComponent(name)}` }, "Label them"));
+  } catch (error) {
+    put(places.wrong, problem(`${words(error)} What was sent before is kept.`));
+  } finally {
+    places.go.disabled = false;
+    places.stop.hidden = true;
+  }
+}
+
+function show(sum, share) {
+  places.progress.value = Math.min(share, 1);
+  put(places.said, `${plural(sum.sent, "instance")} sent, ${plural(sum.asked, "question")} opened`
+    + `${sum.again ? `, ${count(sum.again)} were there before` : ""}${sum.refused ? `, ${count(sum.refused)} refused` : ""}.`);
+}
+
+// One batch, again where that may help: ids make it count once.
+async function deliver(batch, sum) {
+  const body = batch.map(({ instance }) => `${JSON.stringify(instance)}\n`).join("");
+  let said;
+  for (let tries = 0; said === undefined; tries += 1) {
+    try {
+      said = await call("POST", streamPath(name, "/instances"), body, { type: "application/x-ndjson", timeout: 120000 });
+    } catch (error) {
+      if (!isPassing(error) || tries === MOST_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(250 * 2 ** tries, 8000)));
+    }
+  }
+  const lines = typeof said === "string" ? said.trim().split("\n").map((line) => JSON.parse(line)) : [said];
+  lines.forEach((line, i) => {
+    if (line.end) throw new Error(line.error.detail);
+    if (line.error) {
+      sum.refused += 1;
+      if (sum.refused <= 5) places.wrong.append(problem(`Row ${batch[i]?.number}: ${line.error.detail}`));
+    } else {
+      sum.sent += 1;
+      sum.asked += line.asked && !line.again;
+      sum.again += line.again === true;
+    }
+  });
+}

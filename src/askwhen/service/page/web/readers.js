@@ -1,0 +1,146 @@
+// Files as records, read piece by piece, and records as instances of a stream.
+
+export const FORMATS = [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"], ["label-studio", "Label Studio JSON"], ["prodigy", "Prodigy JSONL"]];
+
+export function formatOf(name) {
+  const end = name.toLowerCase().split(".").at(-1);
+  return { csv: "csv", tsv: "csv", parquet: "parquet", json: "label-studio", jsonl: "ndjson", ndjson: "ndjson" }[end] ?? "ndjson";
+}
+
+// Every reader gives [record, number of its line or row].
+export async function* records(file, format, seen = () => {}) {
+  if (format === "csv") yield* csv(pieces(file, seen), file.name.toLowerCase().endsWith(".tsv") ? "\t" : ",");
+  else if (format === "parquet") yield* lined(await unpacked(file, seen));
+  else if (format === "label-studio") yield* tasks(JSON.parse(await whole(file, seen)));
+  else yield* lined(pieces(file, seen));
+}
+
+async function* pieces(file, seen) {
+  const reader = file.stream().getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  for (let size = 0; ;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    seen(size);
+    yield decoder.decode(value, { stream: true });
+  }
+  const rest = decoder.decode();
+  if (rest) yield rest;
+}
+
+async function whole(file, seen) {
+  let found = "";
+  for await (const piece of pieces(file, seen)) found += piece;
+  return found;
+}
+
+async function* unpacked(file, seen) {
+  const reply = await fetch("/page/rows", { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+  const said = await reply.text();
+  if (!reply.ok) throw new Error(JSON.parse(said).detail);
+  seen(file.size);
+  yield said;
+}
+
+async function* lined(parts) {
+  let rest = "";
+  let number = 0;
+  for await (const part of await parts) {
+    const lines = (rest + part).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      number += 1;
+      if (line.trim()) yield [parsed(line, number), number];
+    }
+  }
+  if (rest.trim()) yield [parsed(rest, number + 1), number + 1];
+}
+
+function parsed(line, number) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Error(`Line ${number} is no JSON.`);
+  }
+}
+
+function* tasks(found) {
+  if (!Array.isArray(found)) throw new Error("A Label Studio file is an array of tasks.");
+  for (const [i, task] of found.entries()) {
+    const data = task !== null && typeof task === "object" && typeof task.data === "object" ? task.data : task;
+    yield [task?.id === undefined ? data : { ...data, id: task.id }, i + 1];
+  }
+}
+
+// Quotes, doubled quotes, line breaks inside quotes; the first line has the names.
+export async function* csv(parts, comma = ",") {
+  let names = null;
+  let row = [];
+  let cell = "";
+  let state = "plain"; // plain, quoted, or after a quote inside quotes
+  let number = 0;
+  function* ended() {
+    row.push(cell);
+    cell = "";
+    const empty = row.length === 1 && row[0] === "";
+    if (!empty && names === null) names = row.map((each) => each.replace(/^\uFEFF/u, "").trim());
+    else if (!empty) {
+      number += 1;
+      if (row.length !== names.length) throw new Error(`Row ${number} has ${row.length} cells, and the first line ${names.length}.`);
+      yield [Object.fromEntries(names.map((name, i) => [name, row[i]])), number];
+    }
+    row = [];
+  }
+  for await (const part of parts) {
+    for (const sign of part) {
+      if (state === "quoted") {
+        if (sign === '"') state = "after";
+        else cell += sign;
+      } else if (sign === '"' && (state === "after" || cell === "")) {
+        if (state === "after") cell += '"';
+        state = "quoted";
+      } else {
+        state = "plain";
+        if (sign === comma) {
+          row.push(cell);
+          cell = "";
+        } else if (sign === "\n") yield* ended();
+        else if (sign !== "\r") cell += sign;
+      }
+    }
+  }
+  if (state === "quoted") throw new Error("The file ends inside quotes.");
+  if (cell || row.length) yield* ended();
+}
+
+const isNumber = (value) => (typeof value === "number" ? Number.isFinite(value) : typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
+
+// A record as the stream's features say. Records that have an x are instances already.
+export function instanceOf(record, features, key) {
+  if (typeof record === "string") return { x: record, id: key };
+  if (Array.isArray(record)) return { x: record, id: key };
+  if (record === null || typeof record !== "object") throw new Error("A record must be an object, a text or an array.");
+  const id = String(record.id ?? record._task_hash ?? key);
+  if ("x" in record) return { ...record, id };
+  const { id: _, meta, _input_hash, _task_hash, _session_id, _view_id, answer, spans, tokens, accept, options, label, ...rest } = record;
+  const fields = Object.entries(rest);
+  const made = { id };
+  if (features.kind === "text") {
+    const found = typeof rest.text === "string" ? rest.text : fields.find(([, value]) => typeof value === "string")?.[1];
+    if (found === undefined) throw new Error("There is no text in it.");
+    made.x = found;
+  } else if (features.kind === "numbers") {
+    const names = features.names ?? fields.filter(([, value]) => isNumber(value)).map(([name]) => name);
+    made.x = names.map((name) => (isNumber(rest[name]) ? Number(rest[name]) : rest[name] ?? null));
+  } else if (features.kind === "hashed") {
+    made.x = Object.fromEntries(fields.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
+      .map(([name, value]) => [name, isNumber(value) ? Number(value) : value]));
+  } else {
+    made.x = Object.fromEntries([...features.text.map((name) => [name, String(rest[name] ?? "")]),
+      ...(features.names ?? []).map((name) => [name, isNumber(rest[name]) ? Number(rest[name]) : rest[name] ?? null])]);
+  }
+  const media = ["image", "audio"].filter((name) => typeof rest[name] === "string");
+  if (media.length) made.show = Object.fromEntries([...media, ...(typeof rest.text === "string" ? ["text"] : [])].map((name) => [name, rest[name]]));
+  return made;
+}

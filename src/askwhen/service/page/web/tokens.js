@@ -1,0 +1,80 @@
+// Who may do what: tokens are made here, shown once, and revoked.
+
+import { el, put, say } from "./dom.js";
+import { call, session } from "./api.js";
+import { page, problem, words } from "./shell.js";
+
+const ROLES = [["annotator", "answers questions"], ["reviewer", "decides, exports, sees people"], ["producer", "sends instances"], ["admin", "everything"]];
+let places;
+
+page(async (main) => {
+  places = { list: el("div", {}), made: el("div", {}), wrong: el("div", {}) };
+  const streams = await call("GET", "/v1/streams?archived=true");
+  put(main, el("div", { class: "head" }, el("h1", {}, "Tokens")),
+    session.open && el("p", { class: "warning" }, "No token was made yet: everybody who reaches this service may do everything. The first one must be for an admin, and from then on everybody needs one."),
+    el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list), form(streams)));
+  await show();
+});
+
+async function show() {
+  const found = await call("GET", "/v1/tokens");
+  put(places.list, found.length ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tokens in use" }, el("table", {},
+    el("thead", {}, el("tr", {}, ["Name", "Roles", "Streams", "Until", "Revoke"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
+    el("tbody", {}, found.map((each) => el("tr", {}, el("th", { scope: "row", class: "text" }, each.name), el("td", { class: "text" }, each.roles.join(", ")),
+      el("td", { class: "text" }, each.streams?.join(", ") ?? "all"),
+      el("td", { class: "text" }, each.expires ? new Date(1000 * each.expires).toLocaleDateString() : "no end"), el("td", { class: "text" }, revoke(each))))))) : el("p", { class: "read" }, "None."));
+}
+
+// Twice, so that a slip revokes nothing.
+function revoke(each) {
+  const button = el("button", { type: "button", class: "quiet" }, "Revoke", el("span", { class: "unseen" }, ` ${each.name}`));
+  let sure = false;
+  button.addEventListener("click", async () => {
+    if (!sure) {
+      sure = true;
+      put(button, "Really?", el("span", { class: "unseen" }, ` Revoke ${each.name}`));
+      return;
+    }
+    try {
+      await call("DELETE", `/v1/tokens/${each.token}`);
+      say(`The token of ${each.name} was revoked.`);
+      await show();
+    } catch (error) {
+      put(places.wrong, problem(words(error)));
+    }
+  });
+  return button;
+}
+
+function form(streams) {
+  const name = el("input", { id: "name", type: "text", required: true, maxlength: 100, autocomplete: "off" });
+  const days = el("input", { id: "days", type: "number", min: 1, max: 36500, step: "any" });
+  const roles = ROLES.map(([role, text]) => el("label", { class: "choice" },
+    el("input", { type: "checkbox", name: "role", value: role, checked: role === (session.open ? "admin" : "annotator") }), el("span", {}, el("b", {}, role), `: ${text}`)));
+  const some = streams.map((each) => el("label", { class: "choice" }, el("input", { type: "checkbox", name: "stream", value: each.name }), el("span", {}, each.name)));
+  const made = el("form", { class: "card" }, el("h2", {}, "New token"),
+    el("div", { class: "field" }, el("label", { for: "name" }, "For whom"), name),
+    el("fieldset", {}, el("legend", {}, "Roles"), roles),
+    some.length > 0 && el("details", {}, el("summary", {}, "Only for some streams"), el("fieldset", {}, el("legend", {}, "Streams; none chosen means all"), some)),
+    el("div", { class: "field" }, el("label", { for: "days" }, "Valid for so many days; left empty, without an end"), days),
+    el("button", { class: "main" }, "Make it"), places.wrong, places.made);
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const chosen = (kind) => [...made.querySelectorAll(`input[name=${kind}]:checked`)].map((each) => each.value);
+    const body = { name: name.value.trim(), roles: chosen("role") };
+    if (chosen("stream").length) body.streams = chosen("stream");
+    if (days.value) body.days = Number(days.value);
+    put(places.wrong);
+    try {
+      const found = await call("POST", "/v1/tokens", body);
+      put(places.made, el("p", {}, `The token of ${found.name}. It is shown this once:`),
+        el("pre", { class: "secret", tabindex: 0, role: "region", "aria-label": "The new token" }, found.secret));
+      say("The token was made.");
+      if (session.open) put(places.wrong, problem("From now on everybody needs a token: keep this one, and sign in with it."));
+      else await show();
+    } catch (error) {
+      put(places.wrong, problem(words(error)));
+    }
+  });
+  return made;
+}

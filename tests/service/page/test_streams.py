@@ -1,0 +1,160 @@
+"""Streams by a form, files of instances, exports, tokens."""
+
+import csv
+import io
+import json
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import askwhen as aw
+from tests.service.page.person import all_safe, press
+
+TEXTS = ["plain", 'a "quoted", one', "two\nlines", "größer ≥ 3", "<b>x</b>"]
+
+
+def test_a_form_makes_a_stream_by_the_call_that_it_shows(visit, client):
+    page = visit("root", "/new")
+    page.get_by_label("Name", exact=True).fill("by-form")
+    page.get_by_label("Labels", exact=True).fill("calm\nbusy\nit's odd")
+    page.get_by_role("radio", name="So many in a period").check()
+    page.get_by_label("Questions", exact=True).fill("7")
+    page.get_by_label("People for a question").fill("2")
+    page.get_by_text("How instances are shown").click()
+    page.get_by_label("Highlight").fill("a|b")
+    shown = page.get_by_label("The call of the API").inner_text()
+    body = json.loads(shown.partition("-d '")[2].removesuffix("'").replace("'\\''", "'"))
+    page.get_by_role("button", name="Make the stream").click()
+    page.wait_for_url("**/import/by-form")
+    made = client.stream("by-form").facts()["settings"]
+    assert made["labels"] == ["calm", "busy", "it's odd"]
+    assert (made["budget"]["count"], made["budget"]["per"], made["slots"]) == (7, 86400.0, 2)
+    assert made["view"]["highlight"] == "a|b"
+    other = client.create("by-call", **body["settings"]).facts()["settings"]
+    assert {**other, "seed": 0} == {**made, "seed": 0}
+
+
+def test_a_form_says_what_is_wrong(visit):
+    page = visit("root", "/new", loud=True)
+    page.get_by_label("Name", exact=True).fill("a b")
+    page.get_by_role("button", name="Make the stream").click()
+    page.locator(".problem", has_text="Name must be 1 to 100 letters").wait_for()
+
+
+def test_a_stream_is_renamed_paused_and_archived(visit, made, client):
+    stream = made([])
+    page = visit("root", "/")
+    card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
+    card.get_by_text("Change").click()
+    card.get_by_label("Name").fill("another-name")
+    card.get_by_role("button", name="Rename").click()
+    card = page.locator(".stream", has=page.get_by_role("heading", name="another-name"))
+    card.get_by_text("Change").click()
+    card.get_by_role("button", name="Pause").click()
+    page.locator(".stream", has_text="another-name").locator(".tag", has_text="paused").wait_for()
+    page.locator(".stream", has_text="another-name").get_by_text("Change").click()
+    page.locator(".stream", has_text="another-name").get_by_role("button", name="Archive").click()
+    page.locator(".stream", has_text="another-name").wait_for(state="detached")
+    assert client.stream("another-name").facts()["state"] == "archived"
+
+
+def written(format):
+    rows = [{"id": str(i), "text": text, "n": i} for i, text in enumerate(TEXTS)]
+    if format == "csv":
+        out = io.StringIO()
+        writer = csv.DictWriter(out, ["id", "text", "n"])
+        writer.writeheader()
+        writer.writerows(rows)
+        return "mails.csv", ("\ufeff" + out.getvalue()).encode()
+    if format == "ndjson":
+        return "mails.ndjson", "\n".join(json.dumps({"x": row["text"], "id": row["id"]}) for row in rows).encode()
+    if format == "parquet":
+        out = io.BytesIO()
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), out)
+        return "mails.parquet", out.getvalue()
+    if format == "label-studio":
+        return "mails.json", json.dumps([{"id": row["id"], "data": {"text": row["text"]}} for row in rows]).encode()
+    lines = [
+        {"text": row["text"], "meta": {"source": "s"}, "_task_hash": row["id"], "answer": "accept"} for row in rows
+    ]
+    return "mails.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+@pytest.mark.parametrize("format", ["csv", "ndjson", "parquet", "label-studio", "prodigy"])
+def test_files_of_every_format_become_the_same_instances(visit, made, format):
+    stream = made([])
+    page = visit("root", f"/import/{stream.name}")
+    name, content = written(format)
+    for again in (False, True):
+        page.get_by_label("File", exact=True).set_input_files(
+            {"name": name, "mimeType": "text/plain", "buffer": content}
+        )
+        page.get_by_label("Format").select_option(format)
+        page.get_by_role("button", name="Send").click()
+        done = "Done. 5 instances sent, " + ("0 questions opened, 5 were" if again else "5 questions")
+        page.locator("main p", has_text=done).wait_for()
+    assert [row["id"] for row in stream.export("predictions")] == [str(i) for i in range(5)]
+    assert [stream._send("GET", f"/questions/{i}")["x"] for i in range(5)] == TEXTS
+
+
+def test_rows_that_are_refused_are_named(visit, made):
+    stream = made([], features={"kind": "numbers", "names": ["a", "b"]})
+    page = visit("root", f"/import/{stream.name}")
+    content = b"a,b\n1,2\n3,x\n5,6\n"
+    page.get_by_label("File", exact=True).set_input_files({"name": "n.csv", "mimeType": "text/csv", "buffer": content})
+    page.get_by_role("button", name="Send").click()
+    page.locator("main p", has_text="2 instances sent").wait_for()
+    assert "Row 2: " in page.locator(".problem").inner_text()
+    assert stream.facts()["rounds"] == 2
+
+
+def test_a_large_file_shows_progress_and_can_be_stopped(visit, made):
+    stream = made([])
+    page = visit("root", f"/import/{stream.name}")
+    content = b"".join(b'{"x": "mail %d"}\n' % i for i in range(3000))
+    page.get_by_label("File", exact=True).set_input_files(
+        {"name": "n.ndjson", "mimeType": "text/plain", "buffer": content}
+    )
+    page.get_by_role("button", name="Send").click()
+    page.locator("p", has_text="instances sent").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Stop").wait_for(state="hidden")
+    part = stream.facts()["rounds"]
+    assert 0 < part
+    page.get_by_role("button", name="Send").click()
+    page.locator("main p", has_text="Done. 3,000 instances sent").wait_for(timeout=30_000)
+    assert stream.facts()["rounds"] == 3000
+
+
+def test_exports_are_downloaded(visit, made):
+    stream = made(["one", "two"])
+    page = visit("rae", f"/label/{stream.name}")
+    press(page, "2")
+    all_safe(page)
+    page.goto(page.url.partition("/label")[0])
+    page.get_by_text(f"Export {stream.name}").click()
+    with page.expect_download() as download:
+        page.locator(".stream", has_text=stream.name).get_by_role("link", name="csv").first.click()
+    rows = list(csv.DictReader(download.value.path().read_text().splitlines()))
+    assert [(row["question"], row["annotator"], row["answer"]) for row in rows] == [("0", "rae", "spam")]
+
+
+def test_tokens_are_made_shown_once_and_revoked(visit, server, made):
+    stream = made(["one"])
+    page = visit("root", "/tokens")
+    page.get_by_label("For whom").fill("dan")
+    page.get_by_text("Only for some streams").click()
+    page.get_by_label(stream.name, exact=True).check()
+    page.get_by_role("button", name="Make it").click()
+    secret = page.get_by_label("The new token").inner_text()
+    with aw.Client(server.url, secret) as client:
+        assert [each["name"] for each in client.streams()] == [stream.name]
+        page.reload()
+        assert secret not in page.content()
+        row = page.locator("tr", has=page.get_by_role("rowheader", name="dan"))
+        row.get_by_role("button").click()
+        row.get_by_role("button", name="Really").click()
+        row.wait_for(state="detached")
+        with pytest.raises(Exception, match="the token is not known"):
+            client.streams()
