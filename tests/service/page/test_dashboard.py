@@ -118,10 +118,3 @@ def test_people_are_for_reviewers(visit, busy):
     page.get_by_text("Live.").wait_for()
     assert page.get_by_role("heading", name="People").count() == 0
     assert "bob" not in page.inner_text("main")
-
-
-@pytest.mark.parametrize("width", [380, 800, 2560])
-def test_nothing_is_wider_than_the_page(visit, busy, width):
-    page = visit("rae", "/dashboard/busy", width=width)
-    page.get_by_text("Live.").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width

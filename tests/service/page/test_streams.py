@@ -120,8 +120,7 @@ def test_a_large_file_shows_progress_and_can_be_stopped(visit, made):
     page.locator("p", has_text="instances sent").wait_for()
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Stop").wait_for(state="hidden")
-    part = stream.facts()["rounds"]
-    assert 0 < part
+    assert 0 < stream.facts()["rounds"] <= 3000
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="Done. 3,000 instances sent").wait_for(timeout=30_000)
     assert stream.facts()["rounds"] == 3000

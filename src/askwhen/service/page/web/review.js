@@ -33,7 +33,7 @@ function frame() {
   const parts = {
     tabs: el("div", { class: "tabs", role: "group", "aria-label": "Which questions" }, kinds.map(([kind, text]) =>
       el("button", { type: "button", "data-kind": kind, onclick: () => choose(kind) }, text))),
-    why: el("p", { class: "read" }),
+    why: el("p", { class: "read why" }),
     question: el("section", { class: "question", "aria-label": "Question" }),
     labels: el("div", { class: "labels", role: "group", "aria-label": "The right label" }),
     last: el("p", { class: "last" }),
@@ -77,12 +77,13 @@ function show() {
   }
   learn(found.shown.labels);
   places.question.dataset.question = found.shown.question;
-  put(places.question, instance(found.shown, facts.settings.view),
+  put(places.question,
     el("ul", { class: "answers", "aria-label": "What people said" },
       found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, answer.label ?? "unsure"))),
       el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess ?? "nothing")),
       found.told && el("li", {}, "The model was told: ", el("b", { dir: "auto" }, found.told)),
-      found.label !== found.told && el("li", {}, "Held to be right by now: ", el("b", { dir: "auto" }, found.label ?? "no label"))));
+      found.label !== found.told && el("li", {}, "Held to be right by now: ", el("b", { dir: "auto" }, found.label ?? "no label"))),
+    instance(found.shown, facts.settings.view));
   const said = found.answers.map((answer) => answer.label ?? "unsure").join(", ");
   say(`Question to review. People said ${said}. ${summary(found.shown)}`);
 }

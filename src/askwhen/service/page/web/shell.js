@@ -25,7 +25,7 @@ function bar() {
   put(
     document.getElementById("top"),
     el("a", { class: "brand", href: "/" }, "askwhen"),
-    el("nav", { "aria-label": "Pages" },
+    session.name && el("nav", { "aria-label": "Pages" },
       link("/", "Streams"),
       name && may("annotator") && of("label", "Label"),
       name && may("reviewer") && of("review", "Review"),

@@ -1,0 +1,138 @@
+"""Every page for everybody: axe-core finds nothing, and finds what a page broken on purpose has."""
+
+import numpy as np
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+
+import askwhen as aw
+from tests.service.page.person import asked, press
+
+OUTSIDE = """width => [...document.querySelectorAll('body *')]
+    .filter(e => !e.closest('.scroll table, .part, .unseen, .jump') && e.getClientRects().length)
+    .map(e => [e.outerHTML.slice(0, 120), e.getBoundingClientRect()])
+    .filter(([_, box]) => box.width && (box.left < -0.5 || box.right > width + 0.5)).map(([html]) => html)"""
+PAGES = ("sign-in", "home", "label", "keys", "search", "review", "dashboard", "form", "import", "tokens", "lost")
+
+
+@pytest.fixture(scope="module")
+def shown(server):
+    """A stream with something on every page."""
+    with aw.Client(server.url, server.tokens["root"]) as client:
+        stream = client.create(
+            "shown",
+            labels=["ham", "spam", "other"],
+            features={"kind": "text", "places": 64},
+            budget={"rate": 1.0},
+            slots=2,
+            grace=0.0,
+            view={"highlight": "offer|free"},
+            seed=1,
+        )
+        rng = np.random.default_rng(1)
+        for i in range(60):
+            stream.ask(f"Mail {i}: a free offer.\n" + " ".join(rng.choice(["word", "long", "text"], 60)))
+        for who in ("ann", "bob"):
+            with aw.Client(server.url, server.tokens[who]) as other:
+                theirs = other.stream("shown")
+                for k in range(20):
+                    label = ["ham", "spam", "other"][k % 3] if k % 4 or who == "ann" else "ham"
+                    theirs.tell(theirs.next()["question"], label, lead=2.0)
+    return "shown"
+
+
+@pytest.fixture
+def show(visit, shown):
+    """Open one of the pages, as it looks when somebody uses it."""
+
+    def opened(name, **given):
+        who = None if name == "sign-in" else "root"
+        address = {"form": "/new", "tokens": "/tokens", "home": "/"}.get(name, f"/{name}/{shown}")
+        address = f"/label/{shown}" if name in ("sign-in", "keys", "search") else address
+        address = "/dashboard/nowhere" if name == "lost" else address
+        page = visit(who, address, loud=name in ("lost", "sign-in"), **given)
+        if name in ("label", "keys", "search", "review"):
+            asked(page)
+        if name == "label":
+            press(page, "1")
+            page.locator(".last", has_text="The model guessed").wait_for()
+        if name in ("keys", "search"):
+            page.wait_for_timeout(110)
+            page.keyboard.press({"keys": "?", "search": "/"}[name])
+            page.wait_for_selector("dialog[open]")
+        if name == "dashboard":
+            page.get_by_text("Live.").wait_for()
+        page.locator("h1, h2").first.wait_for()
+        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        return page
+
+    return opened
+
+
+def violations(page):
+    page.evaluate(AXE_SCRIPT)
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    assert len(found["passes"]) > 10
+    return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found["violations"]]
+
+
+def check_fits(page, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUTSIDE, width) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_in_light_and_dark_and_everything_fits(show, name):
+    page = show(name)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    check_fits(page, 380)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(17, 20, 23)"
+    assert violations(page) == []
+    check_fits(page, 2560)
+
+
+def test_axe_finds_what_is_broken_on_purpose(show):
+    page = show("form")
+    page.evaluate(
+        """() => { document.querySelector('label[for=name]').remove();
+        for (const read of document.querySelectorAll('.read')) read.style.color = '#ccc'; }"""
+    )
+    found = dict(violations(page))
+    assert {"color-contrast", "label"} <= set(found)
+
+
+def test_focus_is_visible_and_everything_is_reached_by_tab(show):
+    page = show("label", width=1000)
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        name, outline = page.evaluate(
+            """() => { const e = document.activeElement, s = getComputedStyle(e);
+            return [e.getAttribute('aria-label') || e.textContent, [s.outlineStyle, parseFloat(s.outlineWidth)]]; }"""
+        )
+        if seen and name == seen[0]:
+            break
+        seen.append(name)
+        if page.evaluate("document.activeElement !== document.body"):
+            assert outline[0] != "none", name
+            assert outline[1] >= 2.0, name
+    for wanted in ("Skip to the content", "Dashboard", "Sign out", "Text", "1ham", "2spam", "Undoz", "Keys?"):
+        assert wanted in seen
+
+
+def test_new_questions_are_said_to_screen_readers(show):
+    page = show("label")
+    said = page.locator("#said")
+    assert said.get_attribute("aria-live") == "polite"
+    said.filter(has_text="New question. Mail").wait_for()
+
+
+def test_less_motion_where_somebody_asked_for_it(visit, shown):
+    page = visit("ann", f"/label/{shown}", reduced_motion="reduce")
+    asked(page)
+    moving = page.evaluate(
+        """() => [...document.querySelectorAll('*')].filter(e => { const s = getComputedStyle(e);
+        return parseFloat(s.transitionDuration) > 0 || s.animationName !== 'none'; }).length"""
+    )
+    assert moving == 0
