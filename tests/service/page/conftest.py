@@ -38,7 +38,12 @@ def made(client, request):
     def make(instances=(), **settings):
         short = request.node.name.partition("[")[0].removeprefix("test_")[:60]
         name = f"{short}-{next(NUMBERS)}"
-        given = {"labels": ["ham", "spam", "other"], "features": {"kind": "text", "places": 64}, "budget": {"rate": 1.0}, "seed": 1}
+        given = {
+            "labels": ["ham", "spam", "other"],
+            "features": {"kind": "text", "places": 64},
+            "budget": {"rate": 1.0},
+            "seed": 1,
+        }
         stream = client.create(name, **(given | settings))
         for each in instances:
             assert stream.ask(**each if isinstance(each, dict) else {"x": each}).query

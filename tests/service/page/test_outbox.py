@@ -18,7 +18,7 @@ def test_offline_with_answers_given(visit, made):
     press(page, "2")
     press(page, "3")
     page.get_by_text("2 answers not sent yet").first.wait_for()
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(700)
     assert "kept in this browser" in page.inner_text(".safety")
     assert len(answers(stream)) == 1
     page.context.set_offline(False)
@@ -84,7 +84,7 @@ def test_another_person_in_the_same_browser_does_not_send_your_answers(visit, ma
     other = context.new_page()
     other.goto(f"{server.url}/label/{stream.name}")
     asked(other)
-    other.wait_for_timeout(800)
+    other.wait_for_timeout(400)
     assert all(who != "bob" for _, who, _ in answers(stream))
 
 

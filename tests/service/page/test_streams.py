@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import httpx
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -86,7 +87,7 @@ def test_files_of_every_format_become_the_same_instances(visit, made, format):
     stream = made([])
     page = visit("root", f"/import/{stream.name}")
     name, content = written(format)
-    for again in (False, True):
+    for again in (False, True) if format == "csv" else (False,):
         page.get_by_label("File", exact=True).set_input_files(
             {"name": name, "mimeType": "text/plain", "buffer": content}
         )
@@ -157,3 +158,17 @@ def test_tokens_are_made_shown_once_and_revoked(visit, server, made):
         row.wait_for(state="detached")
         with pytest.raises(Exception, match="the token is not known"):
             client.streams()
+
+
+def test_what_is_no_parquet_is_refused_and_annotators_send_none(visit, made, server):
+    stream = made([])
+    address = f"{server.url}/page/rows/{stream.name}"
+    for who, status in (("root", 422), ("ann", 403)):
+        bearer = {"Authorization": f"Bearer {server.tokens[who]}"}
+        assert httpx.post(address, content=b"PAR1 nothing PAR1", headers=bearer).status_code == status
+    page = visit("root", f"/import/{stream.name}", loud=True)
+    page.get_by_label("File", exact=True).set_input_files(
+        {"name": "n.parquet", "mimeType": "text/plain", "buffer": b"nothing"}
+    )
+    page.get_by_role("button", name="Send").click()
+    page.locator(".problem", has_text="The file is no Parquet").wait_for()

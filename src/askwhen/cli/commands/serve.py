@@ -44,7 +44,7 @@ def serve(
     """Serve streams: instances in, questions out.
 
     Programs send instances and get predictions at once; people answer the few questions worth asking. Everything that
-    is accepted is on the disk before the reply. /docs lists what the API can do.
+    is accepted is on the disk before the reply. The page for people is at /; /docs lists what the API can do.
 
     \b
     askwhen serve --demo
@@ -69,5 +69,5 @@ def serve(
         options,
     )
     if demo:
-        out.say(f"The demo is at http://{host}:{port}/docs; its database is {serving.db}.")
+        out.say(f"The demo is at http://{host}:{port}/, its API at /docs; its database is {serving.db}.")
     serve(serving, (lambda desk: run_demo(desk, out.say)) if demo else None)

@@ -12,9 +12,10 @@ from litestar.params import Parameter
 
 from ...errors import InputError
 from ..api.door import Asked, door_of
+from ..api.problems import too_large
 from .reviewing import Reviewables, Which, to_review
 
-LARGEST_FILE = 64 << 20
+LARGEST_FILE, LARGEST_TABLE = 64 << 20, 256 << 20
 
 
 @get("/v1/streams/{name:str}/review", summary="List questions for a reviewer")
@@ -31,10 +32,10 @@ async def listed(
     return await to_review(door.desk, stream, which, after, limit)
 
 
-@post("/page/rows", include_in_schema=False, status_code=200, request_max_body_size=LARGEST_FILE)
-async def rows(request: Asked) -> Response[bytes]:
+@post("/page/rows/{name:str}", include_in_schema=False, status_code=200, request_max_body_size=LARGEST_FILE)
+async def rows(request: Asked, name: str) -> Response[bytes]:
     """The rows of a Parquet file as NDJSON: the one format of instances that a browser cannot read by itself."""
-    door_of(request).anybody(request)
+    door_of(request).stream(request, name, "producer")
     body = await request.body()
     return Response(await asyncio.to_thread(_lines, body), media_type="application/x-ndjson")
 
@@ -44,7 +45,11 @@ def _lines(content: bytes) -> bytes:
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.read_table(io.BytesIO(content))
+        file = pyarrow.parquet.ParquetFile(io.BytesIO(content))
+        groups = [file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups)]
+        if sum(groups) > LARGEST_TABLE:
+            raise too_large("the table, unpacked,", LARGEST_TABLE)
+        table = file.read()
     except (pyarrow.ArrowException, OSError) as error:
         raise InputError(f"the file is no Parquet: {error}.", owner="import") from error
     encode = msgspec.json.Encoder(enc_hook=str).encode

@@ -16,7 +16,6 @@ class Session(msgspec.Struct):
     open: bool
     name: str | None = None
     roles: list[str] = []
-    streams: list[str] | None = None
 
 
 class SignIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -35,7 +34,7 @@ async def who(request: Asked) -> Session:
         holder = door.anybody(request)
     except NotSignedInError:
         return Session(False)
-    return Session(False, holder.name, sorted(holder.roles), None if holder.streams is None else sorted(holder.streams))
+    return Session(False, holder.name, sorted(holder.roles))
 
 
 @post("/", include_in_schema=False, status_code=200)
@@ -45,8 +44,7 @@ async def signed_in(request: Asked, data: SignIn) -> Response[Session]:
     door = door_of(request)
     secret = data.token.strip()
     holder = door.desk.tokens.holder(secret, door.desk.clock.now())
-    streams = None if holder.streams is None else sorted(holder.streams)
-    session = Session(False, holder.name, sorted(holder.roles), streams)
+    session = Session(False, holder.name, sorted(holder.roles))
     return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https")])
 
 

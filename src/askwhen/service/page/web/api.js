@@ -38,7 +38,7 @@ export async function call(method, path, body, { keepalive = false, timeout = 15
   return said;
 }
 
-export const session = { open: false, name: null, roles: [], streams: null };
+export const session = { open: false, name: null, roles: [] };
 
 const NAME = "askwhen name";
 

@@ -54,7 +54,7 @@ async function send(file, format) {
   let read = 0;
   try {
     let batch = [];
-    for await (const [record, number] of records(file, format, (size) => { read = size; })) {
+    for await (const [record, number] of records(file, format, name, (size) => { read = size; })) {
       if (stopped) break;
       batch.push({ number, instance: instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`) });
       if (batch.length === BATCH) {

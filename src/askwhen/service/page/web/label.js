@@ -22,10 +22,13 @@ let shownAt = 0;
 let answered = 0;
 const done = []; // what was answered last, newest at the end: { entry, question }
 
+// Asked for at once, beside the question who is here; nothing where nobody is.
+const early = call("GET", streamPath(name)).catch(() => null);
+
 page(start);
 
 async function start(main) {
-  facts = await call("GET", streamPath(name));
+  facts = (await early) ?? (await call("GET", streamPath(name)));
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");

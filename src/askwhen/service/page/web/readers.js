@@ -8,9 +8,9 @@ export function formatOf(name) {
 }
 
 // Every reader gives [record, number of its line or row].
-export async function* records(file, format, seen = () => {}) {
+export async function* records(file, format, stream, seen = () => {}) {
   if (format === "csv") yield* csv(pieces(file, seen), file.name.toLowerCase().endsWith(".tsv") ? "\t" : ",");
-  else if (format === "parquet") yield* lined(await unpacked(file, seen));
+  else if (format === "parquet") yield* lined(unpacked(file, stream, seen));
   else if (format === "label-studio") yield* tasks(JSON.parse(await whole(file, seen)));
   else yield* lined(pieces(file, seen));
 }
@@ -35,8 +35,8 @@ async function whole(file, seen) {
   return found;
 }
 
-async function* unpacked(file, seen) {
-  const reply = await fetch("/page/rows", { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+async function* unpacked(file, stream, seen) {
+  const reply = await fetch(`/page/rows/${encodeURIComponent(stream)}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
   const said = await reply.text();
   if (!reply.ok) throw new Error(JSON.parse(said).detail);
   seen(file.size);
@@ -46,7 +46,7 @@ async function* unpacked(file, seen) {
 async function* lined(parts) {
   let rest = "";
   let number = 0;
-  for await (const part of await parts) {
+  for await (const part of parts) {
     const lines = (rest + part).split("\n");
     rest = lines.pop();
     for (const line of lines) {
