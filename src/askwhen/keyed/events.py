@@ -1,0 +1,139 @@
+"""What a log holds, as columns: instances, answers, labels that nobody asked for, questions that are dropped.
+
+An event is one JSON object, or one row of a table with the same columns:
+
+====================================  ==========================================================
+``{"key", "x"}``                      an instance: it is predicted, and perhaps asked about
+``{"key", "round", "label"}``         the answer to the question of that round of that key
+``{"key", "x", "label"}``             a label that nobody asked for, with its instance
+``{"key", "round", "forget": true}``  the question will never be answered
+====================================  ==========================================================
+
+x is a list of numbers, or of a sparse instance an object of numbers by their place, ``{"3": 0.5}``. An ``id`` comes
+back with the decision, and other names are passed over. What is none of these is refused, by one sentence in the place
+of its decision, and the stream goes on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..linalg.rows import SparseRow
+from .kind import Kind
+
+
+class Refusal:
+    """In the place of an instance: why an event cannot be taken."""
+
+    __slots__ = ("sentence",)
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
+
+
+class Batch(NamedTuple):
+    """Events that follow each other, as columns.
+
+    With an instance and no label it is to be predicted, with a label to be learnt; without an instance, it answers the
+    question of a round, or drops it where there is no label either.
+    """
+
+    keys: list[str]
+    instances: list[Any]
+    rounds: list[int | None]
+    labels: list[Any]
+    ids: list[Any]
+
+
+class Line(msgspec.Struct, gc=False):
+    """An event as it is written."""
+
+    key: str
+    x: list[float] | dict[int, float] | None = None
+    round: int | None = None
+    label: float | str | None = None
+    forget: bool = False
+    id: str | int | None = None
+
+
+_LINES = msgspec.json.Decoder(Line)
+_NO_LINE = Line("")
+
+
+def of_lines(content: bytes, kind: Kind) -> Batch:
+    """The events of whole lines of NDJSON."""
+    try:
+        return of_events(_LINES.decode_lines(content), kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError):  # some are wrong, and refused one by one
+        return of_texts([text for text in content.split(b"\n") if text.strip()], kind)
+
+
+def of_texts(texts: list[bytes | None], kind: Kind) -> Batch:
+    """The events of texts of which each is one, or None."""
+    lines: list[Line] = []
+    wrong: dict[int, str] = {}
+    for text in texts:
+        try:
+            lines.append(_LINES.decode(b"" if text is None else text))
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            wrong[len(lines)] = f"this is no event: {error}."
+            lines.append(_NO_LINE)
+    return of_events(lines, kind, wrong)
+
+
+def of_events(lines: list[Line], kind: Kind, wrong: dict[int, str] | None = None) -> Batch:
+    """The same events as columns."""
+    instances = [line.x for line in lines]
+    given: list[Any] = _sparse(instances, kind) if kind.sparse else _dense(instances)
+    columns = ([getattr(line, name) for line in lines] for name in ("key", "round", "label", "forget", "id"))
+    keys, rounds, labels, forgets, ids = columns
+    return checked(Batch(keys, given, rounds, labels, ids), forgets, wrong or {})
+
+
+def checked(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
+    """The same columns, with a refusal for what is no event, in place."""
+    given = batch.instances
+    for i, (x, number, label, forget) in enumerate(zip(given, batch.rounds, batch.labels, forgets, strict=True)):
+        if x is None:
+            if number is None or forget != (label is None):
+                given[i] = Refusal("an event has an x, or a round with a label or forget: true.")
+        elif forget or number is not None:
+            given[i] = Refusal("an event with an x has no round and nothing to forget.")
+    for i, sentence in wrong.items():
+        given[i] = Refusal(sentence)
+    return batch
+
+
+def _dense(instances: list[Any]) -> list[Any]:
+    """Rows of one matrix where all have as many numbers; None where there is none."""
+    there = [i for i, x in enumerate(instances) if x is not None]
+    found: list[Any] = [None] * len(instances)
+    try:
+        rows = np.array([instances[i] for i in there], float)
+        if rows.ndim != 2:
+            raise ValueError("no matrix")
+        for i, row in zip(there, rows, strict=True):
+            found[i] = row
+    except (ValueError, TypeError):
+        for i in there:
+            x = instances[i]
+            found[i] = np.array(x, float) if isinstance(x, list) and x else Refusal("x must be a list of numbers here.")
+    return found
+
+
+def _sparse(instances: list[Any], kind: Kind) -> list[Any]:
+    return [None if x is None else sparse_row(x, kind.features or 0) for x in instances]
+
+
+def sparse_row(x: Any, d: int) -> SparseRow | Refusal:
+    """A sparse instance from its numbers by place."""
+    if not isinstance(x, dict):
+        return Refusal("x must be an object of numbers by their place here.")
+    places = sorted(x)
+    if places and not 0 <= places[0] <= places[-1] < d:
+        return Refusal(f"the places of x must be from 0 to {d - 1}.")
+    values = np.fromiter((x[place] for place in places), float, len(places))
+    return SparseRow(values, np.array(places, np.uint32), 0, len(places))

@@ -1,0 +1,1 @@
+"""Partitioned logs: where events come from, and where decisions go."""

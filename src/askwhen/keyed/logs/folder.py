@@ -1,0 +1,139 @@
+"""A folder as a log: a partition is a file, or a folder of files that follow each other by their names.
+
+Files are NDJSON, to which lines may be appended while they are read, or Parquet, which are whole when they appear. A
+position is the name of a file and how far it was read: bytes of NDJSON, rows of Parquet. A line counts once it ends, so
+that the last one may still be in the writing; the last line of a file counts in any case where another file follows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError
+from ...system.whole_file import whole_file
+from ..events import Batch, of_lines
+from ..kind import Kind
+from . import parquet
+
+LINES, TABLES = (".ndjson", ".jsonl"), (".parquet",)
+_NOTHING = Batch([], [], [], [], [])
+_FIRST_GUESS = 512
+
+
+class FolderLog:
+    """The partitions of a folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        if not self._path.is_dir():
+            raise InputError(f"{path} is no folder of partitions.", owner="keyed")
+
+    def partitions(self) -> list[str]:
+        """Their names, in order."""
+        found = self._paths()
+        if not found:
+            raise InputError(f"{self._path} has no partitions: files of NDJSON or Parquet, or folders.", owner="keyed")
+        return sorted(found)
+
+    def reader(self, partition: str, kind: Kind) -> FolderReader:
+        """Who reads a partition."""
+        return FolderReader(self._paths()[partition], kind)
+
+    def _paths(self) -> dict[str, Path]:
+        found: dict[str, Path] = {}
+        for each in self._path.iterdir():
+            if each.name.startswith(".") or not (each.is_dir() or each.suffix in LINES + TABLES):
+                continue
+            name = each.name if each.is_dir() else each.stem
+            if found.setdefault(name, each) != each:
+                raise InputError(f"{self._path} has {name} twice: {found[name].name} and {each.name}.", owner="keyed")
+        return found
+
+
+class FolderReader:
+    """Reads one partition, from a position on."""
+
+    def __init__(self, path: Path, kind: Kind) -> None:
+        self._path, self._kind = path, kind
+        self._guess = _FIRST_GUESS
+        self._rows = parquet.Rows(kind)
+
+    def read(self, position: str, most: int) -> tuple[Batch, str]:
+        """At most so many events after a position, and the position after them."""
+        name, _, offset = position.partition(":")
+        segments = self._segments()
+        at = int(offset or 0)
+        if name and name not in segments:
+            raise InputError(f"{self._path} has no {name} any more, which was read up to {at}.", owner="keyed")
+        for i in range(segments.index(name) if name else 0, len(segments)):
+            is_last, file = i + 1 == len(segments), self._file(segments[i])
+            if file.suffix in TABLES:
+                batch, at = self._rows.read(file, at, most)
+            else:
+                batch, at = self._lines(file, at, most, is_last)
+            if batch.keys or is_last:
+                return batch, f"{segments[i]}:{at}"
+            at = 0
+        return _NOTHING, position
+
+    def unread(self, position: str) -> int:
+        """How many bytes of a line without an end are left."""
+        name, _, offset = position.partition(":")
+        file = self._file(name) if name else self._path
+        return file.stat().st_size - int(offset or 0) if file.is_file() and file.suffix in LINES else 0
+
+    def _file(self, name: str) -> Path:
+        return self._path / name if self._path.is_dir() else self._path
+
+    def _segments(self) -> list[str]:
+        if not self._path.is_dir():
+            return [self._path.name]
+        return sorted(each.name for each in self._path.iterdir() if each.suffix in LINES + TABLES)
+
+    def _lines(self, file: Path, at: int, most: int, is_last: bool) -> tuple[Batch, int]:
+        size = max(most * self._guess, 1 << 16)
+        with file.open("rb") as opened:
+            while True:
+                opened.seek(at)
+                content = opened.read(size)
+                is_all = len(content) < size
+                end = content.rfind(b"\n") + 1
+                if end or is_all:
+                    break
+                size *= 2  # one line is longer than all that was read
+        content = content if is_all and not is_last else content[:end]
+        if content.count(b"\n") > most:
+            content = content[: len(content) - len(content.split(b"\n", most)[-1])]
+        if not content:
+            return _NOTHING, at
+        batch = of_lines(content, self._kind)
+        self._guess = len(content) // max(len(batch.keys), 1) + 16
+        return batch, at + len(content)
+
+
+class FolderSink:
+    """Decisions as a folder for each partition: files that are whole, named after the number of their first event.
+
+    A file holds what one commit held, so that writing it again changes nothing.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    def publish(self, partition: str, first: int, body: bytes) -> None:
+        """Write what a commit decided."""
+        folder = self._path / partition
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with whole_file(folder / f"{first:016d}.ndjson") as file:
+                file.write(body)
+        except OSError as error:
+            raise InputError(f"cannot write to {folder}: {error.strerror}.", owner="keyed") from error
+
+    def decisions(self, partition: str) -> list[dict[str, Any]]:
+        """All that was written of a partition."""
+        from ..decisions import read
+
+        files = sorted((self._path / partition).glob("*.ndjson"))
+        return [each for file in files for each in read(file.read_bytes())]

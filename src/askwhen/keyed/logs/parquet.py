@@ -1,0 +1,86 @@
+"""Events in Parquet: the columns key, x, round, label, forget and id, without those that no row needs.
+
+x is a list of numbers, or a map from places to numbers for sparse instances.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError
+from ..events import Batch, Refusal, checked, sparse_row
+from ..kind import Kind
+
+_COLUMNS = ("key", "x", "round", "label", "forget", "id")
+
+
+class Rows:
+    """Reads rows of Parquet files; the group of rows that was read last is kept."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self._kept: tuple[Path, int, Batch] | None = None
+
+    def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
+        """At most so many rows from this one on, and the number of the row after them."""
+        import pyarrow
+        import pyarrow.parquet
+
+        try:
+            with pyarrow.parquet.ParquetFile(file) as opened:
+                first = 0
+                for group in range(opened.num_row_groups):
+                    count = opened.metadata.row_group(group).num_rows
+                    if at < first + count:
+                        batch = self._group(opened, file, group)
+                        here = slice(at - first, min(at - first + most, count))
+                        return _part(batch, here), first + here.stop
+                    first += count
+        except (pyarrow.ArrowException, OSError) as error:
+            raise InputError(f"{file} cannot be read as Parquet: {error}.", owner="keyed") from error
+        return Batch([], [], [], [], []), at
+
+    def _group(self, opened: Any, file: Path, group: int) -> Batch:
+        if self._kept is None or self._kept[:2] != (file, group):
+            names = [name for name in _COLUMNS if name in opened.schema_arrow.names]
+            if "key" not in names:
+                raise InputError(f"{file} has no column key.", owner="keyed")
+            self._kept = (file, group, self._events(opened.read_row_group(group, names)))
+        return self._kept[2]
+
+    def _events(self, table: Any) -> Batch:
+        columns = {name: table[name].to_pylist() for name in table.column_names if name != "x"}
+        none: list[Any] = [None] * table.num_rows
+        keys = [key if isinstance(key, str) else None for key in columns["key"]]
+        wrong = {i: "the key must be a text." for i, key in enumerate(keys) if key is None}
+        given = none[:] if "x" not in table.column_names else self._instances(table["x"])
+        ids, rounds, labels = (columns.get(name, none) for name in ("id", "round", "label"))
+        forgets = [bool(each) for each in columns.get("forget", none)]
+        return checked(Batch([key or "" for key in keys], given, rounds, labels, ids), forgets, wrong)
+
+    def _instances(self, column: Any) -> list[Any]:
+        import pyarrow
+
+        if self._kind.sparse or not pyarrow.types.is_list(column.type):
+            d = self._kind.features or 0
+            return [None if x is None else sparse_row(dict(x), d) for x in column.to_pylist()]
+        lists = column.combine_chunks()
+        ends = np.diff(lists.offsets.to_numpy()) if lists.null_count == 0 else np.zeros(0)
+        values = lists.flatten()
+        if len(ends) and (ends == ends[0]).all() and ends[0] > 0 and values.null_count == 0:
+            return list(np.ascontiguousarray(values.to_numpy().reshape(-1, ends[0]), float))
+        found: list[Any] = []
+        for x in lists.to_pylist():
+            whole = x is not None and x and None not in x
+            found.append(
+                np.array(x, float) if whole else None if x is None else Refusal("x must be a list of numbers.")
+            )
+        return found
+
+
+def _part(batch: Batch, here: slice) -> Batch:
+    keys, instances, rounds, labels, ids = batch
+    return Batch(keys[here], instances[here], rounds[here], labels[here], ids[here])

@@ -1,0 +1,16 @@
+"""The seed of each key's coins, which follows from the key alone: whoever plays it, wherever, tosses the same."""
+
+from __future__ import annotations
+
+import hashlib
+
+
+def seed_of(seed: int, key: str) -> int:
+    """The seed of a key's sampler: a hash of the key, keyed by the seed of the whole."""
+    lock = hashlib.sha256(b"%d" % seed).digest()
+    return int.from_bytes(hashlib.blake2b(key.encode(), key=lock, digest_size=8).digest(), "little")
+
+
+def partition_of(key: str, partitions: int) -> int:
+    """A partition for a key, for whoever writes the log: the same key always goes to the same one."""
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "little") % partitions

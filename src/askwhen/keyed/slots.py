@@ -1,0 +1,245 @@
+"""Samplers in memory: slots of one kind, into which the sampler of any key can be put and taken out again as bytes.
+
+Making a sampler costs a hundred times as much as a round. All keys have samplers of one kind, so a slot is made once,
+with all arrays of its states in one block of memory, and a key's sampler is its words, the counts and the questions
+that wait. The coins need no words: one is tossed in every round, so the first state of the generators and the number of
+rounds say which comes next.
+
+What a slot cannot hold, a sampler whose arrays have grown, or one with classes or costs, is stored as a snapshot.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ..compiled.steps import entry_point
+from ..engine.engine import Engine
+from ..engine.state_arrays import map_arrays
+from ..engine.tally import DERIVED
+from ..errors import SnapshotError
+from ..linalg.rows import SparseRow, values_of
+from ..sampler import Sampler
+from ..snapshot import engine_state, file_format
+from ..trace.trace import Ask
+from .kind import Kind
+from .seeds import seed_of
+from .words import complete, spread, squeeze
+
+_SNAPSHOT, _SLOT = b"S", b"W"
+_LEAD = struct.Struct("<1s4q64sIII")
+_ASKED = struct.Struct("<qqbddddI")
+_STATES = ("learner", "rule", "drift", "prepare", "tally")
+
+
+class Held:
+    """The sampler of a key, in memory. Where it is in no slot, ``words`` is None."""
+
+    __slots__ = ("engine", "generators", "sampler", "states", "tally", "words")
+
+    def __init__(self, sampler: Sampler, words: np.ndarray | None = None) -> None:
+        self.sampler, self.engine, self.words = sampler, sampler.engine, words
+        self.generators = b""
+        self.states = [getattr(self.engine, name) for name in _STATES]
+        tally = self.engine.tally
+        self.tally = (tally.now, tally.touched, tally.count, tally.model, tally.limits)
+
+    @property
+    def is_in_slot(self) -> bool:
+        """Whether every state is still the one that its slot was made with."""
+        now = vars(self.engine)
+        return self.words is not None and all(
+            now[name] is state for name, state in zip(_STATES, self.states, strict=True)
+        )
+
+
+class Slots:
+    """Makes samplers of a kind, puts them into slots, and takes them out as bytes.
+
+    Parameters
+    ----------
+    kind : Kind
+        What all samplers have in common.
+    d : int
+        The number of features.
+    """
+
+    def __init__(self, kind: Kind, d: int) -> None:
+        self._kind, self._d = kind, d
+        self._free: list[Held] = []
+        self._plain = kind.classes is None and kind.costs is None
+        if self._plain:
+            one, other = self._new_slot(0), self._new_slot(1)
+            assert one.words is not None
+            assert other.words is not None
+            self._fresh = one.words.copy()
+            self._alike = bool((one.words == other.words).all())
+            self._out = np.empty(len(self._fresh) * 3 // 2 + 2, np.int64)
+            self._free += [one, other]
+            self._squeeze = entry_point(squeeze, self._fresh, self._fresh, self._out)
+            read_only = np.frombuffer(b"", np.int64)
+            self._spread = entry_point(spread, read_only, self._fresh, self._fresh)
+            self._complete = entry_point(complete, *one.tally)
+
+    @property
+    def memory(self) -> int:
+        """How much memory a sampler takes, about."""
+        return 8 * len(self._fresh) + 30_000 if self._plain else 500_000
+
+    def fresh(self, key: str) -> Held:
+        """The sampler of a key that was never seen before."""
+        seed = seed_of(self._kind.seed, key)
+        if not self._plain:
+            return Held(self._begun(seed))
+        held = self._slot()
+        assert held.words is not None
+        if self._alike:
+            held.words[:] = self._fresh
+        else:
+            new = self._new_slot(seed).words
+            assert new is not None
+            held.words[:] = new
+        coins = np.random.Generator(np.random.PCG64(seed))
+        first = [coins.bit_generator.state["state"], coins.spawn(1)[0].bit_generator.state["state"]]
+        held.generators = b"".join(each[part].to_bytes(16, "little") for each in first for part in ("state", "inc"))
+        self._set(held, seed, (0, 0, 0, 0))
+        self._complete(*held.tally)
+        return held
+
+    def restored(self, key: str, stored: bytes) -> Held:
+        """The sampler of a key as it was stored."""
+        try:
+            if stored[:1] == _SNAPSHOT:
+                content = zlib.decompress(stored[1:])
+                (engine,) = engine_state.restore(*file_format.unpack(content), None)
+                engine.begin("keyed", "x", self._d, self._kind.sparse)
+                return Held(Sampler.of(engine))
+            return self._put(seed_of(self._kind.seed, key), stored)
+        except (SnapshotError, struct.error, zlib.error, ValueError) as error:
+            raise SnapshotError(
+                f"the stored sampler of key {key!r} cannot be read ({error}).", owner="keyed"
+            ) from error
+
+    def stored(self, held: Held) -> bytes:
+        """A sampler as bytes."""
+        engine = held.engine
+        if not held.is_in_slot:
+            return _SNAPSHOT + zlib.compress(file_format.pack(*engine_state.dump(engine, [])), 1)
+        n = self._squeeze(held.words, self._fresh, self._out)
+        counts = (engine.round, engine.questions, engine.updates, engine.volunteered)
+        pending, switches = engine.pending, engine.switches
+        parts = [_LEAD.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
+        if switches:
+            parts.append(np.array(switches, "<i8").tobytes())
+        for ask, x, marks in pending.values():
+            parts += _packed_question(ask, x, marks)
+        parts.append(self._out[:n].tobytes())
+        return b"".join(parts)
+
+    def give_back(self, held: Held) -> None:
+        """Let another key have this slot."""
+        if held.is_in_slot:
+            self._free.append(held)
+
+    def _slot(self) -> Held:
+        return self._free.pop() if self._free else self._new_slot(0)
+
+    def _begun(self, seed: int) -> Sampler:
+        sampler = self._kind.make(seed)
+        sampler.engine.begin("keyed", "x", self._d, self._kind.sparse)
+        return sampler
+
+    def _new_slot(self, seed: int) -> Held:
+        """A sampler with all its arrays in one block; empty ones may grow and stay outside, as what follows does."""
+        sampler = self._begun(seed)
+        engine, sizes = sampler.engine, [0]
+
+        def is_inside(name: str, array: np.ndarray) -> bool:
+            return array.size > 0 and name not in _OUTSIDE
+
+        def measure(name: str, array: np.ndarray) -> np.ndarray:
+            sizes[0] += -(-array.nbytes // 8) if is_inside(name, array) else 0
+            return array
+
+        def move(name: str, array: np.ndarray) -> np.ndarray:
+            if not is_inside(name, array):
+                return array
+            first, sizes[0] = sizes[0], sizes[0] + -(-array.nbytes // 8)
+            moved = block[first : sizes[0]].view(np.uint8)[: array.nbytes].view(array.dtype).reshape(array.shape)
+            moved[...] = array
+            return moved
+
+        states = {name: getattr(engine, name) for name in _STATES if getattr(engine, name) is not None}
+        for name, state in states.items():
+            map_arrays(state, measure, name)
+        block, sizes[0] = np.zeros(sizes[0], np.int64), 0
+        for name, state in states.items():
+            setattr(engine, name, map_arrays(state, move, name))
+        return Held(sampler, block)
+
+    def _put(self, seed: int, stored: bytes) -> Held:
+        """Fill a slot."""
+        tag, *counts, generators, switches, questions, n = _LEAD.unpack_from(stored)
+        if tag != _SLOT or not self._plain:
+            raise SnapshotError("it is of another kind.", owner="keyed")
+        held, at = self._slot(), _LEAD.size
+        held.generators = generators
+        self._set(held, seed, counts)
+        if switches:
+            held.engine.switches = np.frombuffer(stored, "<i8", switches, at).tolist()
+            at += 8 * switches
+        for _ in range(questions):
+            at = self._reopen(held.engine, stored, at)
+        words = np.frombuffer(stored, np.int64, n, at)
+        if at + 8 * n != len(stored) or not self._spread(words, self._fresh, held.words):
+            raise SnapshotError("it is cut off or altered.", owner="keyed")
+        self._complete(*held.tally)
+        return held
+
+    def _set(self, held: Held, seed: int, counts: Any) -> None:
+        """Everything of an engine but its arrays."""
+        engine = held.engine
+        engine.seed = seed
+        engine.round, engine.questions, engine.updates, engine.volunteered = counts
+        engine.switches, engine.pending = [], {}
+        numbers = [int.from_bytes(held.generators[at : at + 16], "little") for at in range(0, 64, 16)]
+        coins: Any = engine.coins.bit_generator
+        coins.state = _generator(*numbers[:2])
+        if engine.round:
+            coins.advance(engine.round)
+        engine.randomness.bit_generator.state = _generator(*numbers[2:])
+
+    def _reopen(self, engine: Engine, stored: bytes, at: int) -> int:
+        """Let a question wait again; where what follows begins."""
+        number, marks, prediction, margin, r, chance, certainty, n = _ASKED.unpack_from(stored, at)
+        at += _ASKED.size
+        x: Any = np.frombuffer(stored, "<f8", n, at).copy()
+        at += 8 * n
+        if engine.sees_sparse:
+            x = SparseRow(x, np.frombuffer(stored, "<u4", n, at).copy(), 0, n)
+            at += 4 * n
+        said, sure = (margin, None) if engine.regression else (prediction, certainty)
+        uncertainty = r if engine.has_uncertainty else None
+        engine.pending[number] = (Ask(number, said, margin, uncertainty, chance, True, sure), x, marks)
+        return at
+
+
+_OUTSIDE = frozenset(f"tally.{name}" for name in DERIVED)
+
+
+def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
+    number, prediction, margin, r, chance, _, certainty = ask
+    side = 1 if prediction > 0 else -1
+    values = values_of(x)
+    figures = (margin, r or 0.0, chance, certainty or 0.0)
+    found = [_ASKED.pack(number, marks, side, *figures, len(values)), values.tobytes()]
+    if isinstance(x, SparseRow):
+        found.append(x.indices.tobytes())
+    return found
+
+
+def _generator(state: int, inc: int) -> dict[str, Any]:
+    return {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": 0, "uinteger": 0}

@@ -1,0 +1,60 @@
+"""What a store keeps of a partition besides samplers, and what one commit changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol
+
+COUNTS = ("events", "instances", "questions", "answers", "volunteered", "forgotten", "refused")
+
+
+class Counts(NamedTuple):
+    """How many events there were, and what came of them."""
+
+    events: int = 0
+    instances: int = 0
+    questions: int = 0
+    answers: int = 0
+    volunteered: int = 0
+    forgotten: int = 0
+    refused: int = 0
+
+
+class Commit(NamedTuple):
+    """What a piece of a partition changes, all at once.
+
+    ``first`` is the number of its first event, under which its decisions are kept; decisions of events before
+    ``published`` are in the output log, and need not be kept.
+    """
+
+    position: str
+    counts: Counts
+    features: int | None
+    samplers: Iterable[tuple[str, bytes]]
+    first: int
+    decisions: bytes
+    published: int
+
+
+class PartitionStore(Protocol):
+    """One partition of a store, claimed by one worker."""
+
+    position: str
+    counts: Counts
+    features: int | None
+
+    def load(self, keys: list[str]) -> dict[str, bytes]:
+        """The samplers of these keys, as far as there are any."""
+
+    def commit(self, commit: Commit) -> None:
+        """Keep all of it or nothing; CutOffError where another worker has claimed the partition meanwhile."""
+
+    def decisions(self) -> list[tuple[int, bytes]]:
+        """What is kept of decisions, with the number of the first event of each."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+CUT_OFF = "another worker has taken over partition {}; what this one did last was not committed."
+OTHER_KIND = "the store holds samplers of another kind, or with another seed: {}, and here {}."

@@ -1,0 +1,167 @@
+"""A partition as an SQLite file: its samplers, its offset, and the decisions that are not in the output log yet.
+
+WAL with synchronous=FULL, so that a commit is on the disk when it returns. A claim adds one to the fencing number, and
+a commit is refused where that is no longer the one of its claim.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from ..errors import CutOffError, StoreError
+from .kept import COUNTS, CUT_OFF, OTHER_KIND, Commit, Counts
+
+_OLDEST = (3, 51, 3)  # versions before can lose a commit when a checkpoint meets another connection's write
+_CHECKPOINT_PAGES = 20_000
+_SUFFIX = ".keyed"
+_TABLES = f"""
+create table if not exists partition (
+    one integer primary key check (one = 1), fence integer not null, kind text not null, position text not null,
+    features integer, {", ".join(f"{name} integer not null" for name in COUNTS)}
+) strict;
+create table if not exists samplers (key text primary key, state blob not null) strict, without rowid;
+create table if not exists decisions (first integer primary key, body blob not null) strict;
+"""
+
+
+class SqliteStore:
+    """The files of a folder, one for each partition."""
+
+    def __init__(self, folder: str) -> None:
+        if tuple(map(int, apsw.sqlite_lib_version().split("."))) < _OLDEST:
+            raise StoreError(f"SQLite {apsw.sqlite_lib_version()} can lose commits; update apsw.", owner="keyed")
+        self._folder = Path(folder)
+        if self._folder.exists() and not self._folder.is_dir():
+            raise StoreError(f"{folder} is no folder.", owner="keyed")
+
+    def claim(self, partition: str, kind: str) -> SqlitePartition:
+        """Take a partition over from whoever had it."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return SqlitePartition(self._path(partition), partition, kind)
+        except (apsw.Error, OSError) as error:
+            raise StoreError(f"{self._path(partition)} cannot be used: {error}.", owner="keyed") from error
+
+    def partitions(self) -> list[str]:
+        """The names of those that are kept."""
+        return sorted(each.name.removesuffix(_SUFFIX) for each in self._folder.glob(f"*{_SUFFIX}"))
+
+    def kind(self) -> str | None:
+        """What the samplers have in common, as it was written; None where there is nothing."""
+        for partition in self.partitions():
+            for (text,) in self._reading(partition).execute("select kind from partition"):
+                return str(text)
+        return None
+
+    def counts(self, partition: str) -> Counts:
+        """What came of a partition so far."""
+        for row in self._reading(partition).execute(f"select {', '.join(COUNTS)} from partition"):
+            return Counts(*row)
+        return Counts()
+
+    def features(self, partition: str) -> int | None:
+        """How many features its instances have."""
+        found: Any = self._reading(partition).execute("select features from partition").fetchone()
+        return None if found is None else found[0]
+
+    def samplers(self, partition: str) -> Iterator[tuple[str, bytes]]:
+        """All samplers by their keys, in order."""
+        yield from self._reading(partition).execute("select key, state from samplers order by key")
+
+    def sampler(self, partition: str, key: str) -> bytes | None:
+        """The sampler of one key."""
+        found: Any = self._reading(partition).execute("select state from samplers where key = ?", (key,)).fetchone()
+        return None if found is None else bytes(found[0])
+
+    def decisions(self, partition: str) -> list[tuple[int, bytes]]:
+        """What is kept of decisions."""
+        found: Any = self._reading(partition).execute("select first, body from decisions order by first").fetchall()
+        return list(found)
+
+    def _path(self, partition: str) -> Path:
+        return self._folder / f"{partition}{_SUFFIX}"
+
+    def _reading(self, partition: str) -> apsw.Connection:
+        found = apsw.Connection(str(self._path(partition)), flags=apsw.SQLITE_OPEN_READONLY)
+        found.set_busy_timeout(60_000)
+        return found
+
+
+class SqlitePartition:
+    """A file, claimed by one worker; see :class:`askwhen.keyed.stores.kept.PartitionStore`."""
+
+    def __init__(self, path: Path, name: str, kind: str) -> None:
+        self._name = name
+        self._connection = apsw.Connection(str(path))
+        self._connection.set_busy_timeout(60_000)
+        run = self._connection.execute
+        run("pragma journal_mode = wal")
+        run("pragma synchronous = full")
+        run("pragma cache_size = -65536")
+        self._connection.wal_autocheckpoint(0)  # which would swallow errors of the disk
+        self._pages = 0
+        self._connection.set_wal_hook(self._note_pages)
+        with self._connection:
+            run(_TABLES)
+            run(f"insert or ignore into partition values (1, 0, ?, '', null{', 0' * len(COUNTS)})", (kind,))
+            (known,) = run("select kind from partition").fetchone() or ("",)
+            if known != kind:
+                raise StoreError(OTHER_KIND.format(known, kind), owner="keyed")
+            run("update partition set fence = fence + 1")
+            row = run(f"select fence, position, features, {', '.join(COUNTS)} from partition").fetchone()
+        assert row is not None
+        self._fence, self.position, self.features = row[:3]
+        self.counts = Counts(*row[3:])
+
+    def _note_pages(self, _connection: object, _name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def load(self, keys: list[str]) -> dict[str, bytes]:
+        """The samplers of these keys, as far as there are any."""
+        text = json.dumps(sorted(keys))
+        return dict(
+            self._connection.execute(
+                "select samplers.key, state from json_each(?) each cross join samplers on samplers.key = each.value",
+                (text,),
+            )
+        )
+
+    def commit(self, commit: Commit) -> None:
+        """Keep all of it or nothing."""
+        run = self._connection.execute
+        run("begin immediate")
+        try:
+            sets = ", ".join(f"{name} = ?" for name in ("position", "features", *COUNTS))
+            run(
+                f"update partition set {sets} where fence = ?",
+                (commit.position, commit.features, *commit.counts, self._fence),
+            )
+            if self._connection.changes() != 1:
+                raise CutOffError(CUT_OFF.format(self._name), owner="keyed")
+            self._connection.executemany("insert or replace into samplers values (?, ?)", sorted(commit.samplers))
+            run("delete from decisions where first < ?", (commit.published,))
+            if commit.decisions:
+                run("insert into decisions values (?, ?)", (commit.first, commit.decisions))
+        except BaseException:
+            run("rollback")
+            raise
+        run("commit")
+        self.position, self.counts, self.features = commit.position, commit.counts, commit.features
+        if self._pages > _CHECKPOINT_PAGES:
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._pages = 0
+
+    def decisions(self) -> list[tuple[int, bytes]]:
+        """What is kept of decisions."""
+        found: Any = self._connection.execute("select first, body from decisions order by first").fetchall()
+        return list(found)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()

@@ -1,0 +1,166 @@
+"""The worker of one partition: reads from the committed offset, plays events, commits all that came of them at once.
+
+It knows no engine that places it, and nobody pushes anything to it. Killed at any moment, it leaves the last commit;
+whoever comes next goes on from there and plays the same rounds with the same coins, so that what is stored in the end
+is that of a worker which was never killed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from ..errors import AskwhenError
+from .cache import Cache
+from .decisions import Decision, written
+from .events import Batch, Refusal
+from .kind import Kind
+from .slots import Slots
+from .stores.kept import Commit, Counts, PartitionStore
+
+
+class Reader(Protocol):
+    """Reads one partition of a log."""
+
+    def read(self, position: str, most: int) -> tuple[Batch, str]:
+        """At most so many events after a position, and the position after them."""
+
+
+class Sink(Protocol):
+    """Where decisions go, beside the store."""
+
+    def publish(self, partition: str, first: int, body: bytes) -> None:
+        """Write what a commit decided; writing it again changes nothing."""
+
+
+class PartitionWorker:
+    """Plays one partition.
+
+    Parameters
+    ----------
+    partition : str
+        Its name.
+    reader, store : Reader, PartitionStore
+        Its log, and where it is kept, claimed by this worker.
+    kind : Kind
+        What all samplers have in common.
+    cache : int
+        How many samplers are held in memory.
+    batch : int
+        How many events are committed at once, at most.
+    sink : Sink, optional
+        An output log. Without one, decisions stay in the store.
+    """
+
+    def __init__(
+        self,
+        partition: str,
+        reader: Reader,
+        store: PartitionStore,
+        kind: Kind,
+        *,
+        cache: int,
+        batch: int,
+        sink: Sink | None = None,
+    ) -> None:
+        self._partition, self._reader, self._store, self._kind = partition, reader, store, kind
+        self._most, self._batch, self._sink = cache, batch, sink
+        self._cache: Cache | None = None
+        self._d = store.features if store.features is not None else kind.features
+        self._published = 0
+        if sink is not None:
+            for first, body in store.decisions():  # of a commit whose worker was killed before it could
+                self._publish(sink, first, body)
+
+    def step(self) -> int:
+        """Play and commit the next events; how many there were."""
+        store = self._store
+        batch, position = self._reader.read(store.position, self._batch)
+        if not batch.keys:
+            return 0
+        decisions, counts, changed = self._play(batch)
+        first, body = store.counts.events, written(decisions)
+        total = Counts(*(before + now for before, now in zip(store.counts, counts, strict=True)))
+        published = self._published if self._sink is not None else 0
+        store.commit(Commit(position, total, self._d, changed, first, body, published))
+        if self._cache is not None:
+            self._cache.settle()
+        if self._sink is not None and body:
+            self._publish(self._sink, first, body)
+        return len(batch.keys)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def _publish(self, sink: Sink, first: int, body: bytes) -> None:
+        sink.publish(self._partition, first, body)
+        self._published = first + 1
+
+    def _begin(self, batch: Batch) -> Cache | None:
+        """The cache, once it is known how many features there are: the first instance may say so."""
+        if self._cache is None:
+            if self._d is None:
+                instances = (x for x in batch.instances if x is not None and not isinstance(x, Refusal))
+                self._d = next((len(x) for x in instances), None)
+            if self._d is not None:
+                self._cache = Cache(Slots(self._kind, self._d), self._store.load, self._most)
+        return self._cache
+
+    def _play(self, batch: Batch) -> tuple[list[Decision], Counts, list[tuple[str, bytes]]]:
+        """What comes of these events."""
+        cache = self._begin(batch)
+        decisions: list[Decision] = []
+        first = self._store.counts.events
+        if cache is None:  # no instance came yet, so that nothing can be answered
+            for i, key in enumerate(batch.keys):
+                x = batch.instances[i]
+                sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
+                decisions.append(Decision(key, id=batch.ids[i], refused=sentence, event=first + i))
+            return decisions, Counts(events=len(decisions), refused=len(decisions)), []
+        cache.expect(batch.keys)
+        get, note, decide = cache.get, cache.note_change, decisions.append
+        shape, sparse = (self._d,), self._kind.sparse
+        instances = questions = answers = volunteered = forgotten = refused = 0
+        number: Any
+        for i, (key, x, number, label, name) in enumerate(zip(*batch, strict=True)):
+            try:
+                if x is None:
+                    held = get(key)
+                    if label is None:
+                        held.sampler.forget(number)
+                        forgotten += 1
+                    else:
+                        held.sampler.tell(number, label)
+                        answers += 1
+                elif isinstance(x, Refusal):
+                    raise _RefusedError(x.sentence)
+                elif not sparse and x.shape != shape:
+                    raise _RefusedError(f"x must have {self._d} features as before, got {len(x)}.")
+                elif label is None:
+                    ask = get(key).engine.ask(x)
+                    instances += 1
+                    questions += ask[5]
+                    decide(Decision(key, *ask, name))
+                else:
+                    _learn(get(key), x, label, self._d)
+                    volunteered += 1
+                note(key)
+            except AskwhenError as error:
+                cache.drop(key)
+                refused += 1
+                decide(Decision(key, id=name, refused=error.sentence, event=first + i))
+        counts = Counts(len(batch.keys), instances, questions, answers, volunteered, forgotten, refused)
+        return decisions, counts, cache.changed()
+
+
+class _RefusedError(AskwhenError):
+    """An event that cannot be taken."""
+
+
+def _learn(held: Any, x: Any, label: Any, d: Any) -> None:
+    """Learn a label that nobody asked for."""
+    if hasattr(x, "indices"):
+        import scipy.sparse as sp
+
+        x = sp.csr_matrix((x.data, x.indices.astype("i4"), [0, x.stop]), (1, d))
+    held.sampler.learn(x, label)

@@ -1,0 +1,72 @@
+"""Samplers as bytes: small, exact, and refused where they were altered."""
+
+import numpy as np
+import pytest
+
+import askwhen as aw
+from askwhen.errors import SnapshotError
+from askwhen.keyed.kind import Kind
+from askwhen.keyed.seeds import partition_of, seed_of
+from askwhen.keyed.slots import Slots
+from askwhen.keyed.words import spread, squeeze
+from tests.keyed.reference import fingerprint
+
+
+def perceptrons():
+    return Kind.of(aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=7), 20, False)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_words_come_back_as_they_were(share):
+    rng = np.random.default_rng(0)
+    fresh = rng.integers(-(2**62), 2**62, 500)
+    words = np.where(rng.random(500) < share, rng.integers(-(2**62), 2**62, 500), fresh)
+    out = np.empty(752, np.int64)
+    n = squeeze(words, fresh, out)
+    assert n <= 752
+    found = np.zeros(500, np.int64)
+    assert spread(out[:n].copy(), fresh, found)
+    np.testing.assert_array_equal(words, found)
+    if n:
+        assert not spread(out[: n - 1].copy(), fresh, found)
+        np.testing.assert_array_equal(fresh, found)
+
+
+def test_a_slot_that_other_keys_had_holds_nothing_of_theirs():
+    kind = perceptrons()
+    slots, X = Slots(kind, 20), np.random.default_rng(0).standard_normal((300, 20))
+    alone = kind.make(seed_of(7, "a"))
+    held, longest = slots.fresh("a"), 0
+    for i, x in enumerate(X):
+        ask, expected = held.engine.ask(x), alone.ask(x)
+        assert expected == ask
+        if ask.query and i % 3:
+            held.sampler.tell(ask.round, 1 if x[0] > 0 else -1)
+            alone.tell(expected, 1 if x[0] > 0 else -1)
+        if i % 10 == 0:
+            stored = slots.stored(held)
+            slots.give_back(held)
+            other = slots.fresh(f"other {i}")
+            assert other is held
+            other.engine.ask(-x)
+            slots.give_back(other)
+            held = slots.restored("a", stored)
+            longest = max(longest, len(stored) - 250 * len(alone.pending))
+    assert fingerprint(alone) == fingerprint(held.sampler)
+    assert longest < 8000, "bytes of a key after 300 rounds, without its open questions"
+
+
+def test_bytes_that_were_cut_off_or_are_of_another_kind_are_refused():
+    slots, x = Slots(perceptrons(), 20), np.ones(20)
+    held = slots.fresh("a")
+    held.engine.ask(x)
+    stored = slots.stored(held)
+    for wrong in (stored[:-8], stored[:30], b"S" + stored[1:], b"", b"?" + stored[1:], stored + 8 * b"\0"):
+        with pytest.raises(SnapshotError, match="the stored sampler of key 'a' cannot be read"):
+            slots.restored("a", wrong)
+
+
+def test_seeds_and_partitions_follow_from_the_key_alone():
+    assert seed_of(7, "a") == 432474422086081222
+    assert len({seed_of(seed, key) for seed in range(10) for key in "abcdefghij"}) == 100
+    assert [partition_of(key, 4) for key in "abcdefgh"] == [0, 0, 3, 1, 0, 2, 0, 2]
