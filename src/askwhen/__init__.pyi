@@ -1,4 +1,4 @@
-from . import data, evaluate
+from . import data, evaluate, keyed
 from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
 from .batch import BatchClassifier, online_to_batch
 from .drift import SwitchDetector
@@ -80,6 +80,7 @@ __all__ = [
     "Winnow",
     "data",
     "evaluate",
+    "keyed",
     "online_to_batch",
     "paper",
     "paper_letters",

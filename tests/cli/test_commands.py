@@ -35,6 +35,7 @@ NAMES = [
     "serve",
     "token",
     "replay",
+    "keyed",
     "explain",
     "algorithms",
     "data",

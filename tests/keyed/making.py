@@ -31,7 +31,7 @@ def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, spars
         name = names[partition_of(key, partitions)]
         decision = played[name].play(event)
         lines[name].append(event)
-        if decision is not None and "x" in event and "label" not in event and decision["query"]:
+        if decision is not None and decision["query"]:
             waiting.append((name, {"key": key, "round": decision["round"], "label": truth}))
         while waiting and rng.random() < 0.4:
             name, answer = waiting.pop(int(rng.integers(len(waiting))))

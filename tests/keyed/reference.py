@@ -49,7 +49,7 @@ class Reference:
             self.refused += 1
             return None
         self.samplers[key] = sampler
-        return self.decisions[-1]
+        return self.decisions[-1] if "x" in event and "label" not in event else None
 
     def fingerprints(self):
         return {key: fingerprint(sampler) for key, sampler in sorted(self.samplers.items())}

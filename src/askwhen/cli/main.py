@@ -15,6 +15,7 @@ from .commands.completion import completion
 from .commands.data import data
 from .commands.demo import demo
 from .commands.explain import explain
+from .commands.keyed import keyed
 from .commands.label import label
 from .commands.predict import predict
 from .commands.replay import replay
@@ -64,6 +65,7 @@ for each in (
     serve,
     token,
     replay,
+    keyed,
     explain,
     algorithms,
     data,

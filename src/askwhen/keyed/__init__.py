@@ -1,1 +1,8 @@
 """Keyed streams: a sampler for each key of a partitioned log, exact whatever is killed on the way."""
+
+from .errors import CutOffError, StoreError
+from .running import Played, run, sampler
+from .seeds import partition_of, seed_of
+from .stores.kept import Counts
+
+__all__ = ["Counts", "CutOffError", "Played", "StoreError", "partition_of", "run", "sampler", "seed_of"]

@@ -1,0 +1,98 @@
+"""What a worker needs to know, as text that goes to other processes and machines, and the work itself."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import InputError
+from .kind import Kind
+from .logs.folder import FolderLog, FolderSink
+from .stores.kept import Counts, PartitionStore
+from .worker import PartitionWorker
+
+_PAUSE = 0.2
+
+
+@dataclass(frozen=True)
+class Job:
+    """A log, a store, an output log, the kind of the samplers as text, and how to work."""
+
+    source: str
+    store: str
+    out: str | None
+    kind: str
+    cache: int
+    batch: int
+    follow: bool
+
+    def written(self) -> str:
+        """As text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> Job:
+        """The job that was written."""
+        return cls(**json.loads(text))
+
+
+def open_log(address: str) -> Any:
+    """The log at an address: a folder."""
+    return FolderLog(address)
+
+
+def open_sink(address: str) -> Any:
+    """The output log at an address."""
+    return FolderSink(address)
+
+
+def open_store(address: str) -> Any:
+    """The store at an address: a folder of SQLite files."""
+    if "://" in address:
+        raise InputError(f"a store is a folder, got {address!r}.", owner="keyed")
+    from .stores.sqlite import SqliteStore
+
+    return SqliteStore(address)
+
+
+def claimed(job: Job, partition: str) -> PartitionWorker:
+    """A worker that has claimed a partition."""
+    kind = Kind.read(job.kind)
+    reader = open_log(job.source).reader(partition, kind)
+    store: PartitionStore = open_store(job.store).claim(partition, job.kind)
+    sink = None if job.out is None else open_sink(job.out)
+    return PartitionWorker(partition, reader, store, kind, cache=job.cache, batch=job.batch, sink=sink)
+
+
+def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) -> None:
+    """Play partitions in turns, to their ends, or where the job is to follow them without end.
+
+    ``tell`` hears the name of a partition and how many of its events were committed just now.
+    """
+    share = Job(job.source, job.store, job.out, job.kind, max(job.cache // len(partitions), 1), job.batch, job.follow)
+    workers = {partition: claimed(share, partition) for partition in partitions}
+    try:
+        while True:
+            done = 0
+            for partition, worker in workers.items():
+                events = worker.step()
+                done += events
+                if events:
+                    tell(partition, events)
+            if not done and not job.follow:
+                return
+            if not done:
+                time.sleep(_PAUSE)
+    finally:
+        for worker in workers.values():
+            worker.close()
+
+
+def total(job: Job, partitions: Sequence[str]) -> Counts:
+    """What came of all partitions so far."""
+    store = open_store(job.store)
+    counts = [store.counts(partition) for partition in partitions]
+    return Counts(*(sum(column) for column in zip(*counts, strict=True)))

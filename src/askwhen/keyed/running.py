@@ -1,0 +1,134 @@
+"""One call for keyed streams: a log in, decisions out, wherever the workers are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from ..sampler import Sampler
+from ..validation import check_count, check_flag
+from . import processes
+from .job import Job, open_log, open_store, total, work
+from .kind import Kind
+from .processes import Watch
+from .seeds import partition_of
+from .slots import Slots
+from .stores.kept import Counts
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a keyed stream.
+
+    Attributes
+    ----------
+    counts : Counts
+        Of all events that the store has ever seen: instances, questions, answers, labels that came by themselves,
+        questions that were dropped, and events that were refused.
+    partitions : list of str
+        Their names.
+    deaths : int
+        How many workers died and were started again.
+    """
+
+    counts: Counts
+    partitions: list[str]
+    deaths: int
+
+
+def run(
+    source: str,
+    store: str,
+    sampler: Sampler,
+    *,
+    out: str | None = None,
+    workers: int = 0,
+    features: int | None = None,
+    sparse: bool = False,
+    cache: int = 10_000,
+    batch: int = 20_000,
+    follow: bool = False,
+    watch: Watch | None = None,
+) -> Played:
+    r"""Play a partitioned log of events, with a sampler for each key.
+
+    Killed at any moment and called again, it goes on, and ends as if it had never been killed, bit for bit.
+
+    Parameters
+    ----------
+    source : str
+        The log: a folder of partitions.
+    store : str
+        A folder, for an SQLite file of each partition.
+    sampler : Sampler
+        A new one with a seed: every key gets one like it, whose seed follows from this one's and the key.
+    out : str, optional
+        An output log, a folder, for decisions; without, they stay in the store.
+    workers : int, default 0
+        How many processes; 0 works in this one.
+    features : int, optional
+        How many features instances have; by default as many as the first one. Sparse instances need it.
+    sparse : bool, default False
+        Whether x is an object of numbers by place, ``{"3": 0.5}``, and not a list.
+    cache : int, default 10000
+        How many samplers a worker holds in memory; those of all other keys are in the store.
+    batch : int, default 20000
+        How many events of a partition are committed at once, at most.
+    follow : bool, default False
+        Whether to wait for more events at the end of the log, for ever.
+    watch : callable, optional
+        Is told how many events were committed so far, and in which partition the last ones.
+
+    Examples
+    --------
+    >>> import json, pathlib, askwhen as aw
+    >>> pathlib.Path("log").mkdir()
+    >>> events = [{"key": "ann", "x": [1.0, 0.5]}, {"key": "ann", "round": 0, "label": 1}, {"key": "bob", "x": [2, 1]}]
+    >>> _ = pathlib.Path("log/one.ndjson").write_text("".join(json.dumps(event) + "\n" for event in events))
+    >>> found = aw.keyed.run("log", "store", aw.Sampler(aw.Perceptron(), aw.Always(), seed=7))
+    >>> found.counts.instances, found.counts.answers
+    (2, 1)
+    >>> aw.keyed.sampler("store", "ann").updates
+    1
+    """
+    check_count("keyed", "cache", cache)
+    check_count("keyed", "batch", batch)
+    check_flag("keyed", "follow", follow)
+    if workers:
+        check_count("keyed", "workers", workers)
+    kind = Kind.of(sampler, features, sparse)
+    job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow))
+    partitions = open_log(source).partitions()
+    deaths = 0
+    if workers:
+        deaths = processes.run(job, partitions, int(workers), watch)
+    else:
+        work(job, partitions, _counting(watch))
+    return Played(total(job, partitions), partitions, deaths)
+
+
+def _counting(watch: Watch | None) -> Any:
+    done = 0
+
+    def tell(partition: str, events: int) -> None:
+        nonlocal done
+        done += events
+        if watch is not None:
+            watch(done, partition)
+
+    return tell
+
+
+def sampler(store: str, key: str) -> Sampler:
+    """The sampler of a key, as the store has it: a copy, to look at."""
+    opened = open_store(store)
+    kind = opened.kind()
+    if kind is not None:
+        names = opened.partitions()
+        likely = f"part-{partition_of(key, len(names))}"
+        for partition in sorted(names, key=lambda name: name != likely):
+            found = opened.sampler(partition, key)
+            if found is not None:
+                return Slots(Kind.read(kind), opened.features(partition)).restored(key, found).sampler
+    raise InputError(f"{store} has no sampler of key {key!r}.", owner="keyed")
