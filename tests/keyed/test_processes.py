@@ -108,7 +108,7 @@ def test_bad_input_is_one_sentence(tmp_path):
     for args, sentence in (
         (("nowhere", "--store", "s"), "nowhere is no folder of partitions."),
         (("empty", "--store", "s"), "empty has no partitions: files of NDJSON or Parquet, or folders."),
-        (("log", "--store", "ftp://s"), "a store is a folder, got 'ftp://s'."),
+        (("log", "--store", "ftp://s"), "a store is a folder or postgresql://..., got 'ftp://s'."),
         (
             ("log", "--store", "s", "--sparse"),
             "features must say how many features there are where instances are sparse.",

@@ -50,9 +50,13 @@ def open_sink(address: str) -> Any:
 
 
 def open_store(address: str) -> Any:
-    """The store at an address: a folder of SQLite files."""
+    """The store at an address: a folder of SQLite files, or PostgreSQL."""
+    if address.startswith(("postgresql://", "postgres://")):
+        from .stores.postgres import PostgresStore
+
+        return PostgresStore(address)
     if "://" in address:
-        raise InputError(f"a store is a folder, got {address!r}.", owner="keyed")
+        raise InputError(f"a store is a folder or postgresql://..., got {address!r}.", owner="keyed")
     from .stores.sqlite import SqliteStore
 
     return SqliteStore(address)

@@ -60,7 +60,7 @@ def run(
     source : str
         The log: a folder of partitions.
     store : str
-        A folder, for an SQLite file of each partition.
+        A folder, for an SQLite file of each partition, or ``postgresql://...`` where workers are on several machines.
     sampler : Sampler
         A new one with a seed: every key gets one like it, whose seed follows from this one's and the key.
     out : str, optional

@@ -14,7 +14,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 
 @command
 @click.argument("source")
-@click.option("--store", required=True, help="Where samplers and offsets are kept: a folder.")
+@click.option("--store", required=True, help="Where samplers and offsets are kept: a folder, or postgresql://...")
 @click.option("--out", "target", help="Where decisions go: a folder; by default they stay in the store.")
 @ALGORITHM("--algorithm", "-a", type=AlgorithmName(), default="perceptron-ss", show_default=True, help="For every key.")
 @SETTINGS
@@ -56,7 +56,7 @@ def keyed(
 
     \b
     askwhen keyed events/ --store store/ --out decisions/ --workers 2
-    askwhen keyed events/ --store store/ --labels 5% --follow
+    askwhen keyed events/ --store postgresql://host/db --labels 5% --follow
     """
     try:
         from ... import keyed as room

@@ -1,0 +1,18 @@
+"""Servers that several tests share; each test has a database or streams of its own."""
+
+import pytest
+
+from tests.keyed.servers import Postgres
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    running = Postgres()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def database(postgresql):
+    """The address of an empty database."""
+    return postgresql.database()
