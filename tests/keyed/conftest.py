@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.keyed.servers import Postgres
+from tests.keyed.servers import Postgres, Redis
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +16,10 @@ def postgresql():
 def database(postgresql):
     """The address of an empty database."""
     return postgresql.database()
+
+
+@pytest.fixture(scope="session")
+def redis_server():
+    running = Redis()
+    yield running
+    running.close()

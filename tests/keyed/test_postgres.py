@@ -27,11 +27,11 @@ def test_one_process_ends_as_a_plain_loop(tmp_path, database):
     assert reference.round == aw.keyed.sampler(database, key).round
 
 
-@pytest.mark.parametrize("trial", range(times(1, 4)))
+@pytest.mark.parametrize("trial", range(times(0, 4)))
 def test_killed_workers_and_drivers_leave_what_was_never_killed(tmp_path, database, trial):
-    played = make_log(tmp_path / "log", make, events=times(400, 2000), partitions=3)
+    played = make_log(tmp_path / "log", make, events=2000, partitions=3)
     job = dataclasses.replace(job_of(tmp_path), store=database)
-    run_and_kill(job, list(played), 2, kills=times(1, 7), seed=trial)
+    run_and_kill(job, list(played), 2, kills=7, seed=trial)
     assert_as_played(job, played, from_folder(tmp_path / "out"))
 
 

@@ -15,6 +15,7 @@ from .stores.kept import Counts, PartitionStore
 from .worker import PartitionWorker
 
 _PAUSE = 0.2
+_REDIS = ("redis://", "rediss://", "unix://")
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,20 @@ class Job:
 
 
 def open_log(address: str) -> Any:
-    """The log at an address: a folder."""
+    """The log at an address: a folder, or Redis."""
+    if address.startswith(_REDIS):
+        from .logs.redis_streams import RedisLog
+
+        return RedisLog(address)
     return FolderLog(address)
 
 
 def open_sink(address: str) -> Any:
-    """The output log at an address."""
+    """The output log at an address: a folder, or Redis."""
+    if address.startswith(_REDIS):
+        from .logs.redis_streams import RedisSink
+
+        return RedisSink(address)
     return FolderSink(address)
 
 

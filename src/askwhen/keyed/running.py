@@ -58,13 +58,13 @@ def run(
     Parameters
     ----------
     source : str
-        The log: a folder of partitions.
+        The log: a folder of partitions, or ``redis://host:6379/0?streams=clicks:`` for streams whose names begin so.
     store : str
         A folder, for an SQLite file of each partition, or ``postgresql://...`` where workers are on several machines.
     sampler : Sampler
         A new one with a seed: every key gets one like it, whose seed follows from this one's and the key.
     out : str, optional
-        An output log, a folder, for decisions; without, they stay in the store.
+        An output log, of the same kinds, for decisions; without, they stay in the store.
     workers : int, default 0
         How many processes; 0 works in this one.
     features : int, optional

@@ -15,7 +15,9 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @command
 @click.argument("source")
 @click.option("--store", required=True, help="Where samplers and offsets are kept: a folder, or postgresql://...")
-@click.option("--out", "target", help="Where decisions go: a folder; by default they stay in the store.")
+@click.option(
+    "--out", "target", help="Where decisions go: a folder, or redis://...; by default they stay in the store."
+)
 @ALGORITHM("--algorithm", "-a", type=AlgorithmName(), default="perceptron-ss", show_default=True, help="For every key.")
 @SETTINGS
 @click.option("--labels", type=Labels(below=True), help="The share of labels to ask for, of each key.  [default: 10%]")
@@ -50,7 +52,8 @@ def keyed(
 ) -> None:
     """Play a log of many keys, with a sampler for each.
 
-    SOURCE is a folder: each NDJSON or Parquet file in it is a partition, and so is each folder of such files. An event
+    SOURCE is a folder: each NDJSON or Parquet file in it is a partition, and so is each folder of such files. Or it
+    says which streams of Redis, as in redis://127.0.0.1:6379/0?streams=clicks: for those whose names begin so. An event
     is an instance, {"key": "ann", "x": [0.5, 1]}, or the answer to a question, {"key": "ann", "round": 0, "label": 1}.
     Killed at any moment and run again, it goes on, and ends as if it had never been killed.
 

@@ -1,0 +1,89 @@
+"""Folders as logs: lines in the writing, files that follow each other, Parquet."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import askwhen as aw
+from askwhen.errors import InputError
+from askwhen.keyed.job import Job
+from askwhen.keyed.kind import Kind
+from askwhen.keyed.logs.folder import FolderLog
+from tests.keyed.killing import assert_as_played
+from tests.keyed.making import make_log
+from tests.keyed.test_processes import make
+
+pytestmark = pytest.mark.xdist_group("keyed")
+
+
+def reader(folder, name, sparse=False):
+    return FolderLog(str(folder)).reader(name, Kind.of(make(7), 5, sparse))
+
+
+def as_table(path, target, sparse=False, group=50):
+    """The events of lines of NDJSON as a Parquet file."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    x = pa.map_(pa.int64(), pa.float64()) if sparse else pa.list_(pa.float64())
+    for row in rows:
+        row["x"] = [(int(at), each) for at, each in row["x"].items()] if sparse and "x" in row else row.get("x")
+    kinds = {"key": pa.string(), "x": x, "round": pa.int64(), "label": pa.float64(), "forget": pa.bool_()}
+    columns = {name: pa.array([row.get(name) for row in rows], kind) for name, kind in kinds.items()}
+    pyarrow.parquet.write_table(pa.table(columns), target, row_group_size=group)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_parquet_gives_what_lines_give(tmp_path, sparse):
+    played = make_log(tmp_path / "lines", make, events=300, sparse=sparse)
+    (tmp_path / "log").mkdir()
+    for name in played:
+        as_table(tmp_path / "lines" / f"{name}.ndjson", tmp_path / "log" / f"{name}.parquet", sparse)
+    aw.keyed.run(str(tmp_path / "log"), "store", make(7), features=5, sparse=sparse, batch=40)
+    kind = Kind.of(make(7), 5, sparse).written()
+    assert_as_played(Job("log", "store", None, kind, 1, 1, False), played)
+
+
+def test_files_of_a_folder_follow_each_other(tmp_path):
+    played = make_log(tmp_path / "lines", make, events=300, partitions=1)
+    text = (tmp_path / "lines" / "part-0.ndjson").read_text()
+    folder = tmp_path / "log" / "part-0"
+    folder.mkdir(parents=True)
+    lines = text.splitlines(keepends=True)
+    (folder / "001.ndjson").write_text("".join(lines[:100]).rstrip("\n"))  # whose last line has no end
+    aw.keyed.run(str(tmp_path / "log"), "store", make(7), features=5, batch=30)
+    (tmp_path / "middle.ndjson").write_text("".join(lines[100:200]))
+    as_table(tmp_path / "middle.ndjson", folder / "002.parquet")
+    aw.keyed.run(str(tmp_path / "log"), "store", make(7), features=5, batch=30)
+    (folder / "003.jsonl").write_text("".join(lines[200:]))
+    (folder / ".003.jsonl.0123456789abcdef").write_text("a file that is being written")
+    aw.keyed.run(str(tmp_path / "log"), "store", make(7), features=5, batch=30)
+    kind = Kind.of(make(7), 5, False).written()
+    assert_as_played(Job("log", "store", None, kind, 1, 1, False), played)
+
+
+def test_a_line_counts_once_it_ends_however_long_it_is(tmp_path):
+    long = json.dumps({"key": "a", "x": list(range(30_000))})
+    (tmp_path / "p.ndjson").write_text(long)
+    found = reader(tmp_path, "p")
+    assert found.read("", 10)[0].keys == []
+    assert found.unread("") == len(long)
+    (tmp_path / "p.ndjson").write_text(long + "\n" + long + "\n")
+    batch, position = found.read("", 1)
+    assert (["a"], f"p.ndjson:{len(long) + 1}") == (batch.keys, position)
+    np.testing.assert_array_equal(np.arange(30_000.0), batch.instances[0])
+    assert found.read(position, 10)[0].keys == ["a"]
+
+
+def test_what_is_gone_or_is_no_table_is_one_sentence(tmp_path):
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "2.ndjson").touch()
+    with pytest.raises(InputError, match=r"has no 1.ndjson any more, which was read up to 12"):
+        reader(tmp_path, "p").read("1.ndjson:12", 10)
+    (tmp_path / "q.parquet").write_text("no table")
+    with pytest.raises(InputError, match="q.parquet cannot be read as Parquet"):
+        reader(tmp_path, "q").read("", 10)
+    pyarrow.parquet.write_table(pa.table({"x": [1]}), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match="r.parquet has no column key"):
+        reader(tmp_path, "r").read("", 10)
