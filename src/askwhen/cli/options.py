@@ -236,6 +236,11 @@ CLASSES = click.option(
     type=Listed(click.STRING, "label,label,..."),
     help="Several labels: predict one of them. For run, open where they are not known beforehand.",
 )
+CLUSTER = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Work on a Ray cluster: host:port or auto, from one of its machines, or local to start one here.",
+)
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the coins.")
 
 

@@ -22,7 +22,7 @@ from ..validation import check_count, check_flag, check_number, check_seed
 from .baselines import EVERYTHING, LAST, MAJORITY
 from .order import order_warning
 from .plans import WINDOWS, Plan, Result, Work
-from .workers import Watch, Workers
+from .workers import Watch, workers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +122,7 @@ def compare(
     watch: Watch | None = None,
     everything: bool = False,
     classes: Any = None,
+    cluster: str | None = None,
 ) -> Comparison:
     """Run algorithms at the same shares of labels, and say how accurate each is.
 
@@ -152,6 +153,9 @@ def compare(
         Whether to play each learner a second time, told every label, for a baseline.
     classes : list, optional
         The labels, where they are not -1 and +1; every algorithm then plays all of them with one question.
+    cluster : str, optional
+        Run on a Ray cluster instead of on the cores of this machine: ``host:port`` or "auto", from one of its machines,
+        or "local" to start one here. The numbers are the same to the bit; a worker that dies costs only its run.
 
     Examples
     --------
@@ -183,7 +187,7 @@ def compare(
     if everything:
         plans += work.told_everything(plans)
     again = int(repeats)
-    with Workers(watch, len(plans) * (1 + again)) as workers:
+    with workers_of(cluster, watch, len(plans) * (1 + again)) as workers:
         tuned = workers.all([(plan.name, partial(work.match, plan)) for plan in plans])
         pairs = list(zip(plans, tuned, strict=True))
         runs = workers.all(

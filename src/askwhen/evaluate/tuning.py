@@ -18,7 +18,7 @@ from ..prepare import Prepare
 from ..validation import check_count, check_number, check_seed
 from . import bounds
 from .matching import matched
-from .workers import Watch, Workers
+from .workers import Watch, workers_of
 
 GRID: dict[str, tuple[Any, ...]] = {
     "b": (0.1, 1.0, 10.0),
@@ -58,6 +58,7 @@ def tune(
     seed: int = 0,
     watch: Watch | None = None,
     classes: Any = None,
+    cluster: str | None = None,
 ) -> list[Tried]:
     """Try algorithms and letters on the head of a stream, at one share of labels; the most accurate comes first.
 
@@ -86,6 +87,8 @@ def tune(
         Is told how many are done, of how many, and which was the last.
     classes : list, optional
         The labels, where they are not -1 and +1.
+    cluster : str, optional
+        A Ray cluster to try them on, as for :func:`askwhen.evaluate.compare`.
 
     Examples
     --------
@@ -114,20 +117,37 @@ def tune(
     if not plans:
         raise InputError("give at least one algorithm.", owner="tune")
 
-    def attempt(each: Algorithm, given: dict[str, Any]) -> Tried:
-        all_letters = matched(each, X, y, float(share), given, prepare=prepare, seed=seed, classes=names)
+    head = _Head(X, y, float(share), prepare, int(repeats), float(delta), seed, names)
+    with workers_of(cluster, watch, len(plans)) as workers:
+        tried = workers.all([(each.name, partial(head.attempt, each, given)) for each, given in plans])
+    return sorted(tried, key=lambda found: -found.accuracy)
+
+
+@dataclass(frozen=True, eq=False)
+class _Head:
+    """The head of a stream, and what is done with every algorithm on it."""
+
+    X: Any
+    y: Any
+    share: float
+    prepare: Prepare | None
+    repeats: int
+    delta: float
+    seed: int
+    names: list[Any] | None
+
+    def attempt(self, each: Algorithm, given: dict[str, Any]) -> Tried:
+        """Match an algorithm to the share, and run it."""
+        same: dict[str, Any] = {"prepare": self.prepare, "classes": self.names}
+        letters = matched(each, self.X, self.y, self.share, given, seed=self.seed, **same)
         runs = [
-            each.build(all_letters, prepare=prepare, seed=seed + k, classes=names).run(X, y, margins=False, trace=False)
-            for k in range(int(repeats))
+            each.build(letters, seed=self.seed + k, **same).run(self.X, self.y, margins=False, trace=False)
+            for k in range(self.repeats)
         ]
         asked, wrong = (np.mean([getattr(run, count) for run in runs]) for count in ("questions", "mistakes"))
-        n = len(y)
-        bound = bounds.progressive_validation(wrong, n, float(delta))
-        return Tried(each.name, all_letters, float(asked / n), float(1 - wrong / n), float(bound))
-
-    with Workers(watch, len(plans)) as workers:
-        tried = workers.all([(each.name, partial(attempt, each, given)) for each, given in plans])
-    return sorted(tried, key=lambda found: -found.accuracy)
+        n = len(self.y)
+        bound = bounds.progressive_validation(wrong, n, self.delta)
+        return Tried(each.name, letters, float(asked / n), float(1 - wrong / n), float(bound))
 
 
 def _combinations(each: Algorithm, fixed: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,6 +11,15 @@ Watch = Callable[[int, int, str], None]
 """Is told how many pieces of work are done, of how many, and which one was the last."""
 
 
+def workers_of(cluster: str | None, watch: Watch | None, total: int) -> Any:
+    """Threads of this process, or the workers of a cluster."""
+    if cluster is None:
+        return Workers(watch, total)
+    from .cluster import ClusterWorkers  # which needs Ray
+
+    return ClusterWorkers(cluster, watch, total)
+
+
 class Workers:
     """A thread for every core that this process may use, and word of each piece of work that is done."""
 
@@ -27,12 +36,21 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
-    def all(self, work: list[tuple[str, Callable[[], Any]]]) -> list[Any]:
-        """Do all of this work, and give the results in its order; the first error ends it."""
-        futures = {self._pool.submit(function): name for name, function in work}
+    def all(
+        self, work: list[tuple[str, Callable[[], Any]]], keep: Callable[[str, Any], Any] | None = None
+    ) -> list[Any]:
+        """Do all of this work, and give the results in its order; the first error ends it.
+
+        ``keep`` is given the name and the result of each as soon as it is there, and gives what takes its place.
+        """
+        futures = {self._pool.submit(_kept, name, function, keep): name for name, function in work}
         for future in as_completed(futures):
             future.result()
             self._done += 1
             if self._watch is not None:
                 self._watch(self._done, self._total, futures[future])
         return [future.result() for future in futures]
+
+
+def _kept(name: str, function: Callable[[], Any], keep: Callable[[str, Any], Any] | None) -> Any:
+    return function() if keep is None else keep(name, function())

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..compiled import steps
 from ..data import sets
-from ..evaluate.workers import Watch, Workers
+from ..evaluate.workers import Watch, workers_of
 from ..system.whole_file import whole_file
 
 
@@ -29,10 +29,11 @@ class Playing:
     interrupted run goes on and a changed one begins afresh.
     """
 
-    def __init__(self, name: str, size: str, watch: Watch | None = None) -> None:
+    def __init__(self, name: str, size: str, watch: Watch | None = None, cluster: str | None = None) -> None:
         folder = cells_folder()
         self._folder = None if folder is None else folder / f"{name}-{size}-{_version()}"
         self._watch = watch
+        self._cluster = cluster
         self._done = self._total = 0
         self._stopped = False
 
@@ -49,8 +50,8 @@ class Playing:
         self._total += len(cells)
         self._done += len(found)
         before = self._done
-        with Workers(lambda done, _, last: self._tell(before + done, last), len(missing)) as workers:
-            played = workers.all([(name, partial(self._play, name, cells[name])) for name in missing])
+        with workers_of(self._cluster, lambda done, _, last: self._tell(before + done, last), len(missing)) as workers:
+            played = workers.all([(name, self._begun(cells[name])) for name in missing], self._keep)
         return found | dict(zip(missing, played, strict=True))
 
     def _tell(self, done: int, last: str) -> None:
@@ -72,10 +73,20 @@ class Playing:
             return None
         return json.loads(text) if first == _hash(text) else None
 
-    def _play(self, name: str, cell: Callable[[], Any]) -> Any:
+    def _begun(self, cell: Callable[[], Any]) -> Callable[[], Any]:
+        """The same cell, which does not begin once we are stopped; on a cluster it knows nothing of us."""
+        return partial(self._play, cell) if self._cluster is None else cell
+
+    def _play(self, cell: Callable[[], Any]) -> Any:
         if self._stopped:
             raise KeyboardInterrupt
-        text = json.dumps(cell())
+        return cell()
+
+    def _keep(self, name: str, found: Any) -> Any:
+        """Keep what a cell gave; it is read back as it will be when it is kept."""
+        if self._stopped and self._cluster is not None:
+            raise KeyboardInterrupt
+        text = json.dumps(found)
         if self._folder is not None:
             with whole_file(self._path(name)) as file:
                 file.write(f"{_hash(text)}\n{text}".encode())

@@ -50,6 +50,7 @@ def compare(
     classes: Sequence[str] | None = None,
     report: str | None = None,
     command: str = "",
+    cluster: str | None = None,
     progress: Progresses = unseen,
     results: Callable[[Compared], None] = silent,
 ) -> Compared:
@@ -76,6 +77,7 @@ def compare(
             seed=seed,
             everything=everything,
             classes=names,
+            cluster=cluster,
             watch=lambda done, total, last: move(done / total, last=last),
         )
     compared = Compared(found, len(y))
@@ -98,6 +100,7 @@ def tune(
     seed: int = 0,
     raw: bool = False,
     classes: Sequence[str] | None = None,
+    cluster: str | None = None,
     progress: Progresses = unseen,
 ) -> Tuned:
     """Try algorithms and their letters on the first ``head`` instances of a file, at one share of labels.
@@ -118,6 +121,7 @@ def tune(
             repeats=repeats,
             seed=seed,
             classes=names,
+            cluster=cluster,
             watch=lambda done, total, last: move(done / total, last=last),
         )
     return Tuned(tried, len(y), evaluate.order_warning(y, names))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..command import Out, again, command
-from ..options import CLASSES, RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
+from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
@@ -26,6 +26,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option("--shuffle", is_flag=True, help="Take the stream in another order in every repeat.")
 @click.option("--everything", is_flag=True, help="Play each learner told all labels too, for a baseline.")
 @CLASSES
+@CLUSTER
 @SETTINGS
 @SEED
 @RAW
@@ -40,6 +41,7 @@ def compare(
     shuffle: bool,
     everything: bool,
     classes: list[str] | None,
+    cluster: str | None,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     raw: bool,
@@ -77,6 +79,7 @@ def compare(
         seed=seed,
         raw=raw,
         classes=classes,
+        cluster=cluster,
         report=report,
         command=again(),
         progress=lambda what, total: progress_bar(out, what, total, "last"),

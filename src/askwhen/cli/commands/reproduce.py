@@ -12,6 +12,7 @@ import click
 
 from ...errors import InputError
 from ..command import Out, command
+from ..options import CLUSTER
 from ..terminal.progress import progress_bar, say_if_compiling
 
 NAMES = (
@@ -34,7 +35,8 @@ NAMES = (
     type=click.Path(file_okay=False),
     help="Where tables and figures are written.  [default: reproduction, or reproduction-quick]",
 )
-def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None) -> None:
+@CLUSTER
+def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None, cluster: str | None) -> None:
     """Run an experiment of the papers again.
 
     Prints what was published beside what is measured here, and writes the tables and the figures to a folder. NAME is
@@ -58,7 +60,7 @@ def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None)
     for name in wanted:
         started = time.perf_counter()
         with stopping.listening(), progress_bar(out, name, 1, "last") as move:
-            playing = Playing(name, size, lambda done, total, last: move(done / total, last=last))
+            playing = Playing(name, size, lambda done, total, last: move(done / total, last=last), cluster)
             stopping.then = playing.stop
             found = _played(EXPERIMENTS[name].run, playing, size, stopping)
         seconds = time.perf_counter() - started

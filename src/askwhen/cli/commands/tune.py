@@ -10,7 +10,7 @@ import click
 import askwhen as aw
 
 from ..command import Out, again, command
-from ..options import CLASSES, RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
+from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 
@@ -24,6 +24,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="How many instances to look at.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each is run.")
 @CLASSES
+@CLUSTER
 @SETTINGS
 @SEED
 @RAW
@@ -36,6 +37,7 @@ def tune(
     head: int,
     repeats: int,
     classes: list[str] | None,
+    cluster: str | None,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     raw: bool,
@@ -66,6 +68,7 @@ def tune(
         seed=seed,
         raw=raw,
         classes=classes,
+        cluster=cluster,
         progress=lambda what, total: progress_bar(out, what, total, "last"),
     )
     tried, warning = found.tried, found.order_warning
@@ -89,5 +92,5 @@ def _command(best: aw.evaluate.Tried, labels: float) -> str:
         chosen.append(f"--labels {100 * labels:g}%")
     letters = {name: value for name, value in best.letters.items() if name != "rate"}
     chosen += [f"--set {shlex.quote(f'{name}={value:.6g}')}" for name, value in letters.items()]
-    dropped = ("algorithms", "labels", "head", "repeats", "settings")
+    dropped = ("algorithms", "labels", "head", "repeats", "settings", "cluster")
     return again(drop=dropped, add=chosen).replace("askwhen tune", "askwhen run", 1)
