@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import ray_cluster
 from tests.keyed.servers import Postgres, Redis
 
 
@@ -23,3 +24,9 @@ def redis_server():
     running = Redis()
     yield running
     running.close()
+
+
+@pytest.fixture
+def cluster():
+    """The address of a Ray cluster, which this process has joined."""
+    return ray_cluster.address()

@@ -33,20 +33,24 @@ def start(job, partitions, workers):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-def run_and_kill(job, partitions, workers, kills, seed, started=start):
-    """Run a job to its end, and kill so many times a worker or whoever started it, each time after some commits."""
+def its_workers(driver):
+    return children(driver.pid)
+
+
+def run_and_kill(job, partitions, workers, kills, seed, started=start, found=its_workers, most=40):
+    """Run a job to its end, and kill so many times a worker or whoever started it, after at most so many commits."""
     chance = random.Random(seed)
     while True:
         driver = started(job, partitions, workers)
-        commits = chance.randrange(1, 12)
+        commits = chance.randrange(1, most // 4 + 2)
         for _ in driver.stdout:
             commits -= 1
             if commits == 0 and kills > 0:
                 time.sleep(0.1 * chance.random())
                 kills -= 1
-                commits = chance.randrange(1, 40)
-                found = children(driver.pid)
-                victim = chance.choice(found) if found and kills % 3 else driver.pid
+                commits = chance.randrange(1, most)
+                others = found(driver)
+                victim = chance.choice(others) if others and kills % 3 else driver.pid
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(victim, signal.SIGKILL)
         driver.stdout.close()

@@ -44,6 +44,7 @@ def run(
     *,
     out: str | None = None,
     workers: int = 0,
+    cluster: str | None = None,
     features: int | None = None,
     sparse: bool = False,
     cache: int = 10_000,
@@ -67,6 +68,9 @@ def run(
         An output log, of the same kinds, for decisions; without, they stay in the store.
     workers : int, default 0
         How many processes; 0 works in this one.
+    cluster : str, optional
+        A Ray cluster whose actors are the workers: ``host:port``, "auto" for the one that this machine belongs to, or
+        "local" for one that is started here, on loopback and with a token.
     features : int, optional
         How many features instances have; by default as many as the first one. Sparse instances need it.
     sparse : bool, default False
@@ -101,7 +105,11 @@ def run(
     job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow))
     partitions = open_log(source).partitions()
     deaths = 0
-    if workers:
+    if cluster is not None:
+        from . import actors
+
+        deaths = actors.run(job, partitions, int(workers) or 1, cluster, watch)
+    elif workers:
         deaths = processes.run(job, partitions, int(workers), watch)
     else:
         work(job, partitions, _counting(watch))

@@ -8,7 +8,7 @@ import click
 
 from ...errors import InputError
 from ..command import Out, command
-from ..options import ALGORITHM, CLASSES, RAW, SEED, SETTINGS, AlgorithmName, Labels
+from ..options import ALGORITHM, CLASSES, CLUSTER, RAW, SEED, SETTINGS, AlgorithmName, Labels
 from ..terminal.progress import progress_bar, say_if_compiling
 
 
@@ -27,6 +27,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option("--features", type=click.IntRange(1), metavar="N", help="How many features there are.")
 @click.option("--sparse", is_flag=True, help="Instances are objects of numbers by place; needs --features.")
 @click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 works in this one.")
+@CLUSTER
 @click.option(
     "--cache", type=click.IntRange(1), default=10_000, show_default=True, help="Samplers in a worker's memory."
 )
@@ -46,6 +47,7 @@ def keyed(
     features: int | None,
     sparse: bool,
     workers: int,
+    cluster: str | None,
     cache: int,
     batch: int,
     follow: bool,
@@ -81,6 +83,7 @@ def keyed(
             sampler,
             out=target,
             workers=workers,
+            cluster=cluster,
             features=features,
             sparse=sparse,
             cache=cache,

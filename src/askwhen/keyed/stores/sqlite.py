@@ -53,43 +53,49 @@ class SqliteStore:
 
     def kind(self) -> str | None:
         """What the samplers have in common, as it was written; None where there is nothing."""
-        for partition in self.partitions():
-            for (text,) in self._reading(partition).execute("select kind from partition"):
-                return str(text)
-        return None
+        found = [
+            row[0] for partition in self.partitions() for row in self._rows(partition, "select kind from partition")
+        ]
+        return found[0] if found else None
 
     def counts(self, partition: str) -> Counts:
         """What came of a partition so far."""
-        for row in self._reading(partition).execute(f"select {', '.join(COUNTS)} from partition"):
-            return Counts(*row)
-        return Counts()
+        rows = self._rows(partition, f"select {', '.join(COUNTS)} from partition")
+        return Counts(*rows[0]) if rows else Counts()
 
     def features(self, partition: str) -> int | None:
         """How many features its instances have."""
-        found: Any = self._reading(partition).execute("select features from partition").fetchone()
-        return None if found is None else found[0]
+        rows = self._rows(partition, "select features from partition")
+        return rows[0][0] if rows else None
 
     def samplers(self, partition: str) -> Iterator[tuple[str, bytes]]:
         """All samplers by their keys, in order."""
-        yield from self._reading(partition).execute("select key, state from samplers order by key")
+        yield from self._rows(partition, "select key, state from samplers order by key")
 
     def sampler(self, partition: str, key: str) -> bytes | None:
         """The sampler of one key."""
-        found: Any = self._reading(partition).execute("select state from samplers where key = ?", (key,)).fetchone()
-        return None if found is None else bytes(found[0])
+        rows = self._rows(partition, "select state from samplers where key = ?", key)
+        return rows[0][0] if rows else None
 
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
         """What is kept of decisions."""
-        found: Any = self._reading(partition).execute("select first, body from decisions order by first").fetchall()
-        return list(found)
+        return self._rows(partition, "select first, body from decisions order by first")
 
     def _path(self, partition: str) -> Path:
         return self._folder / f"{partition}{_SUFFIX}"
 
-    def _reading(self, partition: str) -> apsw.Connection:
-        found = apsw.Connection(str(self._path(partition)), flags=apsw.SQLITE_OPEN_READONLY)
-        found.set_busy_timeout(60_000)
-        return found
+    def _rows(self, partition: str, asked: str, *values: str) -> list[Any]:
+        """What a file says; nothing where nobody has claimed the partition yet."""
+        if not self._path(partition).exists():
+            return []
+        connection = apsw.Connection(str(self._path(partition)), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            connection.set_busy_timeout(60_000)
+            return connection.execute(asked, values).fetchall()
+        except apsw.SQLError:  # whoever claims it first is just making its tables
+            return []
+        finally:
+            connection.close()
 
 
 class SqlitePartition:
