@@ -70,3 +70,19 @@ def test_seeds_and_partitions_follow_from_the_key_alone():
     assert seed_of(7, "a") == 432474422086081222
     assert len({seed_of(seed, key) for seed in range(10) for key in "abcdefghij"}) == 100
     assert [partition_of(key, 4) for key in "abcdefgh"] == [0, 0, 3, 1, 0, 2, 0, 2]
+
+
+def test_what_is_passed_over_in_young_samplers_is_as_it_was_in_the_beginning(monkeypatch):
+    rng, slots = np.random.default_rng(1), Slots(perceptrons(), 20)
+    held = slots.fresh("a")
+    for number in range(130):
+        held.engine.ask(rng.standard_normal(20))
+        for waiting in [ask.round for ask in held.sampler.pending if rng.random() < 0.3]:
+            if rng.random() < 0.2:
+                held.sampler.forget(waiting)
+            else:
+                held.sampler.tell(waiting, int(rng.choice([-1, 1])))
+        stored = slots.stored(held)
+        with monkeypatch.context() as patch:
+            patch.setattr("askwhen.keyed.slots._FIRST_BLOCK", 0)
+            assert slots.stored(held) == stored, number

@@ -13,21 +13,26 @@ Load = Callable[[list[str]], dict[str, bytes]]
 
 
 class Cache:
-    """At most ``most`` samplers; the one that was used longest ago makes room."""
+    """At most ``most`` samplers; the one that was used longest ago makes room.
+
+    ``last`` has the number of the last of the expected events of each key, and ``changed`` every sampler that differs from
+    the store, as bytes once its last event was played.
+    """
 
     def __init__(self, slots: Slots, load: Load, most: int) -> None:
         self._slots, self._load, self._most = slots, load, most
+        self.stored = slots.stored
         self._held: dict[str, Held] = {}
         self._bytes: dict[str, bytes] = {}
-        self._changed: dict[str, bool] = {}
-        self._expected: dict[str, None] = {}
+        self.last: dict[str, int] = {}
+        self.changed: dict[str, bytes | None] = {}
 
     def expect(self, keys: list[str]) -> None:
-        """Read what will be needed and is not in memory, all at once."""
-        self._expected = dict.fromkeys(keys)
-        missing = [key for key in self._expected if key not in self._held and key not in self._bytes]
+        """Read what these events need and is not in memory, all at once."""
+        self.last = dict(zip(keys, range(len(keys)), strict=True))
+        missing = [key for key in self.last if key not in self._held]
         if missing:
-            self._bytes.update(self._load(missing))
+            self._bytes = self._load(missing)
 
     def get(self, key: str) -> Held:
         """The sampler of a key, a new one where there was none."""
@@ -43,26 +48,29 @@ class Cache:
     def drop(self, key: str) -> None:
         """Forget a sampler that was refused its first instance, and may be left without states."""
         held = self._held.get(key)
-        if held is not None and key not in self._changed and held.engine.learner is None:
+        if held is not None and key not in self.changed and held.engine.learner is None:
             del self._held[key]
 
-    def note_change(self, key: str) -> None:
-        """The sampler of this key must be written."""
-        self._changed[key] = True
+    def note(self, event: int, key: str, is_changed: bool) -> None:
+        """An event was played; where it was the last one of its key, the sampler is stored while it is near."""
+        if is_changed:
+            self.changed[key] = None
+        if self.last[key] == event and key in self.changed:
+            self.changed[key] = self._slots.stored(self._held[key]) if key in self._held else self._bytes[key]
 
-    def changed(self) -> list[tuple[str, bytes]]:
+    def all_changed(self) -> list[tuple[str, bytes]]:
         """Every sampler that differs from the store."""
-        stored, held = self._slots.stored, self._held
-        return [(key, stored(held[key]) if key in held else self._bytes[key]) for key in self._changed]
+        return [(key, stored) for key, stored in self.changed.items() if stored is not None]
 
     def settle(self) -> None:
         """The store has it all."""
-        self._changed.clear()
+        self.changed.clear()
         self._bytes.clear()
+        self.last.clear()
 
     def _make_room(self) -> None:
         key = next(iter(self._held))
         held = self._held.pop(key)
-        if key in self._changed or key in self._expected:  # it may be needed again before the store has it
+        if key in self.last and self.changed.get(key) is None:  # it may be needed again before the store has it
             self._bytes[key] = self._slots.stored(held)
         self._slots.give_back(held)

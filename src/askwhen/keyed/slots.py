@@ -18,8 +18,8 @@ import numpy as np
 
 from ..compiled.steps import entry_point
 from ..engine.engine import Engine
-from ..engine.state_arrays import map_arrays
-from ..engine.tally import DERIVED
+from ..engine.state_arrays import arrays_of, map_arrays
+from ..engine.tally import DERIVED, WINDOWS
 from ..errors import SnapshotError
 from ..linalg.rows import SparseRow, values_of
 from ..sampler import Sampler
@@ -50,9 +50,14 @@ class Held:
     @property
     def is_in_slot(self) -> bool:
         """Whether every state is still the one that its slot was made with."""
-        now = vars(self.engine)
-        return self.words is not None and all(
-            now[name] is state for name, state in zip(_STATES, self.states, strict=True)
+        now, (learner, rule, drift, prepare, tally) = vars(self.engine), self.states
+        return (
+            self.words is not None
+            and now["learner"] is learner
+            and now["rule"] is rule
+            and now["drift"] is drift
+            and now["prepare"] is prepare
+            and now["tally"] is tally
         )
 
 
@@ -128,7 +133,11 @@ class Slots:
         engine = held.engine
         if not held.is_in_slot:
             return _SNAPSHOT + zlib.compress(file_format.pack(*engine_state.dump(engine, [])), 1)
-        n = self._squeeze(held.words, self._fresh, self._out)
+        words, fresh = held.words, self._fresh
+        assert words is not None
+        if engine.round < _FIRST_BLOCK:
+            words, fresh = words[: self._near], fresh[: self._near]
+        n = self._squeeze(words, fresh, self._out)
         counts = (engine.round, engine.questions, engine.updates, engine.volunteered)
         pending, switches = engine.pending, engine.switches
         parts = [_LEAD.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
@@ -155,29 +164,26 @@ class Slots:
     def _new_slot(self, seed: int) -> Held:
         """A sampler with all its arrays in one block; empty ones may grow and stay outside, as what follows does."""
         sampler = self._begun(seed)
-        engine, sizes = sampler.engine, [0]
-
-        def is_inside(name: str, array: np.ndarray) -> bool:
-            return array.size > 0 and name not in _OUTSIDE
-
-        def measure(name: str, array: np.ndarray) -> np.ndarray:
-            sizes[0] += -(-array.nbytes // 8) if is_inside(name, array) else 0
-            return array
-
-        def move(name: str, array: np.ndarray) -> np.ndarray:
-            if not is_inside(name, array):
-                return array
-            first, sizes[0] = sizes[0], sizes[0] + -(-array.nbytes // 8)
-            moved = block[first : sizes[0]].view(np.uint8)[: array.nbytes].view(array.dtype).reshape(array.shape)
-            moved[...] = array
-            return moved
-
+        engine = sampler.engine
         states = {name: getattr(engine, name) for name in _STATES if getattr(engine, name) is not None}
+        arrays = {name: array for at, state in states.items() for name, array in arrays_of(state, at).items()}
+        inside = [name for name, array in arrays.items() if array.size > 0 and name not in _OUTSIDE]
+        places, size = dict[str, int](), 0
+        for name in sorted(inside, key=lambda name: name in _FAR):
+            if name not in _FAR:
+                self._near = size + -(-arrays[name].nbytes // 8)
+            places[name], size = size, size + -(-arrays[name].nbytes // 8)
+        block = np.zeros(size, np.int64)
+
+        def moved(name: str, array: np.ndarray) -> np.ndarray:
+            if name not in places:
+                return array
+            here = block[places[name] :].view(np.uint8)[: array.nbytes].view(array.dtype).reshape(array.shape)
+            here[...] = array
+            return here
+
         for name, state in states.items():
-            map_arrays(state, measure, name)
-        block, sizes[0] = np.zeros(sizes[0], np.int64), 0
-        for name, state in states.items():
-            setattr(engine, name, map_arrays(state, move, name))
+            setattr(engine, name, map_arrays(state, moved, name))
         return Held(sampler, block)
 
     def _put(self, seed: int, stored: bytes) -> Held:
@@ -228,6 +234,9 @@ class Slots:
 
 
 _OUTSIDE = frozenset(f"tally.{name}" for name in DERIVED)
+_FAR = ("tally.cells", "tally.block_cells")
+_FIRST_BLOCK = min(WINDOWS) // 10
+"""Before so many rounds, no block of the tally has ended, and nothing has been written to what is far."""
 
 
 def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:

@@ -13,6 +13,7 @@ from ..compiled.steps import entry
 from ..engine.error_model import LABELS, set_limits
 
 _HALF = 32
+_BLOCK = 16
 
 
 @entry
@@ -20,9 +21,17 @@ def squeeze(words: Any, fresh: Any, out: Any) -> int:
     """Write what differs from fresh words to ``out``, which has room for 3/2 as many and two; how many it took."""
     n, at, done, i = len(words), 0, 0, 0
     while i < n:
-        if words[i] == fresh[i]:
+        while i + _BLOCK <= n:  # most blocks are as they were, and this is compiled to few instructions
+            changed = 0
+            for j in range(_BLOCK):
+                changed |= words[i + j] ^ fresh[i + j]
+            if changed != 0:
+                break
+            i += _BLOCK
+        while i < n and words[i] == fresh[i]:
             i += 1
-            continue
+        if i == n:
+            break
         lead, at = at, at + 1
         first = i
         while i < n and (words[i] != fresh[i] or (i + 1 < n and words[i + 1] != fresh[i + 1])):

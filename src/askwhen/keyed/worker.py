@@ -7,6 +7,7 @@ is that of a worker which was never killed.
 
 from __future__ import annotations
 
+import gc
 from typing import Any, Protocol
 
 from ..errors import AskwhenError
@@ -73,6 +74,15 @@ class PartitionWorker:
 
     def step(self) -> int:
         """Play and commit the next events; how many there were."""
+        collects = gc.isenabled()
+        gc.disable()  # it would look at all samplers again and again, and nothing here refers to itself
+        try:
+            return self._step()
+        finally:
+            if collects:
+                gc.enable()
+
+    def _step(self) -> int:
         store = self._store
         batch, position = self._reader.read(store.position, self._batch)
         if not batch.keys:
@@ -118,7 +128,8 @@ class PartitionWorker:
                 decisions.append(Decision(key, id=batch.ids[i], refused=sentence, event=first + i))
             return decisions, Counts(events=len(decisions), refused=len(decisions)), []
         cache.expect(batch.keys)
-        get, note, decide = cache.get, cache.note_change, decisions.append
+        get, note, decide = cache.get, cache.note, decisions.append
+        last, changed, stored = cache.last, cache.changed, cache.stored
         shape, sparse = (self._d,), self._kind.sparse
         instances = questions = answers = volunteered = forgotten = refused = 0
         number: Any
@@ -137,20 +148,24 @@ class PartitionWorker:
                 elif not sparse and x.shape != shape:
                     raise _RefusedError(f"x must have {self._d} features as before, got {len(x)}.")
                 elif label is None:
-                    ask = get(key).engine.ask(x)
+                    held = get(key)
+                    ask = held.engine.ask(x)
                     instances += 1
                     questions += ask[5]
                     decide(Decision(key, *ask, name))
+                    changed[key] = stored(held) if last[key] == i else None  # the same as below, without a call
+                    continue
                 else:
                     _learn(get(key), x, label, self._d)
                     volunteered += 1
-                note(key)
+                note(i, key, True)
             except AskwhenError as error:
                 cache.drop(key)
                 refused += 1
                 decide(Decision(key, id=name, refused=error.sentence, event=first + i))
+                note(i, key, False)
         counts = Counts(len(batch.keys), instances, questions, answers, volunteered, forgotten, refused)
-        return decisions, counts, cache.changed()
+        return decisions, counts, cache.all_changed()
 
 
 class _RefusedError(AskwhenError):

@@ -68,11 +68,18 @@ class Rows:
             d = self._kind.features or 0
             return [None if x is None else sparse_row(dict(x), d) for x in column.to_pylist()]
         lists = column.combine_chunks()
-        ends = np.diff(lists.offsets.to_numpy()) if lists.null_count == 0 else np.zeros(0)
+        there = np.flatnonzero(lists.is_valid().to_numpy(zero_copy_only=False))
+        sizes = np.diff(lists.offsets.to_numpy())[there]
         values = lists.flatten()
-        if len(ends) and (ends == ends[0]).all() and ends[0] > 0 and values.null_count == 0:
-            return list(np.ascontiguousarray(values.to_numpy().reshape(-1, ends[0]), float))
-        found: list[Any] = []
+        found: list[Any] = [None] * len(lists)
+        if len(there) == 0:
+            return found
+        if (sizes == sizes[0]).all() and sizes[0] > 0 and values.null_count == 0:
+            rows = np.ascontiguousarray(values.to_numpy().reshape(-1, sizes[0]), float)
+            for i, row in zip(there.tolist(), rows, strict=True):
+                found[i] = row
+            return found
+        found = []
         for x in lists.to_pylist():
             whole = x is not None and x and None not in x
             found.append(
