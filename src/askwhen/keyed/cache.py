@@ -15,8 +15,8 @@ Load = Callable[[list[str]], dict[str, bytes]]
 class Cache:
     """At most ``most`` samplers; the one that was used longest ago makes room.
 
-    ``last`` has the number of the last of the expected events of each key, and ``changed`` every sampler that differs from
-    the store, as bytes once its last event was played.
+    ``last`` has the number of the last of the expected events of each key, and ``changed`` every sampler that differs
+    from the store, as bytes once its last event was played.
     """
 
     def __init__(self, slots: Slots, load: Load, most: int) -> None:
