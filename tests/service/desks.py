@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
 
 from askwhen.service.clock import Clock
 from askwhen.service.desk import Desk
@@ -42,4 +43,6 @@ def settings(**given):
 
 
 def run(play):
-    return asyncio.run(play)
+    """Run a coroutine in a thread of its own: a browser's tests may have left a loop running in this one."""
+    with ThreadPoolExecutor(1) as alone:
+        return alone.submit(asyncio.run, play).result()

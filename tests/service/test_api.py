@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 import askwhen as aw
+from tests.service.desks import run
 from tests.service.serving import Server
 
 RNG = np.random.default_rng(1)
@@ -321,7 +322,6 @@ def test_the_demo_moves_by_itself(tmp_path):
 
 
 def test_the_async_client_does_the_same(server):
-    import asyncio
 
     async def play():
         async with aw.AsyncClient(server.url) as client:
@@ -338,4 +338,4 @@ def test_the_async_client_does_the_same(server):
             with pytest.raises(aw.InputError, match="x must have 2 features as before, got 1"):
                 await stream.ask([1.0])
 
-    asyncio.run(play())
+    run(play())

@@ -8,6 +8,7 @@ import pytest
 from askwhen.service.commits import Commits
 from askwhen.service.errors import StoppingError
 from askwhen.service.store import Event
+from tests.service.desks import run
 
 
 def event(i):
@@ -54,7 +55,7 @@ def test_what_comes_during_a_commit_goes_with_the_next():
             commits.add([event(4)])
         assert failures == []
 
-    asyncio.run(play())
+    run(play())
 
 
 def test_an_error_fails_everybody_and_is_never_tried_again():
@@ -77,4 +78,4 @@ def test_an_error_fails_everybody_and_is_never_tried_again():
         assert store.batches == []
         await commits.close()
 
-    asyncio.run(play())
+    run(play())

@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+import threading
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -39,6 +40,10 @@ class Machine(RuleBasedStateMachine):
     @initialize()
     def start(self):
         self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(
+            target=self.loop.run_forever, daemon=True
+        )  # a browser may have one in this thread
+        self.thread.start()
         self.time, self.folder = Time(), tempfile.TemporaryDirectory()
         self.plain, self.rounds, self.ids = {}, 0, {}
         self.open()
@@ -52,7 +57,7 @@ class Machine(RuleBasedStateMachine):
         self.desk = self.do(self.opened.__aenter__())
 
     def do(self, coroutine):
-        return self.loop.run_until_complete(coroutine)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
     @property
     def stream(self):
@@ -189,6 +194,8 @@ class Machine(RuleBasedStateMachine):
             library.follow(events)
             assert bits(library.sampler) == bits(self.stream.model.sampler)
             self.do(self.opened.__aexit__(None, None, None))
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self.thread.join()
             self.loop.close()
             self.folder.cleanup()
 
