@@ -109,6 +109,25 @@ def test_an_answer_that_is_refused_is_shown_with_the_reason(visit, made, server)
     assert answers(stream) == [(0, "cid", "ham")]
 
 
+def test_a_token_that_was_revoked_while_answering(visit, made, client, server):
+    tokens = [client.send("POST", "/v1/tokens", json={"name": "eve", "roles": ["annotator"]}) for _ in range(2)]
+    stream = made(["one", "two", "three"])
+    page = visit(None, f"/label/{stream.name}", loud=True)
+    page.get_by_label("Token").fill(tokens[0]["secret"])
+    page.keyboard.press("Enter")
+    prefetched(page)
+    client.send("DELETE", f"/v1/tokens/{tokens[0]['token']}")
+    read(page)
+    page.keyboard.press("2")
+    page.get_by_label("Token").or_(page.get_by_role("button", name="Sign in")).first.wait_for()
+    if page.get_by_label("Token").count() == 0:
+        page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Token").fill(tokens[1]["secret"])
+    page.keyboard.press("Enter")
+    all_safe(page)
+    assert answers(stream) == [(0, "eve", "spam")]
+
+
 @pytest.fixture(scope="module")
 def without_tokens(tmp_path_factory):
     with Server(tmp_path_factory.mktemp("open") / "log.db") as server:

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+import askwhen as aw
 from tests.service.page.person import asked
 
 
@@ -96,5 +97,10 @@ def test_pages_trust_nothing_but_their_own_files(server, visit, made):
     ["javascript:alert(1)//", "https://a.example; script-src *", "https://a.example", "data:image/", "ftp://a/"],
 )
 def test_places_of_images_are_addresses(client, place):
-    with pytest.raises(Exception, match="media must be addresses"):
+    with pytest.raises(aw.InputError, match="media must be addresses"):
         client.create("never", view={"media": [place]})
+
+
+def test_patterns_that_would_never_end_are_refused(client):
+    with pytest.raises(aw.InputError, match="highlight must be a pattern without"):
+        client.create("never", view={"highlight": "(a+)+$"})

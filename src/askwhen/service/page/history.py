@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -21,6 +22,7 @@ GROWTH, LONGEST_GAP = 1.01, 60.0
 """A stream is looked at again when it has grown by so much, or after so many seconds with new labels."""
 
 Point = dict[str, Any]
+log = logging.getLogger("askwhen.service")
 
 
 class History:
@@ -85,5 +87,8 @@ async def _record(desk: Desk, history: History) -> None:
         for stream in list(desk.numbers.values()):
             if desk.broken is None and history.is_due(stream, desk.clock.now()):
                 started = time.monotonic()
-                history.note(stream, await reports.report(desk, stream, 0.95), desk.clock.now())
-                await asyncio.sleep(REST * (time.monotonic() - started))
+                try:
+                    history.note(stream, await reports.report(desk, stream, 0.95), desk.clock.now())
+                except Exception as error:  # a picture with a gap is no reason to stop
+                    log.error("no point in the history", exc_info=error, extra={"facts": {"stream": stream.name}})
+                await asyncio.sleep(max(PAUSE, REST * (time.monotonic() - started)) if desk.broken is None else 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ import msgspec
 from ...errors import InputError
 
 MOST_PLACES, LONGEST = 50, 500
+_NESTED = re.compile(r"[+*}]\??\)[+*{]")
+"""What takes a browser for ever on a text that was made for it, as (a+)+ does."""
 
 
 class View(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -33,6 +36,8 @@ def check_view(view: View) -> None:
     """Refuse a view that cannot be meant, in one sentence."""
     if len(view.highlight) > LONGEST:
         raise InputError.about("stream", "highlight", f"a pattern of at most {LONGEST} characters", view.highlight[:50])
+    if _NESTED.search(view.highlight):
+        raise InputError.about("stream", "highlight", "a pattern without + or * around a + or *", view.highlight)
     if not 0.0 <= view.review <= 1.0:
         raise InputError.about("stream", "review", "a share between 0 and 1", view.review)
     if len(view.media) > MOST_PLACES:

@@ -157,35 +157,31 @@ function skip() {
 
 async function undo() {
   const last = done.at(-1);
-  if (last?.entry.act === "skip" && !(await outbox.recall(last.entry))) {
-    tell("A skip is final. Undo takes back answers.");
-    done.pop();
-    return;
-  }
   if (last && (await outbox.recall(last.entry))) {
-    bringBack(done.pop().question, "Taken back before it was sent.");
+    bringBack(last, "Taken back before it was sent.");
     return;
   }
   if (last?.entry.act === "skip") {
-    bringBack(done.pop().question, "Taken back before it was sent.");
+    done.pop();
+    tell("A skip is final. Undo takes back answers.");
     return;
   }
   try {
     await outbox.sending;
     const path = last ? `/questions/${last.question.question}/undo` : "/questions/undo";
     const found = await call("POST", streamPath(name, path), who());
-    if (last) done.pop();
-    const question = last?.question ?? await call("GET", streamPath(name, `/questions/${found.question}`));
-    bringBack(question, found.note ? `Taken back; ${found.note}.` : "Taken back.");
+    const question = last?.question ?? (await call("GET", streamPath(name, `/questions/${found.question}`)));
+    bringBack(last ?? { question }, found.note ? `Taken back; ${found.note}.` : "Taken back.");
   } catch (error) {
     tell(error instanceof Refused ? words(error) : "Undo needs the server, which cannot be reached now.");
   }
 }
 
-function bringBack(question, text) {
-  if (answered) answered -= 1;
+function bringBack(last, text) {
+  if (done.at(-1) === last) done.pop();
+  if (answered && last.entry?.act !== "skip") answered -= 1;
   showTally();
-  desk.front(question);
+  desk.front(last.question);
   tell(text);
 }
 

@@ -99,11 +99,11 @@ export class Outbox {
     this.say();
   }
 
-  // Take back what was not sent yet; whether that was in time.
+  // Take back what was not sent yet; whether that was in time. No other page may be sending it meanwhile.
   async recall(entry) {
-    if (this.inFlight === entry.key || !this.entries.some((each) => each.key === entry.key)) return false;
-    await this.drop(entry.key);
-    return true;
+    if (this.inFlight || !this.entries.some((each) => each.key === entry.key)) return false;
+    const take = (lock) => lock && this.drop(entry.key).then(() => true);
+    return (await (navigator.locks ? navigator.locks.request("askwhen outbox", { ifAvailable: true }, take) : take(true))) ?? false;
   }
 
   async look() {

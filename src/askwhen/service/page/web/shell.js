@@ -118,7 +118,9 @@ async function sendWhatWaits() {
   new Outbox();
 }
 
-export function askAgain(start) {
+// The token is not valid any more, or tokens are asked for by now.
+export async function askAgain(start) {
+  await enter().catch(() => null);
   session.name = null;
   gate(start);
 }
