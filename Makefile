@@ -57,6 +57,7 @@ bench: $(VENV)/.ready
 	$(BIN)/python benchmarks/probabilities.py
 	$(BIN)/python benchmarks/classes.py
 	$(BIN)/python benchmarks/service.py
+	$(BIN)/python benchmarks/keyed.py
 
 clean:
 	rm -rf $(VENV)

@@ -1,0 +1,287 @@
+"""Keyed streams: events per second and bytes per key, and what they cost for more keys and workers than there are here.
+
+``python benchmarks/keyed.py`` takes some minutes; parts may be named: loop, workers, keys, model. ``--full`` goes up to
+a million keys. Times are of the processor where one process works, since a disk that others use says little, and of the
+clock where several do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+from scipy.optimize import nnls
+
+import askwhen as aw
+from askwhen.keyed import partition_of, processes, seed_of
+from askwhen.keyed.decisions import read
+from askwhen.keyed.job import Job, open_store
+from askwhen.keyed.kind import Kind
+from askwhen.keyed.logs.folder import FolderLog
+from askwhen.keyed.stores.sqlite import SqliteStore
+from askwhen.keyed.worker import PartitionWorker
+
+D, SEED = 20, 7
+Event = tuple[str, Any, Any, Any]
+
+
+def make(seed: int) -> aw.Sampler:
+    return aw.Sampler(aw.Perceptron(), aw.MarginRule(0.3), seed=seed)
+
+
+KIND = Kind.of(make(SEED), D, False)
+
+
+def drawn(keys: int, events: int, skew: str, seed: int = 0) -> np.ndarray:
+    """The keys of events: all alike, or by Zipf's law, the k-th in proportion to 1/k."""
+    rng = np.random.default_rng(seed)
+    if skew == "uniform":
+        return rng.integers(0, keys, events)
+    weights = np.cumsum(1.0 / np.arange(1, keys + 1))
+    return np.asarray(np.searchsorted(weights, rng.random(events) * weights[-1]))
+
+
+def log_of(who: np.ndarray) -> list[Event]:
+    """Instances of these keys, and the answer to each question right after it."""
+    X = np.random.default_rng(1).standard_normal((len(who), D))
+    samplers: dict[int, aw.Sampler] = {}
+    found: list[Event] = []
+    for x, number in zip(X, who.tolist(), strict=True):
+        key = f"key {number}"
+        sampler = samplers.get(number) or samplers.setdefault(number, make(seed_of(SEED, key)))
+        ask = sampler.ask(x)
+        found.append((key, x, None, None))
+        if ask.query:
+            label = 1.0 if x[number % D] > 0 else -1.0
+            sampler.tell(ask, label)
+            found.append((key, None, ask.round, label))
+    return found
+
+
+def write_parquet(path: Path, events: list[Event]) -> None:
+    kinds = (pa.string(), pa.list_(pa.float64()), pa.int64(), pa.float64())
+    columns = zip(*events, strict=True)
+    arrays = [pa.array(list(column), kind) for column, kind in zip(columns, kinds, strict=True)]
+    table = pa.table(dict(zip(("key", "x", "round", "label"), arrays, strict=True)))
+    pyarrow.parquet.write_table(table, path, row_group_size=100_000)
+
+
+def write_lines(path: Path, events: list[Event]) -> None:
+    with path.open("w") as file:
+        for key, x, number, label in events:
+            event = {"key": key, "x": x.tolist()} if x is not None else {"key": key, "round": number, "label": label}
+            file.write(json.dumps(event) + "\n")
+
+
+def worker_on(folder: Path, name: str, cache: int, batch: int, sink: Any = None) -> PartitionWorker:
+    store = SqliteStore(str(folder / f"store-{name}")).claim(name, KIND.written())
+    reader = FolderLog(str(folder)).reader(name, KIND)
+    return PartitionWorker(name, reader, store, KIND, cache=cache, batch=batch, sink=sink)
+
+
+def to_its_end(worker: PartitionWorker) -> float:
+    """Events per second of the processor."""
+    started, events = time.process_time(), 0
+    while done := worker.step():
+        events += done
+    worker.close()
+    return events / (time.process_time() - started)
+
+
+def loop(folder: Path, keys: int = 10_000, events: int = 100_000) -> None:
+    """The worker of a partition beside a plain loop over the same samplers, all of them in memory."""
+    first = log_of(np.arange(keys))
+    second = log_of(np.concatenate([np.arange(keys), drawn(keys, events, "uniform")]))[len(first) :]
+    samplers = {f"key {number}": make(seed_of(SEED, f"key {number}")) for number in range(keys)}
+
+    def play(part: list[Event]) -> None:
+        for key, x, number, label in part:
+            if x is not None:
+                samplers[key].ask(x)
+            else:
+                samplers[key].tell(number, label)
+
+    play(first)
+    started = time.process_time()
+    play(second)
+    plain = len(second) / (time.process_time() - started)
+    samplers.clear()
+    print(f"plain loop at {keys:,} keys: {plain:,.0f} events/s")
+    for name, write in (("parquet", write_parquet), ("ndjson", write_lines)):
+        for batch in (20_000, 100_000):
+            part = folder / f"{name}-{batch}"
+            part.mkdir()
+            write(part / f"1.{name}", first)
+            worker = worker_on(folder, part.name, 2 * keys, batch)
+            while worker.step():  # every key is in memory, and everything is compiled
+                pass
+            write(part / f"2.{name}", second)
+            rate = to_its_end(worker)
+            print(
+                f"  worker, {name}, {batch:,} events in a commit: {rate:,.0f} events/s, {rate / plain:.2f} of the loop"
+            )
+            shutil.rmtree(part)
+
+
+def workers(folder: Path, keys: int = 4_000, events: int = 200_000) -> None:
+    """One process and two, with a file for each of four partitions."""
+    parts: list[list[Event]] = [[] for _ in range(4)]
+    for event in log_of(drawn(keys, events, "uniform")):
+        parts[partition_of(event[0], 4)].append(event)
+    source = folder / "parts"
+    source.mkdir()
+    for number, part in enumerate(parts):
+        write_parquet(source / f"part-{number}.parquet", part)
+    names, best = [f"part-{number}" for number in range(4)], {1: 0.0, 2: 0.0}
+    for trial, number in itertools.product(range(3), (1, 2)):
+        job = Job(str(source), str(folder / f"with-{number}-{trial}"), None, KIND.written(), 20_000, 10_000, False)
+        moments: list[tuple[float, int]] = []
+        processes.run(job, names, number, partial(_note, moments))
+        # Between the first commits and the last, so that neither imports nor the making of samplers counts.
+        first, last = moments[len(moments) // 4], moments[-1]
+        best[number] = max(best[number], (last[1] - first[1]) / (last[0] - first[0]))
+    print(f"one process: {best[1]:,.0f} events/s; two: {best[2]:,.0f}, {best[2] / best[1]:.2f} times one")
+
+
+def _note(moments: list[tuple[float, int]], done: int, _last: str) -> None:
+    moments.append((time.perf_counter(), done))
+
+
+class Answers:
+    """An output log whose questions are answered in the next piece of the input."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Event] = []
+
+    def publish(self, _partition: str, _first: int, body: bytes) -> None:
+        """Answer at random, since speed does not depend on it."""
+        for each in read(body):
+            if each["query"]:
+                self.waiting.append((each["key"], None, each["round"], 1.0 if each["round"] % 2 else -1.0))
+
+
+def measured(folder: Path, keys: int, skew: str, cache: int, batch: int, events: int) -> dict[str, float]:
+    """Events per second with so many keys in the store, most of them cold; every question is answered soon."""
+    part = folder / f"{keys}-{skew}-{cache}-{batch}"
+    part.mkdir()
+    X = np.random.default_rng(3).standard_normal((1000, D))
+    answers = Answers()
+    worker = worker_on(folder, part.name, cache, batch, answers)
+    who = drawn(keys, events, skew)
+    seconds, played = 0.0, 0
+    every = np.random.default_rng(2).permutation(keys)
+    for number, chosen in enumerate((every, who)):
+        for first in range(0, len(chosen), batch):
+            piece = answers.waiting
+            answers.waiting = []
+            piece += [(f"key {key}", X[key % 1000], None, None) for key in chosen[first : first + batch].tolist()]
+            write_parquet(part / f"{number}-{first:09d}.parquet", piece)
+            started, done = time.process_time(), 0
+            while step := worker.step():
+                done += step
+            if number:
+                seconds, played = seconds + time.process_time() - started, played + done
+    worker.close()
+    sizes = [len(state) for _, state in open_store(str(folder / f"store-{part.name}")).samplers(part.name)]
+    shutil.rmtree(part)
+    shutil.rmtree(folder / f"store-{part.name}")
+    missed, stored = simulated(who, cache, batch, every)
+    rate, size = played / seconds, float(np.mean(sizes))
+    return {"rate": rate, "bytes": size, "missed": missed, "stored": stored}
+
+
+def simulated(who: np.ndarray, cache: int, batch: int, before: np.ndarray) -> tuple[float, float]:
+    """How many samplers an event reads from the store and writes to it, on average: the cache, without samplers."""
+    held: dict[int, None] = dict.fromkeys(before[-cache:].tolist())
+    missed = stored = 0
+    for first in range(0, len(who), batch):
+        part = who[first : first + batch].tolist()
+        stored += len(set(part))
+        for key in part:
+            if key in held:
+                del held[key]
+            else:
+                missed += 1
+                if len(held) >= cache:
+                    del held[next(iter(held))]
+            held[key] = None
+    return missed / len(who), stored / len(who)
+
+
+def keys(folder: Path, most: int = 100_000, events: int = 60_000) -> list[dict[str, float]]:
+    """Events per second against keys, skew and cache."""
+    found = []
+    print("     keys  skew      cache   batch  events/s  bytes/key  read/event  written/event")
+    for number in [n for n in (1_000, 10_000, 100_000, 1_000_000) if n <= most]:
+        settings = [("uniform", 10_000), ("zipf", 10_000), ("uniform", 1_000), ("zipf", 1_000)]
+        for skew, cache in settings if number < 1_000_000 else settings[:2]:
+            each = measured(folder, number, skew, cache, 20_000, events)
+            found.append(each)
+            shown = f"{each['rate']:9,.0f} {each['bytes']:10.0f}"
+            print(
+                f"{number:9,}  {skew:8} {cache:6,} {20_000:7,} {shown} {each['missed']:11.2f} {each['stored']:14.2f}",
+                flush=True,
+            )
+    return found
+
+
+def model(found: list[dict[str, float]], workers: int = 1_000, keys: int = 10**9) -> None:
+    """A fit of seconds per event = play + read * missed + write * stored, and what follows for more keys and workers.
+
+    Assumed: events are spread over workers by a hash of the key; each has a core, a disk and a store of its own, so
+    that costs are those of its share of the keys; an index grows by a level for every hundredfold, which the fit
+    cannot see; the store of a share is in the page cache, or every read costs one more read of a disk (``disk``).
+    """
+    A = np.array([[1.0, each["missed"], each["stored"]] for each in found])
+    costs, _ = nnls(A, np.array([1.0 / each["rate"] for each in found]))
+    errors = A @ costs * np.array([each["rate"] for each in found]) - 1.0
+    print("microseconds: play {:.1f}, read {:.1f}, write {:.1f}".format(*(1e6 * costs)), end="")
+    print(f"; the fit is off by {100 * np.abs(errors).mean():.0f} % on average")
+    share, cache, batch, disk = keys // workers, 10_000, 50_000, 100e-6
+    for skew in ("uniform", "zipf"):
+        missed, stored = simulated(drawn(share, 300_000, skew), cache, batch, np.arange(share)[::-1])
+        one = costs @ [1.0, missed, stored]
+        harmonic = np.log(keys) + np.euler_gamma
+        largest = max(1.0 / workers, 1.0 / harmonic if skew == "zipf" else 0.0)  # of all events, the busiest worker's
+        print(
+            f"{keys:,} keys, {workers:,} workers, {skew}: {1 / one:,.0f} events/s each, "
+            f"{1 / (one * largest):,.0f} in all;"
+        )
+        slow = one + missed * disk
+        print(
+            f"  with stores that do not fit in memory {1 / slow:,.0f} each; {share * 1.3e3 / 1e9:.1f} GB of store each"
+        )
+
+
+PARTS: dict[str, Callable[..., Any]] = {"loop": loop, "workers": workers, "keys": keys, "model": model}
+
+
+def main() -> None:
+    wanted = [word for word in sys.argv[1:] if word in PARTS] or list(PARTS)
+    most = 1_000_000 if "--full" in sys.argv else 100_000
+    folder = Path(tempfile.mkdtemp(prefix="keyed-"))
+    try:
+        for name in ("loop", "workers"):
+            if name in wanted:
+                PARTS[name](folder)
+        if {"keys", "model"} & set(wanted):
+            found = keys(folder, most)
+            if "model" in wanted:
+                model(found)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
