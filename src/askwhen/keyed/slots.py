@@ -89,11 +89,6 @@ class Slots:
             self._spread = entry_point(spread, read_only, self._fresh, self._fresh)
             self._complete = entry_point(complete, *one.tally)
 
-    @property
-    def memory(self) -> int:
-        """How much memory a sampler takes, about."""
-        return 8 * len(self._fresh) + 30_000 if self._plain else 500_000
-
     def fresh(self, key: str) -> Held:
         """The sampler of a key that was never seen before."""
         seed = seed_of(self._kind.seed, key)
