@@ -428,3 +428,12 @@ def test_a_forged_ask_is_refused_in_a_sentence():
     with pytest.raises(aw.QuestionError, match="must be an Ask or the number of its round"):
         sampler.tell(ask._replace(round=[0]), 1.0)
     sampler.tell(ask, 1.0)
+
+
+def test_a_refused_first_instance_does_not_take_what_was_learnt():
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)
+    sampler.learn([[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    before = sampler.margins(np.eye(2))
+    with pytest.raises(aw.InputError, match="finite"):
+        sampler.ask([np.nan, 1.0])
+    np.testing.assert_array_equal(sampler.margins(np.eye(2)), before)

@@ -283,8 +283,8 @@ class Engine:
             ) from None
 
     def begin_afresh(self) -> None:
-        """Undo ``begin`` if no round has been played yet: the next instance decides the dimension."""
-        if self.round == 0:
+        """Undo ``begin`` if nothing was played or learnt yet: the next instance decides the dimension."""
+        if self.round == 0 and self.volunteered == 0:
             self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
 
     def _become(self, **states: Any) -> None:
