@@ -60,7 +60,7 @@ async def load(port: int, path: Any, seconds: float, body: Any) -> tuple[float, 
         while time.perf_counter() < end:
             number, count = count, count + 1
             where = path(number) if callable(path) else path
-            head = f"POST {where} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n".encode()
+            head = f"POST {where} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n".encode()
             started = time.perf_counter()
             status, said = await request(reader, writer, head, body(number))
             took.append(time.perf_counter() - started)
