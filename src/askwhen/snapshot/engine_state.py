@@ -278,7 +278,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     seed = None if header["seed"] is None else count(header["seed"], None)
     paid, classes = None if costs is None else check_costs("load", costs), header.get("classes")
     names, most = None if classes is None else list(classes), header.get("most", 0)
-    if names is not None and (most or judges):
+    if names is not None and most:
         names = [check_new_label("load", names[:j], label) for j, label in enumerate(names)]
     elif names is not None:
         names = check_classes("load", names)

@@ -47,9 +47,6 @@ class SharedState(NamedTuple):
     multi: bool
 
 
-register_classes(SharedState)
-
-
 def share(one: RootState | FullState, opened: int, multi: bool = False) -> SharedState:
     """The state before the first round, for so many classes or labels, or for those that appear."""
     k = opened or FIRST_ROOMS
@@ -68,22 +65,39 @@ def _score(state: Any, x: Any) -> Any:
     return max(0.5 * gap, TINY), norm2, verdict
 
 
-@quadratic.of(SharedState)
-def _quadratic(state: Any, x: Any) -> Any:
+def form_of_all(state: Any, x: Any) -> Any:
+    """The one q, by which the margin of every class is divided."""
     q = quadratic(state.one, x)
     for j in range(len(state.m)):
         state.mean[j] = state.m[j] / (1.0 + q)
     return q
 
 
-@quadratic_bound.of(SharedState)
-def _quadratic_bound(state: Any, norm2: float) -> Any:
+def bound_of_all(state: Any, norm2: float) -> Any:
+    """That of ``one``."""
     return quadratic_bound(state.one, norm2)
 
 
-@learns.of(SharedState)
-def _learns(state: Any, mistaken: bool) -> Any:
+def every_label(state: Any, mistaken: bool) -> Any:
+    """Every label that is asked for is learnt, or the classes could not share."""
     return True
+
+
+def every_update(state: Any) -> Any:
+    """Every update rewrites all weights."""
+    return math.nan
+
+
+def register_shared(kind: type) -> None:
+    """Register what states with ``one`` recursion for all classes have in common."""
+    register_classes(kind)
+    quadratic.of(kind)(form_of_all)
+    quadratic_bound.of(kind)(bound_of_all)
+    learns.of(kind)(every_label)
+    epoch.of(kind)(every_update)
+
+
+register_shared(SharedState)
 
 
 @step
@@ -119,11 +133,6 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     if learn_after(state.one):
         move_all(state, q, int(y), 1.0)
     return UPDATED
-
-
-@epoch.of(SharedState)
-def _epoch(state: Any) -> Any:
-    return math.nan
 
 
 @restart.of(SharedState)

@@ -7,7 +7,6 @@ has the bits of one learner for each class.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +15,9 @@ from ..compiled.steps import apart, step
 from ..contracts.learner import (
     UPDATED,
     arrive,
-    epoch,
     grow,
     is_sound,
     learn,
-    learns,
-    quadratic,
-    quadratic_bound,
     ready,
     restart,
     score,
@@ -31,9 +26,10 @@ from ..contracts.learner import (
 )
 from ..errors import InputError
 from ..linalg.vectors import add_scaled, all_finite, clear, inner, look
-from .classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
+from .classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, repeat_last
 from .expansion import HELD, is_linear, keep, place_to_fill
 from .instance_store import at
+from .second_order_classes import register_shared
 from .second_order_dual import DualState, absorb_at, form, take_out
 
 
@@ -51,7 +47,7 @@ class SharedDualState(NamedTuple):
     multi: bool
 
 
-register_classes(SharedDualState)
+register_shared(SharedDualState)
 
 
 def share_dual(one: DualState, opened: int, multi: bool) -> SharedDualState:
@@ -87,24 +83,6 @@ def _score(state: Any, x: Any) -> Any:
     look_at_classes(state, x)
     gap = choose(state.m, state.best, state.opened[0], state.multi)
     return max(0.5 * gap, TINY), kxx, verdict
-
-
-@quadratic.of(SharedDualState)
-def _quadratic(state: Any, x: Any) -> Any:
-    q = quadratic(state.one, x)
-    for j in range(len(state.m)):
-        state.mean[j] = state.m[j] / (1.0 + q)
-    return q
-
-
-@quadratic_bound.of(SharedDualState)
-def _quadratic_bound(state: Any, norm2: float) -> Any:
-    return quadratic_bound(state.one, norm2)
-
-
-@learns.of(SharedDualState)
-def _learns(state: Any, mistaken: bool) -> Any:
-    return True
 
 
 @learn.of(SharedDualState)
@@ -158,11 +136,6 @@ def move_classes(state: Any, place: int, x: Any, q: float, c: int) -> None:
                 if i != place:
                     add_scaled(state.primal[j], gain * v[i], at(w.store, w.slots[i]))
             add_scaled(state.primal[j], gain * alpha, x)
-
-
-@epoch.of(SharedDualState)
-def _epoch(state: Any) -> Any:
-    return math.nan
 
 
 @restart.of(SharedDualState)

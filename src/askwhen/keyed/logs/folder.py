@@ -77,12 +77,6 @@ class FolderReader:
             at = 0
         return _NOTHING, position
 
-    def unread(self, position: str) -> int:
-        """How many bytes of a line without an end are left."""
-        name, _, offset = position.partition(":")
-        file = self._file(name) if name else self._path
-        return file.stat().st_size - int(offset or 0) if file.is_file() and file.suffix in LINES else 0
-
     def _file(self, name: str) -> Path:
         return self._path / name if self._path.is_dir() else self._path
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import msgspec
 from litestar import Litestar
@@ -80,9 +79,3 @@ def create_app(open_desk: Callable[[], Desk], options: Options, play: bool = Tru
     )
     app.state.description = described(app.openapi_schema.to_schema())
     return app
-
-
-def door_of_app(app: Any) -> Door:
-    """The door of a running application."""
-    found: Door = app.state.door
-    return found

@@ -11,8 +11,6 @@ from ..desk import Desk
 from ..events import TokenMade, TokenRevoked
 from ..tokens import new_token
 
-MOST_TOKENS = 100_000
-
 
 async def make(
     desk: Desk, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
