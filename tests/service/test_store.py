@@ -157,3 +157,11 @@ def test_a_server_that_was_followed_by_another_cannot_write(cluster):
 def test_a_database_that_is_not_there_is_refused_in_a_sentence(cluster):
     with pytest.raises(StoreError, match="PostgreSQL cannot be reached: .*does not exist"):
         open_store(cluster.address("nowhere"))
+
+
+def test_the_store_of_the_service_waits_for_the_disk(tmp_path):
+    store = open_store(str(tmp_path / "log.db"))
+    said = {name: store.connection.execute(f"pragma {name}").get for name in ("synchronous", "journal_mode")}
+    checkpoints = store.connection.execute("pragma wal_autocheckpoint").get
+    store.close()
+    assert (said, checkpoints) == ({"synchronous": 2, "journal_mode": "wal"}, 0)
