@@ -28,6 +28,7 @@ from ..engine.instances import check_names
 from ..errors import InputError, SnapshotError
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
+from ..snapshot.header import count
 from ..validation import check_choice, check_count, check_seed, short
 from ..weights.kernels import Kernel
 from . import classes
@@ -219,10 +220,10 @@ class BatchClassifier:
             engine_state.check_kind(header, "BatchClassifier")
             about = header["batch"]
             check_choice("load", "how", about["how"], tuple(MAKERS))
-            counts = [engine_state.count(number) for number in about["counts"]]
+            counts = [count(number) for number in about["counts"]]
             model = (MODELS | classes.MODELS)[about["kind"]].restore(header["model"], arrays, kernel)
             names = engine_state.read_names(about.get("names"), model.sampler.engine.shape.d)
-            return cls(model, about["how"], _Counts(counts, engine_state.count(about["hypotheses"])), names)
+            return cls(model, about["how"], _Counts(counts, count(about["hypotheses"])), names)
         except SnapshotError:
             raise
         except engine_state.UNREADABLE as error:

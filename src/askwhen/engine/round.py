@@ -237,10 +237,12 @@ def marked(by_rule: bool, period: int, switched: bool, level: int) -> Any:
     return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + LEVEL * level + PERIOD * period
 
 
-@step
-def unmarked(marks: int) -> Any:
+def read_marks(marks: int) -> Any:
     """The packed number taken apart again: (by_rule, period, switched, level)."""
     return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0, marks % PERIOD // LEVEL
+
+
+unmarked = step(read_marks)
 
 
 @entry

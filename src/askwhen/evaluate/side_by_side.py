@@ -36,6 +36,7 @@ from ..linalg.rows import shape_of
 from ..linalg.vectors import LARGEST, all_within
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
+from ..snapshot.header import count
 from ..system.turns import new_lock
 from ..trace.trace import Ask, Trace
 from ..validation import check_number, check_seed
@@ -345,7 +346,7 @@ class SideBySide:
             made = cls.__new__(cls)
             made._own(a, b, np.random.Generator(np.random.PCG64()))
             made._coins.bit_generator.state = about["coins"]
-            made._round, made._questions = (engine_state.count(about[name]) for name in ("round", "questions"))
+            made._round, made._questions = (count(about[name]) for name in ("round", "questions"))
             derived = {f"tally.{name}": getattr(made._tally, name) for name in DERIVED}
             made._tally = with_arrays(made._tally, "tally", arrays | derived)
             made._sizes = arrays["sizes"]
@@ -373,9 +374,9 @@ def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, ke
 def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
     """An open question from a header that may say anything."""
     number, chance, place, levels, *asks = line
-    number = engine_state.count(number, pair.round - 1)
-    place = -1 if place == -1 else engine_state.count(place, int(pair._tally.count[0]) - 1)
-    if max(divmod(engine_state.count(levels), BOTH)) >= LEVELS:
+    number = count(number, pair.round - 1)
+    place = -1 if place == -1 else count(place, int(pair._tally.count[0]) - 1)
+    if max(divmod(count(levels), BOTH)) >= LEVELS:
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     a, b = (Ask(*each) for each in asks)
     known = all(

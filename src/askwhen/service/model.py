@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import algorithm
-from ..engine.round import unmarked
+from ..engine.round import read_marks
 from ..errors import InputError, SnapshotError
 from ..prepare import Prepare
 from ..rules import BudgetRule
@@ -57,7 +57,7 @@ class Model:
 
     def level(self, played: int) -> int:
         """The level of the bet on an open question, which a correction of its answer needs later."""
-        return int(unmarked(self.sampler.engine.pending[played][2])[3])
+        return int(read_marks(self.sampler.engine.pending[played][2])[3])
 
     def waits(self, played: int) -> bool:
         """Whether the sampler has this question open."""

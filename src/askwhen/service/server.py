@@ -117,7 +117,8 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         lifespan="on",
     )
     server = _Server(config)
-    asyncio.run(_run(server, ready))
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where it is installed
+        runner.run(_run(server, ready))
     if not server.started:
         raise InputError("the service could not start; the log says why.", owner="serve")
 

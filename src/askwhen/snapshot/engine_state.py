@@ -15,36 +15,31 @@ from typing import Any
 import numpy as np
 
 from ..contracts.drift import NoDrift
-from ..contracts.learner import LARGEST_COUNT, is_sound
+from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
 from ..engine.class_tally import KEPT, ClassTally
 from ..engine.classes import Classes, LabelSets
 from ..engine.decider import Decider, Given
 from ..engine.door import check_classes, check_costs, check_most, check_new_label
-from ..engine.each_class import EachState
 from ..engine.engine import Engine
-from ..engine.instances import is_instance
 from ..engine.label_tally import KEPT as KEPT_OF_LABELS
 from ..engine.label_tally import LabelTally
 from ..engine.parts import build, check_parts, describe
-from ..engine.round import BY_RULE, LEVEL, PERIOD, SWITCHED, unmarked
-from ..engine.stakes import EARLIER, LEVELS
 from ..engine.state_arrays import arrays_of, with_arrays
 from ..engine.tally import DERIVED, complete
 from ..errors import SnapshotError
-from ..linalg.rows import Row, SparseRow, values_of
-from ..trace.trace import Ask
 from ..weights.choose_form import fitting, matrix_bytes
 from ..weights.classes import FIRST_ROOMS, MOST_LABELS
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
-from . import first_release
+from . import first_release, open_questions
+from .header import count, flag
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
-LAYOUT = 4
+LAYOUT = 5
 """Of the arrays: since 2 there are a tally and what a rule has spent, since 3 what Prepare knows ahead, since 4 a tally
-that predicts mistakes."""
+that predicts mistakes, since 5 open questions stand one after the other."""
 
 LARGEST_DIMENSION = (1 << 31) - 1
 
@@ -100,7 +95,7 @@ def _dump(engine: Engine) -> Content:
         "switches": list(engine.switches),
         "coins": engine.coins.bit_generator.state,
         "randomness": engine.randomness.bit_generator.state,
-        "pending": [[*ask, *unmarked(marks)] for ask, _, marks in engine.pending.values()],
+        "pending": open_questions.lines(engine),
     }
     if engine.costs is not None:
         header["costs"] = list(engine.costs)
@@ -121,13 +116,7 @@ def _dump(engine: Engine) -> Content:
         arrays.pop(f"tally.{name}", None)
     if engine.answers is not None:
         arrays |= {f"classes.{name}": getattr(engine.answers.tally, name) for name in kept_of(engine.answers.tally)}
-    for number, (_, x, _) in engine.pending.items():
-        arrays[f"pending.{number}"] = values_of(x)
-        if isinstance(x, SparseRow):
-            arrays[f"pending.{number}.indices"] = x.indices
-        if number in engine.signs:
-            arrays[f"signs.{number}"] = engine.signs[number]
-    return header, arrays
+    return header, arrays | open_questions.stacked(engine)
 
 
 def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
@@ -248,8 +237,7 @@ def _restore(
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.coins.bit_generator.state = header["coins"]
     engine.randomness.bit_generator.state = header["randomness"]
-    for line in header["pending"]:
-        _reopen(engine, line, arrays)
+    open_questions.reopen(engine, header, arrays)
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:
             raise SnapshotError(_CONTRADICTION, owner="load")
@@ -333,58 +321,3 @@ def read_names(names: Any, d: int) -> tuple[str, ...] | None:
     ):
         raise SnapshotError("the snapshot's names are not those of its features.", owner="load")
     return tuple(names)
-
-
-def _reopen(engine: Engine, line: list[Any], arrays: dict[str, np.ndarray]) -> None:
-    """Let a question wait for its answer again."""
-    *asked, by_rule, period, switched, level = line if len(line) == 11 else [*line[:6], None, *line[6:], EARLIER]
-    number = count(asked[0], engine.round - 1)
-    x: Row = arrays[f"pending.{number}"]
-    if engine.sees_sparse:
-        x = SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
-    ask = read_ask(asked)
-    if engine.answers is not None and engine.answers.multi:
-        ask = ask._replace(prediction=engine.answers.said(engine.answers.number(ask.prediction)))
-        known = True
-    else:
-        known = ask.prediction in (engine.classes or (-1, 1)) or (engine.most > 0 and ask.prediction is None)
-    if engine.regression:
-        known = ask.prediction == ask.margin
-    has_both = (ask.uncertainty is not None) == engine.has_uncertainty
-    if not (is_instance(x, engine.dimension) and known and has_both and number not in engine.pending):
-        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
-    level = level if level == EARLIER else count(level, LEVELS - 1)
-    marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + LEVEL * level + PERIOD * count(period)
-    engine.pending[number] = (ask, x, marks)
-    if isinstance(engine.learner, EachState):
-        signs = arrays[f"signs.{number}"]
-        if signs.dtype != np.bool_ or not 0 < len(signs) <= len(engine.learner.signs) or signs.ndim != 1:
-            raise SnapshotError(_CONTRADICTION, owner="load")
-        engine.signs[number] = signs.copy()
-
-
-def read_ask(line: list[Any]) -> Ask:
-    """An open question from a header that may say anything; those of older files have no certainty."""
-    number, prediction, margin, uncertainty, chance, query, certainty = line if len(line) == 7 else [*line, None]
-    numbers = [value for value in (margin, chance, uncertainty, certainty) if value is not None]
-    shares = [value for value in (chance, certainty) if value is not None]
-    finite = all(type(value) is float and math.isfinite(value) for value in numbers)
-    if None in (margin, chance) or not finite or not all(0.0 <= value <= 1.0 for value in shares):
-        raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
-    if query is not True:
-        raise SnapshotError(f"round {number!r} has an open question that was never asked.", owner="load")
-    return Ask(count(number), prediction, margin, uncertainty, chance, query, certainty)
-
-
-def count(value: Any, largest: int | None = LARGEST_COUNT) -> int:
-    """A whole number from 0 to the largest, from a header that may say anything."""
-    if type(value) is not int or value < 0 or (largest is not None and value > largest):
-        raise SnapshotError(f"the snapshot counts {value!r}, which is no count.", owner="load")
-    return value
-
-
-def flag(value: Any) -> bool:
-    """True or False, from a header that may say anything."""
-    if type(value) is not bool:
-        raise SnapshotError(f"the snapshot says {value!r} where True or False was expected.", owner="load")
-    return value

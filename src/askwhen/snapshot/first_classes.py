@@ -22,6 +22,8 @@ from ..weights.kernels import Kernel
 from ..weights.second_order_classes import SharedState
 from ..weights.second_order_dual_classes import SharedDualState
 from . import engine_state
+from .header import flag
+from .open_questions import read_ask
 
 KEY = "one_vs_rest"
 _STATES = ("rule", "tally", "prepare", "shape", "names", "round", "questions", "updates", "volunteered")
@@ -81,8 +83,8 @@ def _together(judge: Engine, learners: list[Engine], classes: list[Any]) -> Engi
 def _reopen(engine: Engine, judge: Engine, line: list[Any]) -> None:
     """Let a question wait for its answer again."""
     *asked, signs, numbers, _level = line if type(line[-1]) is int else [*line, 0]
-    said = np.array([engine_state.flag(sign) for sign in signs], bool)
-    ask = engine_state.read_ask(asked)
+    said = np.array([flag(sign) for sign in signs], bool)
+    ask = read_ask(asked)
     if len(numbers) != 3 or ask.prediction not in engine.places or len(said) != len(engine.places):
         raise SnapshotError(_CONTRADICTION, owner="load")
     _, x, marks = judge.pending[ask.round]

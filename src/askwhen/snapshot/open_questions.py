@@ -1,0 +1,159 @@
+"""The open questions of an engine, in a snapshot: their instances one after the other in one array, and back.
+
+A service can have a hundred thousand of them, so they are written and checked together, not one by one. In layouts 1 to
+4 every instance was an array of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..engine.each_class import EachState
+from ..engine.engine import Engine
+from ..engine.instances import is_instance
+from ..engine.round import BY_RULE, LEVEL, PERIOD, SWITCHED, read_marks
+from ..engine.stakes import EARLIER, LEVELS
+from ..errors import SnapshotError
+from ..linalg.rows import Row, SparseRow, values_of
+from ..trace.trace import Ask
+from .header import count, flag
+
+_STACKED = 5
+"""The first layout that has instances one after the other."""
+
+_WRONG = "the snapshot's open questions contradict its arrays."
+
+
+def lines(engine: Engine) -> list[list[Any]]:
+    """What is written of the questions themselves."""
+    return [[*ask, *read_marks(marks)] for ask, _, marks in engine.pending.values()]
+
+
+def stacked(engine: Engine) -> dict[str, np.ndarray]:
+    """Their instances, as copies; none where there is no question."""
+    rows: list[Any] = [x for _, x, _ in engine.pending.values()]
+    if not rows:
+        return {}
+    found = {"pending.values": np.concatenate([values_of(x) for x in rows])}
+    if engine.sees_sparse:
+        found["pending.indices"] = np.concatenate([x.indices[x.start : x.stop] for x in rows])
+        found["pending.lengths"] = np.array([x.stop - x.start for x in rows], np.uint32)
+    if isinstance(engine.learner, EachState):
+        signs = [engine.signs[number] for number in engine.pending]
+        found["pending.signs"] = np.concatenate(signs)
+        found["pending.classes"] = np.array([len(each) for each in signs], np.uint32)
+    return found
+
+
+def reopen(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Let the questions of a snapshot wait for their answers again."""
+    given = header["pending"]
+    if not given:
+        return
+    each = _one_by_one if header.get("layout", 1) < _STACKED else _one_after_the_other
+    rows, signs = each(engine, given, arrays)
+    for line, x in zip(given, rows, strict=True):
+        _reopen(engine, line, x)
+    if isinstance(engine.learner, EachState):
+        for number, sign in zip(engine.pending, signs, strict=True):
+            if sign.dtype != np.bool_ or not 0 < len(sign) <= len(engine.learner.signs) or sign.ndim != 1:
+                raise SnapshotError(_WRONG, owner="load")
+            engine.signs[number] = sign.copy()
+
+
+def _one_by_one(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
+    numbers = [count(line[0]) for line in given]
+    rows: list[Row] = [arrays[f"pending.{number}"] for number in numbers]
+    if engine.sees_sparse:
+        rows = [
+            SparseRow(x, arrays[f"pending.{number}.indices"], 0, len(x))
+            for number, x in zip(numbers, rows, strict=True)
+        ]
+    for number, x in zip(numbers, rows, strict=True):
+        if not is_instance(x, engine.dimension):
+            raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
+    return rows, ()
+
+
+def _one_after_the_other(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
+    values, n = arrays["pending.values"], len(given)
+    if values.dtype != np.float64 or values.ndim != 1 or not np.isfinite(values).all():
+        raise SnapshotError(_WRONG, owner="load")
+    rows: Any
+    if engine.sees_sparse:
+        indices, ends = arrays["pending.indices"], _ends(arrays["pending.lengths"], n, len(values))
+        _check_indices(indices, ends, len(values), engine.dimension)
+        begins = [0, *ends[:-1]]
+        rows = (SparseRow(values[a:b].copy(), indices[a:b].copy(), 0, b - a) for a, b in zip(begins, ends, strict=True))
+    elif len(values) != n * engine.dimension:
+        raise SnapshotError(_WRONG, owner="load")
+    else:
+        rows = (x.copy() for x in values.reshape(n, engine.dimension))
+    signs: Any = ()
+    if isinstance(engine.learner, EachState):
+        all_signs = arrays["pending.signs"]
+        signs = np.split(all_signs, _ends(arrays["pending.classes"], n, len(all_signs))[:-1])
+    return rows, signs
+
+
+def _ends(lengths: np.ndarray, n: int, total: int) -> list[int]:
+    """Where each of n parts of so many entries ends."""
+    if lengths.dtype != np.uint32 or lengths.shape != (n,) or int(lengths.sum(dtype=np.uint64)) != total:
+        raise SnapshotError(_WRONG, owner="load")
+    return [int(end) for end in np.cumsum(lengths, dtype=np.int64)]
+
+
+def _check_indices(indices: np.ndarray, ends: list[int], total: int, d: int) -> None:
+    """Refuse rows whose indices do not increase, or are no features."""
+    if indices.dtype != np.uint32 or indices.shape != (total,):
+        raise SnapshotError(_WRONG, owner="load")
+    if total == 0:
+        return
+    rises = np.diff(indices.astype(np.int64)) > 0
+    first = np.array([end for end in ends if 0 < end < total], np.int64)  # a new row may begin anywhere
+    rises[first - 1] = True
+    if not rises.all() or int(indices.max()) >= d:
+        raise SnapshotError(_WRONG, owner="load")
+
+
+def _reopen(engine: Engine, line: list[Any], x: Row) -> None:
+    """Let one question wait."""
+    *asked, by_rule, period, switched, level = line if len(line) == 11 else [*line[:6], None, *line[6:], EARLIER]
+    ask = read_ask(asked)
+    number = count(ask.round, engine.round - 1)
+    if engine.answers is not None and engine.answers.multi:
+        ask = ask._replace(prediction=engine.answers.said(engine.answers.number(ask.prediction)))
+        known = True
+    else:
+        known = ask.prediction in (engine.classes or (-1, 1)) or (engine.most > 0 and ask.prediction is None)
+    if engine.regression:
+        known = ask.prediction == ask.margin
+    has_both = (ask.uncertainty is not None) == engine.has_uncertainty
+    if not (known and has_both and number not in engine.pending):
+        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
+    level = level if level == EARLIER else count(level, LEVELS - 1)
+    marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + LEVEL * level + PERIOD * count(period)
+    engine.pending[number] = (ask, x, marks)
+
+
+def read_ask(line: list[Any]) -> Ask:
+    """An open question from a header that may say anything; those of older files have no certainty."""
+    number, prediction, margin, uncertainty, chance, query, certainty = line if len(line) == 7 else [*line, None]
+    if not (_is_number(margin) and _is_share(chance)):
+        raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
+    if not (uncertainty is None or _is_number(uncertainty)) or not (certainty is None or _is_share(certainty)):
+        raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
+    if query is not True:
+        raise SnapshotError(f"round {number!r} has an open question that was never asked.", owner="load")
+    return Ask(count(number), prediction, margin, uncertainty, chance, query, certainty)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float and math.isfinite(value)
+
+
+def _is_share(value: Any) -> bool:
+    return type(value) is float and 0.0 <= value <= 1.0
