@@ -163,9 +163,11 @@ def lines(port: int, seconds: float) -> float:
 
 
 def prepare_questions(port: int, count: int) -> None:
-    body = b"".join(json.dumps({"x": X}).encode() + b"\n" for _ in range(count))
-    headers = {"Content-Type": "application/x-ndjson"}
-    httpx.post(f"http://127.0.0.1:{port}/v1/streams/answers/instances", content=body, headers=headers, timeout=120.0)
+    with httpx.Client(timeout=120.0) as http:
+        for _ in range(0, count, 1000):
+            body = (json.dumps({"x": X}).encode() + b"\n") * 1000
+            headers = {"Content-Type": "application/x-ndjson"}
+            http.post(f"http://127.0.0.1:{port}/v1/streams/answers/instances", content=body, headers=headers)
 
 
 def load_main(what: str, port: int, seconds: float) -> Any:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import threading
 import time
 
@@ -95,6 +96,23 @@ def test_many_lines_are_answered_in_order_and_none_is_lost(http, stream):
     assert [each["round"] for each in good] == list(range(19_998))
     again = http.post(path(stream, "/instances"), content=body, headers={"Content-Type": "application/x-ndjson"})
     assert sum(json.loads(line).get("again", False) for line in again.text.splitlines()) == 19_998
+
+
+def test_a_client_may_send_everything_before_it_reads(http, stream):
+    body = (b'{"x": [1]' + b" " * 200 + b"}\n") * 50_000  # more than what the system keeps, both ways
+    with socket.socket() as client:
+        for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            client.setsockopt(socket.SOL_SOCKET, buffer, 4096)
+        client.settimeout(30.0)
+        client.connect((http.base_url.host, http.base_url.port))
+        head = f"POST {path(stream, '/instances')} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
+        client.sendall(f"{head}content-type: application/x-ndjson\r\ncontent-length: {len(body)}\r\n\r\n".encode())
+        client.sendall(body)
+        found = bytearray()
+        while part := client.recv(1 << 20):
+            found += part
+    assert 49_500 < found.count(b'"round":') <= 50_000  # a few are cut in two by the chunks of the reply
+    assert b'"round":49999,' in found
 
 
 def test_refusals_are_problems_with_fields(http, stream):

@@ -41,7 +41,7 @@ def test_what_is_written_is_read_in_order(store):
 def test_events_are_found_by_key_and_by_question(store):
     store.write([event(1, 1, key="i:a", question=0), event(1, 2, key="a:b", question=0), event(2, 1, key="i:a")], [])
     reader = store.reader()
-    assert [each.seq for each in reader.by_keys(1, ["i:a", "a:b", "none"])] == [1, 2]
+    assert {each.seq for each in reader.by_keys(1, ["i:a", "a:b", "none"])} == {1, 2}
     assert [each.seq for each in reader.of_question(1, 0)] == [1, 2]
     assert reader.by_keys(1, [f"i:{i}" for i in range(2000)] + ["a:b"]) == [event(1, 2, key="a:b", question=0)]
     reader.close()

@@ -18,6 +18,7 @@ from .clock import Clock
 from .commits import Commits, Made
 from .errors import NotFoundError, StoppingError, StoreError
 from .events import Created, Fact, encoded, facts_of
+from .lookups import Lookups
 from .provenance import provenance
 from .recovery import created, looking, recovered
 from .settings import Settings
@@ -70,6 +71,7 @@ class Desk:
         """Recover every stream, then begin to commit and to tick."""
         self._reader = self._store.reader()
         self._other_reader = self._store.reader()
+        self._lookups = Lookups(self._other_reader, self._store.quick)
         self.clock.not_before(self._reader.last_time())
         went_on = []
         for event in created(self._reader):
@@ -172,7 +174,7 @@ class Desk:
 
         def make() -> Snapshot:
             model = pack()
-            self._tails.weigh(stream.number, len(model))
+            self._tails.weigh(stream.number, len(books) + len(model))
             return Snapshot(stream.number, seq, self._about, books, model)
 
         return make
@@ -251,9 +253,7 @@ class Desk:
     async def known(self, stream: Stream, keys: Sequence[str]) -> list[Event]:
         """The committed events of these keys."""
         with self.changing():
-            if self._store.quick:
-                return self._reader.by_keys(stream.number, keys)
-            return await asyncio.shield(asyncio.to_thread(self._other_reader.by_keys, stream.number, keys))
+            return await self._lookups.find(stream.number, keys)
 
     # Reading.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 TAIL = 25_000
 """So many events of all streams are after the last snapshots, unless snapshots are large; a start plays them again."""
 
-WORTH = 1_000
+WORTH = 20_000
 """To write so many bytes of a snapshot costs about as much as to play an event again."""
 
 

@@ -19,6 +19,7 @@ from ..uses import instances
 from ..uses.instances import Raw
 from .options import Options
 from .problems import problem_of, too_large
+from .unread import Unread
 
 NDJSON = "application/x-ndjson"
 MOST_LINES = 1_000
@@ -49,7 +50,8 @@ class Lines:
         headers = [(b"content-type", NDJSON.encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         queue: asyncio.Queue[Any] = asyncio.Queue(AHEAD)
-        answering = asyncio.ensure_future(self._answer(queue, send))
+        said = Unread(send, self._options.slowest)
+        answering = asyncio.ensure_future(self._answer(queue, said))
         last: AskwhenError | None = None
         try:
             last = await self._play(receive, queue)
@@ -57,8 +59,7 @@ class Lines:
             await queue.put(None)
             error = await answering
         last = error or last
-        body = b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n"
-        await send({"type": "http.response.body", "body": body, "more_body": False})
+        await said.end(b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n")
 
     async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
         """Read until the body ends; why, where it is not read to its end."""
@@ -85,25 +86,21 @@ class Lines:
                         return error
         return None
 
-    async def _answer(self, queue: asyncio.Queue[Any], send: Any) -> AskwhenError | None:
+    async def _answer(self, queue: asyncio.Queue[Any], said: Unread) -> AskwhenError | None:
         """Send what was committed, in order, until the end of the queue; why, where something was not."""
         failed: AskwhenError | None = None
-        gone = False
         while (played := await queue.get()) is not None:
             try:
                 found = await played
             except AskwhenError as error:
                 failed = failed or error
                 continue
-            said = []
+            lines = []
             for each in found:
                 self._line += 1
-                said.append(_encode(self._refused(each) if isinstance(each, AskwhenError) else each))
-            if failed is None and not gone:
-                try:
-                    await send({"type": "http.response.body", "body": b"\n".join([*said, b""]), "more_body": True})
-                except OSError:  # the client left; what it sent is played all the same
-                    gone = True
+                lines.append(_encode(self._refused(each) if isinstance(each, AskwhenError) else each))
+            if failed is None:
+                await said.add(b"\n".join([*lines, b""]))
         return failed
 
     def _read(self, line: bytes) -> Raw | AskwhenError:

@@ -23,6 +23,7 @@ CHECKPOINT_PAGES = 2_000
 
 _KEPT = 2
 _COLUMNS = "stream, seq, time, kind, question, key, facts, row, shown"
+_SELECT = f"select {_COLUMNS} from events"
 _OLDEST = (3, 51, 3)
 
 
@@ -146,10 +147,13 @@ class SqliteReader:
 
     def by_keys(self, stream: int, keys: Sequence[str]) -> list[Event]:
         """The events that these keys made."""
-        found: list[Event] = []
-        for first in range(0, len(keys), 500):
-            part = keys[first : first + 500]
-            found += self._events(f"stream = ? and key in ({', '.join('?' * len(part))})", (stream, *part))
+        found: list[Event] = []  # without a hint SQLite reads the whole stream, where there are more than a few keys
+        for first in range(0, len(keys), 512):
+            part = keys[first : first + 512]
+            places = 1 << (len(part) - 1).bit_length()  # few different statements, which SQLite keeps prepared
+            wanted = [*part, *[part[0]] * (places - len(part))]
+            condition = f"indexed by events_by_key where stream = ? and key in ({', '.join('?' * places)})"
+            found += [Event(*row) for row in self._connection.execute(f"{_SELECT} {condition}", (stream, *wanted))]
         return found
 
     def of_question(self, stream: int, question: int) -> list[Event]:
@@ -178,7 +182,7 @@ class SqliteReader:
         return None if row is None else Snapshot(*row)
 
     def _events(self, condition: str, values: Sequence[Any]) -> list[Event]:
-        rows = self._connection.execute(f"select {_COLUMNS} from events where {condition}", values)
+        rows = self._connection.execute(f"{_SELECT} where {condition}", values)
         return [Event(*row) for row in rows]
 
     def close(self) -> None:

@@ -1,0 +1,70 @@
+"""What a client has not read yet of its reply.
+
+Most clients read nothing before they have sent everything. Were the service to wait for them it would stop reading, and
+both would wait for ever; so the reply is kept, up to a limit, while more of the request is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any
+
+MOST = 256 << 20
+"""Bytes that are kept for a client: the replies to more than a million lines."""
+
+PIECE = 1 << 20
+"""Bytes that a client must read before it is thought to be gone."""
+
+
+class Unread:
+    """Sends parts in order, beside whoever adds them. A client that left, or reads nothing for long, gets no more."""
+
+    def __init__(self, send: Any, patience: float) -> None:
+        self._send, self._patience = send, patience
+        self._parts: deque[bytes] = deque()
+        self._size = 0
+        self._changed = asyncio.Condition()
+        self._ended = self._gone = False
+        self._sending = asyncio.ensure_future(self._work())
+
+    async def add(self, part: bytes) -> None:
+        """Put a part at the end; waits where too much is unread."""
+        async with self._changed:
+            if self._gone:
+                return
+            self._parts.append(part)
+            self._size += len(part)
+            self._changed.notify_all()
+            await self._changed.wait_for(lambda: self._size <= MOST or self._gone)
+
+    async def end(self, part: bytes) -> None:
+        """The last part; waits until all is sent, or the client is gone."""
+        await self.add(part)
+        async with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+        await self._sending
+
+    async def _work(self) -> None:
+        while not self._gone:
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._parts or self._ended)
+                part = b"".join(self._parts)
+                self._parts.clear()
+                last = self._ended
+            try:
+                for first in range(0, len(part), PIECE):
+                    await self._say(part[first : first + PIECE], True)
+                if last:
+                    await self._say(b"", False)
+                    return
+            except (OSError, TimeoutError):  # what the client sent is played all the same
+                self._gone = True
+            async with self._changed:
+                self._size -= len(part)
+                self._changed.notify_all()
+
+    async def _say(self, part: bytes, more: bool) -> None:
+        said = {"type": "http.response.body", "body": part, "more_body": more}
+        await asyncio.wait_for(self._send(said), self._patience)
