@@ -7,8 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from askwhen.algorithms import algorithm
 from askwhen.data import hash_text
 from askwhen.errors import InputError
+from askwhen.prepare import Prepare
 from askwhen.service.errors import ConflictError, NotFoundError, StoreError
 from askwhen.service.settings import Budget, Features, Settings, check_settings
 from askwhen.service.stream import Stream
@@ -229,10 +231,34 @@ def test_algorithms_go_by_name_with_their_letters():
         ({"algorithm": "none"}, "there is no 'none'"),
         ({"algorithm": "regression"}, "predicts numbers"),
         ({"budget": Budget(rate=3.0)}, "rate must be a number above 0 and at most 1"),
-        (
-            {"labels": LABELS[5], "algorithm": "perceptron-ss"},
-            "more than two labels, or open ones, go with the default algorithm",
-        ),
+        ({"labels": LABELS[5], "letters": {"q": 7.0}}, "takes rate, got 'q'"),
+        ({"algorithm": "random", "budget": Budget(per=3600.0, count=5)}, "a rule of its own"),
+        ({"algorithm": "random", "budget": Budget(rate=0.2, most=5)}, "a rule of its own"),
+        ({"labels": LABELS[5], "letters": {"rate": 0.5}}, "give either rate or a share"),
     ):
         with pytest.raises(InputError, match=said):
             Log(msgspec.structs.replace(settings(), **wrong))
+
+
+@pytest.mark.parametrize(
+    "name", ["random", "auto-lasec", "perceptron", "perceptron-ss", "lasec-ss", "passive-aggressive"]
+)
+@pytest.mark.parametrize("k", [5, 4])
+def test_every_algorithm_takes_several_labels(name, k):
+    rng = np.random.default_rng(2)
+    log = Log(settings(k, algorithm=name, grace=0.0))
+    sampler = algorithm(name).build(share=0.3, prepare=Prepare(), seed=7, classes="open" if k == 4 else LABELS[5])
+    for i in range(60):
+        x = rng.standard_normal(4)
+        _, fact = log.stream.play(x, None, None, float(i))
+        ask = sampler.ask(x)
+        assert (fact.prediction, fact.margin, fact.asked) == (ask.prediction, ask.margin, ask.query)
+        if ask.query:
+            label = LABELS[k][int(np.argmax(x))]
+            log.stream.answer(fact.round, "ann", label, float(i), None, None)
+            sampler.tell(ask, label)
+        log.commit()
+    assert sampler.questions > 5
+    again = log.fresh()
+    again.read(log.events)
+    assert bits(again.model.sampler) == bits(sampler)

@@ -18,7 +18,7 @@ from ..rules import BudgetRule
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
-from .settings import MOST_OPEN, OPEN, Settings
+from .settings import MOST_OPEN, OPEN, Budget, Settings
 
 _AHEAD = 256
 
@@ -109,23 +109,33 @@ def build(settings: Settings) -> Sampler:
     """A sampler that has played no round."""
     if settings.seed is None:
         raise InputError("the stream has no seed.", owner="stream")
-    budget, kind, several = settings.budget, algorithm(settings.algorithm), has_classes(settings)
-    rate = most = rule = None
-    if budget is not None:
-        timed = budget.per is not None or budget.count is not None
-        rule = BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
-        rate, most = (None, None) if timed else (budget.rate, budget.most)
-    if several and (settings.algorithm.lower() != "default" or settings.raw):
-        raise InputError("more than two labels, or open ones, go with the default algorithm, not raw.", owner="stream")
-    if several:
-        classes = OPEN if settings.labels == OPEN else list(settings.labels)
-        return Sampler(rule=rule, classes=classes, most_classes=MOST_OPEN, seed=settings.seed)
+    kind, budget = algorithm(settings.algorithm), settings.budget
     prepare = None if settings.raw else Prepare()
-    if budget is not None and rate is None:
-        made = kind.build(settings.letters, share=0.5, prepare=prepare, seed=settings.seed)
-        made = Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed)
+    classes: Any = None
+    if has_classes(settings):
+        classes = OPEN if settings.labels == OPEN else list(settings.labels)
+    given: dict[str, Any] = {"prepare": prepare, "seed": settings.seed, "classes": classes}
+    if budget is None:
+        made = kind.build(settings.letters, **given)
+    elif budget.per is None and budget.count is None:
+        made = kind.build(settings.letters, share=budget.rate, most=budget.most, **given)
     else:
-        made = kind.build(settings.letters, share=rate, most=most, prepare=prepare, seed=settings.seed)
+        made = kind.build(settings.letters, share=0.5, **given)
     if made.classes is None:
         raise InputError(f"{settings.algorithm} predicts numbers, and streams have labels.", owner="stream")
-    return made
+    rule = made.rule
+    if budget is not None and not isinstance(rule, BudgetRule) and budget != Budget(rate=budget.rate):
+        raise InputError(
+            f"{settings.algorithm} asks by a rule of its own: its budget is a rate, without most, per and count.",
+            owner="stream",
+            parameter="budget",
+        )
+    if budget is not None and isinstance(rule, BudgetRule):
+        rule = rule_of_budget(budget)
+    most = {"most_classes": MOST_OPEN} if classes == OPEN else {}
+    return Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, **most)
+
+
+def rule_of_budget(budget: Budget) -> BudgetRule:
+    """The rule that spends a budget."""
+    return BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
