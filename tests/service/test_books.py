@@ -248,3 +248,47 @@ def test_open_labels_come_to_be_as_they_are_given():
     desk.books.check_label("7", "answer")
     with pytest.raises(InputError, match="the stream has 100 labels already, and 'more' is none of them"):
         desk.books.check_label("more", "answer")
+
+
+def test_an_undo_lets_a_question_expire_all_the_same():
+    desk = Desk(questions=1, forget=1.0, lease=1.0)
+    desk.next("ann")
+    desk.answer(0, "ann")
+    assert desk.later(1.5) == []
+    desk.undo("ann")
+    assert desk.later(1.5) == [(0, Forgotten("it expired without an answer"))]
+
+
+def test_what_can_still_be_undone_is_not_told_when_a_question_expires():
+    desk = Desk(questions=1, slots=3, forget=2.0, grace=20.0)
+    desk.now = 1.3
+    desk.answer(0, "ann", "b")
+    assert desk.later(1.2) == []
+    assert desk.undo("ann", 0) == (False, [])
+    desk.answer(0, "ann", "c")
+    assert desk.later(20.0) == [(0, Told("c"))]
+
+
+def test_a_few_answers_reach_the_adjudicator_when_a_question_expires():
+    desk = Desk(questions=1, slots=3, decide="adjudicator", forget=5.0, grace=0.0)
+    desk.answer(0, "ann", "a")
+    desk.answer(0, "bob", "a")
+    assert desk.later(6.0) == [(0, Disputed())]
+    assert desk.next("cid") is None
+    with pytest.raises(ConflictError, match="waits for a reviewer"):
+        desk.answer(0, "cid")
+    again = Books(desk.books.settings, desk.closed.get, desk.books.dump())
+    assert again.next("cid", desk.now) is None
+    desk.do(desk.books.review(0, "rev", "b"))
+    assert list(desk.books.settled(desk.books.questions[0], "b", "")) == [(0, Told("b"))]
+
+
+def test_annotators_do_not_overrule_a_reviewer():
+    desk = Desk(questions=1, grace=0.0)
+    desk.answer(0, "ann", "a")
+    assert desk.later() == [(0, Told("a"))]
+    desk.do(desk.books.review(0, "rev", "b"))
+    with pytest.raises(ConflictError, match="a reviewer has decided"):
+        desk.books.undo(0, "ann", desk.now)
+    with pytest.raises(ConflictError, match="a reviewer has decided"):
+        desk.books.answer(0, "bob", "a", desk.now)

@@ -10,12 +10,12 @@ import pytest
 
 from askwhen.errors import InputError
 from askwhen.service import desk as desks
-from askwhen.service import tails
+from askwhen.service import exports, tails
 from askwhen.service.desk import Desk
 from askwhen.service.errors import ConflictError, NotFoundError, StoppingError, StoreError
 from askwhen.service.remaking import Remaking
 from askwhen.service.store import open_store
-from askwhen.service.uses import instances, questions, replaying, streams
+from askwhen.service.uses import instances, questions, replaying, reports, streams
 from askwhen.service.uses.instances import Raw
 from tests.service import history
 from tests.service.desks import Time, open_desk, run, settings
@@ -317,5 +317,48 @@ def test_replay_without_corrections_gives_the_same_model(address):
             before = bits(stream.model.sampler)
             await replaying.replay(desk, stream, "me")
             assert bits(stream.model.sampler) == before
+
+    run(play())
+
+
+def test_after_a_replay_corrections_are_of_what_the_new_model_knows(address):
+    async def say(desk, stream, time, round, label=None):
+        """Undo what was said, and say something else."""
+        if label is None:
+            await questions.undo(desk, stream, round, "ann")
+        else:
+            await questions.answer(desk, stream, round, "ann", label)
+        time.now += 1.0
+        desk.tick()
+        await desk.commits.settled()
+
+    def known(desk, stream):
+        with contextlib.closing(desk.reader()) as reader:
+            (rows,) = exports.chunks(reader, stream.number, "labels", 0, stream.seq)
+        return {row["question"]: (row["told"], row["label"], row["corrected"]) for row in rows}
+
+    async def play():
+        time = Time()
+        async with open_desk(address, time, crash=True) as desk:
+            stream = await streams.create(desk, "mails", settings(grace=0.0, algorithm="perceptron", budget=None))
+            for i in range(2):
+                await instances.play(desk, stream, Raw(X[i].tolist()))
+                await say(desk, stream, time, i, "ham")
+                await say(desk, stream, time, i)
+            await say(desk, stream, time, 0, "spam")
+            assert await replaying.replay(desk, stream, "me") == 1  # of 0 it knows spam, of 1 nothing
+            assert known(desk, stream) == {0: ("spam", "spam", False), 1: (None, None, False)}
+            await say(desk, stream, time, 0)
+            await say(desk, stream, time, 0, "ham")  # as the first model was told
+            await say(desk, stream, time, 1, "ham")
+            wanted = {0: ("spam", "ham"), 1: (None, "ham")}
+            assert {i: (each.model, each.label) for i, each in stream.books.kept.corrections.items()} == wanted
+            assert known(desk, stream) == {0: ("spam", "ham", True), 1: (None, "ham", True)}
+        async with open_desk(address, time) as desk:
+            stream = desk.stream("mails")
+            assert {i: (each.model, each.label) for i, each in stream.books.kept.corrections.items()} == wanted
+            assert (await reports.report(desk, stream, 0.95))["accuracy"]["answered"] == 2
+            assert await replaying.replay(desk, stream, "me") == 2
+            assert stream.books.kept.corrections == {}
 
     run(play())

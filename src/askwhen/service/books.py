@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from .errors import ConflictError
 from .events import Answered, Corrected, Disputed, Fact, Forgotten, Leased, Released, Reviewed, Skipped, Told, Undone
 from .ledger import Ledger
-from .questions import DISPUTED, NO_LABEL, Question, decision
+from .questions import DISPUTED, NO_LABEL, Answer, Question, decision
 
 MOST_LEASES = 3
 """That one person holds at once: the question shown, and those fetched ahead."""
@@ -88,12 +88,14 @@ class Books(Ledger):
         slot = question.slot_of(annotator)
         if slot is None or question.slots[slot].answer is None:
             raise ConflictError(f"{annotator} has no answer to this question.", owner="undo")
+        if question.reviewed:
+            raise ConflictError("a reviewer has decided this question.", owner="undo")
         return round, Undone(slot, annotator, now + self.settings.lease, question.told)
 
     def review(self, round: int, annotator: str, label: str | None) -> Happening:
         """Decide what the label is, whatever the answers say."""
         question = self.find(round)
-        if not question.is_full and not question.told:
+        if not (question.is_full or question.told or question.disputed):
             raise ConflictError("the question is not answered yet, so that there is nothing to review.", owner="review")
         return round, Reviewed(annotator, label)
 
@@ -103,25 +105,29 @@ class Books(Ledger):
         self._early.clear()
         for round in looked:
             question = self.questions.get(round)
-            if question is not None and question.is_full and not question.disputed:
-                grace = self.settings.grace
-                if all(each.settled or now >= each.time + grace for each in question.answers):
-                    yield from self._concluded(question)
+            if question is None or not question.is_full or question.disputed:
+                continue
+            if all(self._is_final(each, now) for each in question.answers):
+                yield from self._concluded(question)
         for round in self._expiries.due(now):
             question = self.questions.get(round)
             if question is None or question.is_full or question.told:
                 continue
             ends = [slot.until for slot in question.slots if slot.is_held(now)]
+            ends += [each.time + self.settings.grace for each in question.answers if not self._is_final(each, now)]
             if ends:
                 self._expiries.add(min(ends), round)
             elif question.answers:
-                found = decision(question.answers, self.settings.decide)
-                yield round, Told(found) if isinstance(found, str) else Forgotten(EXPIRED)
+                yield from self._concluded(question)
             else:
                 yield round, Forgotten(EXPIRED)
 
+    def _is_final(self, answer: Answer, now: float) -> bool:
+        """Whether an answer can no longer be undone without a correction."""
+        return answer.settled or now >= answer.time + self.settings.grace
+
     def _concluded(self, question: Question) -> Iterator[Happening]:
-        """What the answers to a full question come to."""
+        """What the answers to a question come to, which is full or was open for long enough."""
         found = decision(question.answers, self.settings.decide)
         if found is DISPUTED:
             yield question.round, Disputed()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .events import Answered, Corrected, Forgotten, Instance, Reviewed, Told, Undone, facts_of
@@ -48,13 +48,16 @@ Row = dict[str, Any]
 def chunks(reader: Reader, stream: int, table: str, after: int, until: int) -> Iterator[list[Row]]:
     """The rows of a table after an event, up to another, a chunk at a time."""
     kinds = ("answered",) if table == "labels" else ("instance",)
+    replays = [event.seq for event in reader.events(stream, 0, 1 << 62, ("replayed",))] if table == "labels" else []
     while True:
         events = reader.events(stream, after, CHUNK, kinds)
         if not events:
             return
         after = events[-1].seq
         if table == "labels":
-            rows = [labelled(event, reader.of_question(stream, event.question or 0), until) for event in events]
+            rows = [
+                labelled(event, reader.of_question(stream, event.question or 0), until, replays) for event in events
+            ]
         else:
             rows = [_row(event, TABLES[table]) for event in events]
         yield [row for row in rows if row["seq"] <= until]
@@ -68,8 +71,8 @@ def _row(event: Event, columns: dict[str, type]) -> Row:
     return {name: found[name] if name in found else getattr(fact, name) for name in columns}
 
 
-def labelled(event: Event, history: list[Event], until: int) -> Row:
-    """An answer, and what became of its question by now."""
+def labelled(event: Event, history: list[Event], until: int, replays: Sequence[int] = ()) -> Row:
+    """An answer, and what became of its question by now; ``replays`` are the events that made the model again."""
     answer: Answered = facts_of(event)
     row: Row = {
         "seq": event.seq,
@@ -85,9 +88,13 @@ def labelled(event: Event, history: list[Event], until: int) -> Row:
         "corrected": False,
         "reviewer": None,
     }
+    left = [replay for replay in replays if replay <= until]
     for other in history:
         if other.seq > until:
             break
+        while left and left[0] < other.seq:
+            left.pop(0)
+            row["told"] = row["label"]
         fact = facts_of(other)
         if isinstance(fact, Instance):
             row["id"] = None if other.key is None else other.key[2:]
@@ -102,5 +109,7 @@ def labelled(event: Event, history: list[Event], until: int) -> Row:
             row["reviewer"] = fact.annotator
         elif isinstance(fact, Forgotten):
             row["label"] = row["told"] = None
+    if left:
+        row["told"] = row["label"]
     row["corrected"] = row["label"] != row["told"]
     return {name: row[name] for name in LABELS}

@@ -57,9 +57,9 @@ class Ledger:
                 self._graces.add(slot.answer.time + settings.grace, question.round)
                 if slot.answer.settled:
                     self._early.append(question.round)
-        if settings.forget is not None and not question.disputed:
-            self._expiries.add(question.opened + settings.forget, question.round)
-        if any(slot.answer is None for slot in question.slots):
+        if not question.disputed:
+            self._expire(question)
+        if not question.is_full and not question.disputed:
             self._queue.add(question)
 
     def dump(self) -> Kept:
@@ -103,8 +103,12 @@ class Ledger:
         self.questions[fact.round] = question
         self.kept.asked += 1
         self._queue.add(question)
+        self._expire(question)
+
+    def _expire(self, question: Question) -> None:
+        """Let a question be forgotten in time, where the stream says so."""
         if self.settings.forget is not None:
-            self._expiries.add(time + self.settings.forget, fact.round)
+            self._expiries.add(question.opened + self.settings.forget, question.round)
 
     def apply(self, round: int, fact: Fact, time: float) -> Question:
         """Make it happen to a question; what it is now."""
@@ -192,14 +196,16 @@ class Ledger:
         if question.round in recent:
             recent.remove(question.round)
         self._hold(question, fact.annotator, fact.until, time)
+        self._expire(question)
 
     def _disputed(self, question: Question, fact: Disputed, time: float) -> None:
         question.disputed = True
         self._count(question)
+        self._queue.remove(question)
 
     def _reviewed(self, question: Question, fact: Reviewed, time: float) -> None:
         self._know(fact.label)
-        question.disputed = False
+        question.disputed, question.reviewed = False, True
 
     def _told(self, question: Question, fact: Told, time: float) -> None:
         question.told, question.model, question.label = True, fact.label, fact.label

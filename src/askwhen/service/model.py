@@ -132,8 +132,7 @@ def build(settings: Settings) -> Sampler:
         )
     if budget is not None and isinstance(rule, BudgetRule):
         rule = rule_of_budget(budget)
-    most = {"most_classes": MOST_OPEN} if classes == OPEN else {}
-    return Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, **most)
+    return Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
 
 
 def rule_of_budget(budget: Budget) -> BudgetRule:

@@ -41,7 +41,8 @@ class Question(msgspec.Struct):
     """An instance that is worth a label. ``round`` is its number; ``seq`` the event that has its instance.
 
     ``told`` says whether the model was told of it, ``model`` what, and ``label`` what is held to be its label by now;
-    ``closed`` that nobody is asked any more, and ``forgotten`` why the model got no label.
+    ``closed`` that nobody is asked any more, and ``forgotten`` why the model got no label; ``reviewed`` that a reviewer
+    has decided, whom annotators cannot overrule.
     """
 
     round: int
@@ -63,6 +64,7 @@ class Question(msgspec.Struct):
     model: str | None = None
     label: str | None = None
     counted: bool = False
+    reviewed: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -89,7 +91,7 @@ class Question(msgspec.Struct):
 
     def is_for(self, annotator: str, now: float) -> bool:
         """Whether somebody may get this question next."""
-        if annotator in self.skipped or self.free_slot(now) is None:
+        if annotator in self.skipped or self.disputed or self.free_slot(now) is None:
             return False
         mine = self.slot_of(annotator)
         return mine is None or self.slots[mine].is_free(now)
@@ -101,16 +103,26 @@ class Question(msgspec.Struct):
             raise ConflictError(f"{annotator} has answered this question already; undo that first.", owner=verb)
         if annotator in self.skipped:
             raise ConflictError(f"{annotator} has skipped this question, which is final.", owner=verb)
+        if self.reviewed:
+            raise ConflictError("a reviewer has decided this question.", owner=verb)
         if self.closed and not self.is_full:
             why = self.forgotten or "it was decided when its time was over"
             raise ConflictError(f"the question is closed: {why}.", owner=verb)
         if mine is not None:
             return mine
+        if self.disputed and not self.is_full:
+            raise ConflictError("the question waits for a reviewer.", owner=verb)
         free = self.free_slot(now)
         if free is None:
             why = "all slots are filled" if self.is_full else "somebody else holds the slot by now"
             raise ConflictError(f"the question cannot be taken: {why}.", owner=verb)
         return free
+
+
+def remade(question: Question) -> None:
+    """The model was made again from the labels that are held to be right: what it knows of a question it was told."""
+    if question.told:
+        question.model = question.label
 
 
 def decision(answers: list[Answer], decide: str) -> str | object:

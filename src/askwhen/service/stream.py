@@ -30,7 +30,7 @@ from .events import (
 from .features import Reader
 from .kept import Kept
 from .model import Model
-from .questions import Question
+from .questions import Question, remade
 from .settings import Settings
 from .store.rows import Event
 
@@ -45,7 +45,7 @@ Played = tuple[Event, Instance]
 
 
 class State(msgspec.Struct):
-    """What a snapshot has of a stream, beside its model."""
+    """What a snapshot has of a stream, beside its model. ``replays`` are the events that made the model again."""
 
     name: str
     books: Kept
@@ -53,6 +53,7 @@ class State(msgspec.Struct):
     time: float = 0.0
     paused: bool = False
     archived: bool = False
+    replays: list[int] = []
 
 
 class Stream:
@@ -237,9 +238,15 @@ class Stream:
         """A closed question, from what the log says of it."""
         books, found = Books(self.settings, lambda _: None), None
         waiting = [event for event in self.out if event.question == round]
+        replays = iter([*self.state.replays, self.seq + 1])
+        replay = next(replays)
         for event in [*self._look_all(round), *waiting]:
             if event.seq > self.seq:
                 break
+            while replay < event.seq:
+                if found is not None:
+                    remade(found)
+                replay = next(replays)
             fact = facts_of(event)
             if isinstance(fact, Instance):
                 books.open(fact, event.seq, event.time)
@@ -247,6 +254,8 @@ class Stream:
             elif found is not None:
                 books.questions[round] = found
                 books.apply(round, fact, event.time)
+        if found is not None and replay <= self.seq:
+            remade(found)
         return found
 
     # Events, live and from the log.
@@ -263,7 +272,11 @@ class Stream:
         elif isinstance(fact, Changed):
             self.state.paused = event.kind == "paused"
             self.state.archived = event.kind == "archived"
-        elif not isinstance(fact, (Replayed, WentOn)):
+        elif isinstance(fact, Replayed):
+            self.state.replays.append(event.seq)
+            for question in self.books.questions.values():
+                remade(question)
+        elif not isinstance(fact, WentOn):
             raise StoreError(f"event {event.seq} of stream {self.name} is about nothing.", owner="serve")
         self.seq, self.state.time = event.seq, event.time
 
