@@ -29,7 +29,7 @@ async def open_desk(address, time, play=True, crash=False):
         if crash:
             desk._ticking.cancel()
             await desk.commits.close()
-            for each in (desk._reader, desk._other_reader, desk._store):
+            for each in (desk._reader, desk._other_reader, desk._event_reader, desk._store):
                 each.close()
         else:
             await desk.close()

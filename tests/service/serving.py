@@ -29,7 +29,8 @@ class Server:
         self.process = None
 
     def start(self, wait=True, before=()):
-        command = [sys.executable, "-m", "askwhen", "serve", "--db", self.db, "--port", str(self.port), *self.options]
+        db = [] if "--demo" in self.options else ["--db", self.db]
+        command = [sys.executable, "-m", "askwhen", "serve", *db, "--port", str(self.port), *self.options]
         with open(self.log_path, "a") as log:
             self.process = subprocess.Popen([*before, *command], stdout=log, stderr=log)
         if wait:

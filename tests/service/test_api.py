@@ -89,7 +89,7 @@ def test_many_lines_are_answered_in_order_and_none_is_lost(http, stream):
     reply = http.post(path(stream, "/instances"), content=parts(), headers={"Content-Type": "application/x-ndjson"})
     found = [json.loads(line) for line in reply.text.splitlines()]
     assert len(found) == len(lines)
-    assert found[7]["error"]["detail"] == "x[0] must be an array of numbers, got a text."
+    assert found[7]["error"]["detail"] == "x[0] must be a number, got a text."
     assert (found[8]["error"]["line"], found[8]["error"]["status"]) == (9, 422)
     good = [each for each in found if "error" not in each]
     assert [each["id"] for each in good] == [f"n{i}" for i in range(20_000) if i not in (7, 8)]
@@ -331,7 +331,7 @@ def test_it_stops_at_once_with_listeners_open(tmp_path):
 def test_the_demo_moves_by_itself(tmp_path):
     with Server(tmp_path / "unused.db", "--demo") as server, httpx.Client(base_url=server.url, timeout=30.0) as http:
         end = time.monotonic() + 30.0
-        while http.get("/v1/streams/demo").json()["told"] < 3:
+        while http.get("/v1/streams/demo").json().get("told", 0) < 3:
             assert time.monotonic() < end
             time.sleep(0.2)
         found = http.get("/v1/streams/demo/agreement").json()

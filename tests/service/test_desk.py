@@ -134,16 +134,63 @@ def test_a_retry_gets_the_first_answer_again_and_plays_nothing(address):
             receipt = await questions.answer(desk, stream, 0, "ann", "ham", "k")
             assert (await questions.answer(desk, stream, 0, "ann", "ham", "k")).again
             for round, who in ((1, "ann"), (0, "bob")):
-                with pytest.raises(ConflictError, match="this key was used for another answer"):
+                with pytest.raises(ConflictError, match="this key was used for something else"):
                     await questions.answer(desk, stream, round, who, "ham", "k")
+            with pytest.raises(ConflictError, match="this key was used for another answer"):
+                await questions.answer(desk, stream, 0, "ann", "spam", "k")
             await desk.commits.settled()
         async with open_desk(address, time) as desk:
             stream = desk.stream("mails")
             again = await instances.play(desk, stream, Raw([1.0, 2.0], "a"))
             assert (again.again, again.margin, again.round) == (True, first.margin, 0)
-            again = await questions.answer(desk, stream, 0, "ann", "spam", "k")
+            again = await questions.answer(desk, stream, 0, "ann", "ham", "k")
             assert (again.again, again.time, again.label) == (True, receipt.time, "ham")
             assert stream.state.round == 3
+            await questions.undo(desk, stream, 0, "ann")
+            with pytest.raises(ConflictError, match="undone since"):
+                await questions.answer(desk, stream, 0, "ann", "ham", "k")
+
+    run(play())
+
+
+def test_whatever_a_person_does_is_done_once(address):
+    async def play():
+        time = Time()
+        async with open_desk(address, time, crash=True) as desk:
+            given = settings(budget=None, algorithm="perceptron", slots=2)
+            stream = await streams.create(desk, "mails", given, "made")
+            assert await streams.create(desk, "mails", given, "made") is stream
+            with pytest.raises(ConflictError, match="another stream"):
+                await streams.create(desk, "other", given, "made")
+            await instances.play_all(desk, stream, [Raw([float(i), 1.0]) for i in range(6)])
+            shown = [await questions.next_question(desk, stream, "ann", key) for key in ("1", "1", "2", "1")]
+            assert [each.question for each in shown] == [0, 0, 1, 0]
+            for _ in range(2):
+                await questions.release(desk, stream, 0, "ann", "r")
+                await questions.skip(desk, stream, 1, "ann", "s")
+            for round in (2, 3):
+                await questions.answer(desk, stream, round, "ann", "ham")
+            undone = [await questions.undo(desk, stream, None, "ann", "u") for _ in range(2)]
+            assert [each.question for each in undone] == [3, 3]
+            with pytest.raises(ConflictError, match="something else"):
+                await questions.undo(desk, stream, 2, "ann", "u")
+            await desk.commits.settled()
+            before = stream.seq
+        async with open_desk(address, time) as desk:
+            stream = desk.stream("mails")
+            assert await streams.create(desk, "mails", given, "made") is stream
+            assert (await questions.next_question(desk, stream, "ann", "2")).question == 1
+            assert (await questions.undo(desk, stream, None, "ann", "u")).question == 3
+            assert stream.seq == before
+            twice = [Raw([1.0], "x"), Raw([1.0, 2.0], "x"), Raw([1.0, 2.0], "x")]  # the first has too few features
+            refused, played, again = await instances.play_all(desk, stream, twice)
+            assert isinstance(refused, InputError)
+            assert (played.again, again.again, again.round) == (False, True, played.round)
+            deep = [0]
+            for _ in range(40):
+                deep = [deep]
+            with pytest.raises(InputError, match="at most 32 deep"):
+                await instances.play(desk, stream, Raw([1.0, 2.0], show=deep))
 
     run(play())
 

@@ -1,5 +1,6 @@
 """Errors of the disk, a full disk, and a commit whose reply never comes: the process stops, and nothing is lost."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -11,13 +12,17 @@ import subprocess
 import threading
 import time
 
+import apsw
 import httpx
 import pytest
 
 import askwhen as aw
+from askwhen.service.api.slow import Impatient
+from askwhen.service.errors import SlowError
 from askwhen.service.server import BROKEN
 from askwhen.service.store import open_store
 from tests.service import history
+from tests.service.desks import run
 from tests.service.nursery import Child, Nursery
 from tests.service.serving import Server, free_port
 from tests.small_disk import mounted
@@ -203,3 +208,90 @@ def test_a_clock_that_jumps_ends_no_lease_and_keeps_none():
     assert again.now() == 1010.0
     passed[0] += 5.0
     assert again.now() == 1015.0
+
+
+def test_one_file_by_two_names_has_one_server(tmp_path):
+    (tmp_path / "other.db").symlink_to(tmp_path / "log.db")
+    with Server(tmp_path / "log.db"):
+        other = Server(tmp_path / "other.db")
+        other.start(wait=False)
+        assert other.process.wait() == 1
+        assert "another process of askwhen serves" in other.log()
+
+
+def test_a_port_that_is_taken_is_said_in_one_sentence(tmp_path):
+    with Server(tmp_path / "log.db") as server:
+        other = Server(tmp_path / "other.db", port=server.port)
+        other.start(wait=False)
+        assert other.process.wait() == 1
+        assert f"cannot listen on 127.0.0.1, port {server.port}" in other.log()
+        assert "Traceback" not in other.log()
+
+
+def _damage(db, how_many):
+    connection = apsw.Connection(str(db))
+    newest = [seq for (seq,) in connection.execute("select seq from snapshots order by seq desc limit ?", (how_many,))]
+    for seq in newest:
+        connection.execute("update snapshots set model = x'00112233' where seq = ?", (seq,))
+    connection.close()
+
+
+@pytest.mark.parametrize("how_many", [1, 2])
+def test_a_damaged_snapshot_is_passed_over(tmp_path, how_many):
+    db = tmp_path / "log.db"
+    for _ in range(2):
+        with Server(db) as server, aw.Client(server.url) as client:
+            if not client.streams():
+                client.create("one", algorithm="perceptron", grace=0.0)
+            stream = client.stream("one")
+            for i in range(5):
+                stream.tell(stream.ask([float(i), 1.0]), "yes")
+            model = httpx.get(f"{server.url}/v1/streams/one/model").content
+            server.stop()
+    _damage(db, how_many)
+    with Server(db) as server:
+        assert httpx.get(f"{server.url}/v1/streams/one/model").content == model
+        assert "a snapshot cannot be read, and an older one is taken" in server.log()
+        httpx.post(f"{server.url}/v1/streams/one/replay").raise_for_status()
+        server.kill()
+    _damage(db, 1)
+    server = Server(db)
+    server.start(wait=False)
+    assert server.process.wait() == 1
+    assert "cannot be read, and its model does not follow from older ones; restore a backup." in server.log()
+    assert "Traceback" not in server.log()
+
+
+def test_a_file_that_cannot_be_written_is_refused_at_the_start(tmp_path):
+    db = tmp_path / "log.db"
+    with Server(db) as server:
+        server.stop()
+    if subprocess.run(["mount", "--bind", db, db], capture_output=True).returncode != 0:
+        pytest.skip("this user may not mount a file over itself, which makes it read-only even for root")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", db], check=True)
+        server = Server(db)
+        server.start(wait=False)
+        assert server.process.wait() == 1
+        assert "cannot be written." in server.log()
+    finally:
+        subprocess.run(["umount", db], check=True)
+
+
+def test_a_body_that_stops_coming_is_cut_off():
+    async def play():
+        parts, never = [{"type": "http.request", "body": b"{", "more_body": True}], asyncio.Event()
+
+        async def receive():
+            if parts:
+                return parts.pop()
+            return await never.wait()
+
+        async def app(scope, receive, send):
+            while (await receive())["more_body"]:
+                pass
+
+        with pytest.raises(SlowError, match="too slowly"):
+            await Impatient(app, 0.05)({"type": "http"}, receive, None)
+
+    run(play())

@@ -78,7 +78,7 @@ def test_a_reader_cannot_write(store):
 
 def test_a_second_process_is_refused(store, address, monkeypatch):
     monkeypatch.setattr(postgresql, "PATIENCE", 0.2)
-    with pytest.raises(StoreError, match=r"another process of askwhen serves .*; stop it first, or ask it"):
+    with pytest.raises(StoreError, match=r"another process of askwhen serves .*; stop it first, or give its address"):
         open_store(address)
 
 

@@ -174,8 +174,8 @@ def test_text_is_hashed_as_the_library_does():
     ("features", "x", "said"),
     [
         (Features(), "text", "x must be an array of numbers, got a text."),
-        (Features(), [1.0, True], r"x\[1\] must be an array of numbers, got a truth value."),
-        (Features(), [1.0, None], r"x\[1\] must be an array of numbers, got nothing."),
+        (Features(), [1.0, True], r"x\[1\] must be a number, got a truth value."),
+        (Features(), [1.0, None], r"x\[1\] must be a number, got nothing."),
         (Features(), [], "x must have between 1 and 100,000 numbers, got 0."),
         (Features(), [10**400], "x must have numbers that a double can hold."),
         (Features(), [float("inf")], "x must have finite numbers."),
@@ -216,7 +216,7 @@ def test_input_of_every_kind_becomes_features():
         ({"slots": 0}, "slots must be between 1 and 99, got 0."),
         ({"grace": -1.0}, "grace must be a number of seconds between 0 and 86400, got -1.0."),
         ({"features": Features(kind="mixed")}, "mixed features need both text and names."),
-        ({"features": Features(names=["a", "a"])}, "names must be at most 10,000 different names"),
+        ({"features": Features(names=["a", "a"])}, "names and text must be at most 10,000 different names"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(given, said):

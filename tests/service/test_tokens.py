@@ -11,7 +11,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.service.api.door import Pace
-from askwhen.service.errors import NotAllowedError, NotSignedInError, TooManyError
+from askwhen.service.errors import ConflictError, NotAllowedError, NotSignedInError, TooManyError
 from askwhen.service.server import is_public
 from askwhen.service.tokens import Tokens, new_token
 from tests.service.serving import Server
@@ -186,6 +186,74 @@ def test_replay_and_tokens_work_on_a_database_that_nobody_serves(tmp_path):
     assert "there is no stream 'none'" in command("replay", "none", "--db", db).stderr
     made = json.loads(command("token", "make", "root", "--role", "admin", "--db", db, "--json").stdout)
     assert made["token"] in command("token", "list", "--db", db).stdout
+    assert "the last admin" in command("token", "revoke", made["token"], "--db", db).stderr
+    other = command("token", "make", "other", "--role", "admin", "--db", db)
+    assert other.returncode == 0
     assert command("token", "revoke", made["token"], "--db", db).returncode == 0
     with Server(db) as server:
         assert httpx.get(f"{server.url}/v1/streams").status_code == 401, "the door does not open again"
+
+
+def test_who_sees_what_people_do(server, admin):
+    secrets = {"admin": admin}
+
+    def get(role, path):
+        return httpx.get(f"{server.url}{path}", headers={"Authorization": f"Bearer {secrets[role]}"})
+
+    with aw.Client(server.url, admin) as client:
+        stream = client.create("seen", algorithm="perceptron", grace=0.0)
+        for role in ("producer", "annotator"):
+            made = client.send("POST", "/v1/tokens", json={"name": role, "roles": [role], "streams": ["seen"]})
+            secrets[role] = made["secret"]
+        ask = stream.ask([1.0])
+        stream.tell(ask, "yes")
+        path = f"/v1/streams/seen/questions/{ask.round}"
+        assert get("admin", path).json()["label"] == "yes"
+        assert get("producer", path).json()["label"] == "yes"
+        assert {"label", "guess"}.isdisjoint(get("annotator", path).json())
+        assert get("annotator", "/v1/streams/seen/events?after=0").status_code == 403
+        assert get("producer", "/v1/streams/seen/events?after=0&kinds=answered").status_code == 422
+        headers = {"Authorization": f"Bearer {secrets['producer']}"}
+        with httpx.stream("GET", f"{server.url}/v1/streams/seen/events?after=0", headers=headers) as response:
+            seen = b""
+            for part in response.iter_bytes():
+                seen += part
+                if b"event: told" in seen:
+                    break
+        assert b"event: instance" in seen
+        assert b"answered" not in seen
+        assert httpx.get(f"{server.url}/metrics").status_code == 401
+        assert get("producer", "/metrics").status_code == 200
+
+
+def test_a_revoked_token_hears_no_more(server, secrets):
+    with aw.Client(server.url, secrets["admin"]) as client:
+        made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"]})
+        stream = client.create("heard", algorithm="perceptron")
+        headers = {"Authorization": f"Bearer {made['secret']}"}
+        with httpx.stream("GET", f"{server.url}/v1/streams/heard/events", headers=headers, timeout=20.0) as response:
+            heard = response.iter_bytes()
+            assert b"welcome" in next(heard)
+            stream.ask([1.0])
+            assert b"event: instance" in next(heard)
+            client.send("DELETE", f"/v1/tokens/{made['token']}")
+            stream.ask([1.0])
+            assert list(heard) == []
+
+
+def test_there_is_always_somebody_who_can_make_tokens(tmp_path):
+    with Server(tmp_path / "log.db") as server, aw.Client(server.url) as client:
+        client.create("one")
+        for given in ({"roles": ["admin"], "streams": ["one"]}, {"roles": ["admin"], "streams": []}):
+            with pytest.raises(aw.InputError):
+                client.send("POST", "/v1/tokens", json={"name": "a", **given})
+        made = client.send("POST", "/v1/tokens", json={"name": "a", "roles": ["admin"]})
+        with aw.Client(server.url, made["secret"]) as admin, pytest.raises(ConflictError, match="last admin"):
+            admin.send("DELETE", f"/v1/tokens/{made['token']}")
+
+
+def test_commands_do_not_make_a_database_by_mistake(tmp_path):
+    for words in (["replay", "one"], ["token", "list"], ["token", "revoke", "x"]):
+        done = command(*words, "--db", tmp_path / "typo.db")
+        assert (done.returncode, "there is no database" in done.stderr) == (1, True), done.stderr
+    assert list(tmp_path.iterdir()) == []

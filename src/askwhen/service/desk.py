@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import AskwhenError
 from .clock import Clock
 from .commits import Commits, Made
-from .errors import NotFoundError, StoppingError, StoreError
+from .errors import NotFoundError, StoppingError, StoreError, TooManyError
 from .events import Created, Fact, encoded, facts_of
 from .lookups import Lookups
 from .provenance import provenance
@@ -30,6 +30,8 @@ from .tokens import Tokens
 TICK = 0.2
 LONGEST_COMMIT = 60.0
 """Seconds after which a database that does not answer is taken for lost."""
+
+MOST_EXPORTS = 8
 
 SERVICE = 0
 """The number of the log of the service itself."""
@@ -64,13 +66,16 @@ class Desk:
         self._seq = 0
         self._about = provenance()
         self._tails = Tails()
-        self._in_flight: dict[tuple[int, str], asyncio.Future[Event]] = {}
+        self._listening = asyncio.Lock()
+        self._exports = 0
+        self._in_flight: dict[tuple[int, str], asyncio.Future[Any]] = {}
         self._watchers: dict[int, set[asyncio.Event]] = {}
 
     async def start(self, play: bool = True) -> None:
         """Recover every stream, then begin to commit and to tick."""
         self._reader = self._store.reader()
         self._other_reader = self._store.reader()
+        self._event_reader = self._store.reader()
         self._lookups = Lookups(self._other_reader, self._store.quick)
         self.clock.not_before(self._reader.last_time())
         went_on = []
@@ -108,8 +113,9 @@ class Desk:
         await self.commits.close()
         if self.broken is not None:
             return  # whatever the store would still write is not to be written
-        for reader in (self._reader, self._other_reader):
-            reader.close()
+        async with self._listening:
+            for reader in (self._reader, self._other_reader, self._event_reader):
+                reader.close()
         self._store.close()
 
     def crash(self, error: BaseException) -> None:
@@ -179,19 +185,22 @@ class Desk:
 
         return make
 
-    def note(self, kind: str, fact: Fact, snapshot: Made | None = None) -> asyncio.Future[None]:
+    def note(
+        self, kind: str, fact: Fact, snapshot: Made | None = None, key: str | None = None
+    ) -> tuple[Event, asyncio.Future[None]]:
         """Write an event into the log of the service itself."""
         self._seq += 1
-        event = Event(SERVICE, self._seq, self.clock.now(), kind, None, None, encoded(fact))
-        return self.commits.add([event], snapshot)
+        event = Event(SERVICE, self._seq, self.clock.now(), kind, None, key, encoded(fact))
+        return event, self.commits.add([event], snapshot)
 
-    async def add(self, stream: Stream) -> None:
+    async def add(self, stream: Stream, key: str | None = None) -> Event:
         """Take a new stream, with a snapshot that says what made it."""
         with self.changing():
             self._know(stream)
             fact = Created(stream.number, stream.name, stream.settings)
-            done = self.note("created", fact, self._snapshot(stream))
+            event, done = self.note("created", fact, self._snapshot(stream), key)
         await asyncio.shield(done)
+        return event
 
     async def _tick(self) -> None:
         while True:
@@ -215,51 +224,79 @@ class Desk:
 
     # Retries.
 
-    async def once(self, stream: Stream, key: str | None, act: Callable[[], Awaitable[Event]]) -> tuple[Event, bool]:
-        """Do something once: a key that was there before gets the first event again; whether it was."""
+    async def once(self, number: int, key: str | None, act: Callable[[], Awaitable[Any]]) -> tuple[Any, bool]:
+        """Do something once to a log: a key that was there before gets the first event again; whether it was.
+
+        ``act`` gives the event that has the key, or None where nothing was to be done.
+        """
         if key is None:
             return await act(), False
-        first = self.reserve(stream, key)
+        first = self.reserve(number, key)
         if first is not None:
             return await asyncio.shield(first), True
-        place = self._in_flight[stream.number, key]
+        place = self._in_flight[number, key]
         try:
-            found = await self.known(stream, [key])
+            found = await self.known(number, [key])
             event = found[0] if found else await act()
             place.set_result(event)
             return event, bool(found)
         finally:
-            self.free(stream, key)
+            self.free(number, key)
 
-    def reserve(self, stream: Stream, key: str) -> asyncio.Future[Event] | None:
+    def reserve(self, number: int, key: str) -> asyncio.Future[Event] | None:
         """Take a key, or get what whoever has it will come to."""
-        place = (stream.number, key)
+        place = (number, key)
         if place in self._in_flight:
             return self._in_flight[place]
         self._in_flight[place] = asyncio.get_running_loop().create_future()
         return None
 
-    def resolve(self, stream: Stream, key: str, event: Event) -> None:
+    def resolve(self, number: int, key: str, event: Event) -> None:
         """Tell those who wait for a key what it came to."""
-        self._in_flight[stream.number, key].set_result(event)
+        self._in_flight[number, key].set_result(event)
 
-    def free(self, stream: Stream, key: str) -> None:
+    def free(self, number: int, key: str) -> None:
         """Give a key back; those who wait are told to try again where nothing came of it."""
-        place = self._in_flight.pop((stream.number, key))
+        place = self._in_flight.pop((number, key))
         if not place.done():
             place.set_exception(StoppingError("the first try of this request failed; send it again.", owner="serve"))
             place.exception()
 
-    async def known(self, stream: Stream, keys: Sequence[str]) -> list[Event]:
+    async def known(self, number: int, keys: Sequence[str]) -> list[Event]:
         """The committed events of these keys."""
         with self.changing():
-            return await self._lookups.find(stream.number, keys)
+            return await self._lookups.find(number, keys)
 
     # Reading.
 
     def reader(self) -> Reader:
         """A new connection that only reads, for whoever reads much."""
         return self._store.reader()
+
+    @contextlib.asynccontextmanager
+    async def exporting(self) -> AsyncIterator[Reader]:
+        """The same for an export; refused where too many are under way, since a database has not many connections."""
+        if self._exports >= MOST_EXPORTS:
+            raise TooManyError(f"{MOST_EXPORTS} exports are under way; wait a moment.", owner="export")
+        self._exports += 1
+        try:
+            reader = await asyncio.to_thread(self._store.reader)
+            try:
+                yield reader
+            finally:
+                reader.close()
+        finally:
+            self._exports -= 1
+
+    async def news(self, stream: Stream, after: int, limit: int, kinds: tuple[str, ...]) -> tuple[list[Event], int]:
+        """The committed events after one of them, and up to which event these are all; one reader for all listeners."""
+        async with self._listening:
+            return await asyncio.shield(asyncio.to_thread(self._news, stream.number, after, limit, kinds))
+
+    def _news(self, number: int, after: int, limit: int, kinds: tuple[str, ...]) -> tuple[list[Event], int]:
+        last = self._event_reader.last(number)
+        found = self._event_reader.events(number, after, limit, kinds)
+        return found, found[-1].seq if len(found) == limit else last
 
     def new_stream(self, name: str, settings: Settings) -> Stream:
         """A stream with a log of its own, which nobody knows yet."""

@@ -41,6 +41,12 @@ class TooLargeError(ServiceError):
     status = 413
 
 
+class SlowError(ServiceError):
+    """The client did not send in time."""
+
+    status = 408
+
+
 class TooManyError(ServiceError):
     """Requests come faster than the service takes them."""
 

@@ -175,6 +175,9 @@ KINDS: dict[str, type[Fact]] = {
     "token revoked": TokenRevoked,
 }
 
+PERSONAL = frozenset({"leased", "released", "answered", "skipped", "undone", "disputed", "reviewed"})
+"""What single people do, which only reviewers see."""
+
 _encoder = msgspec.json.Encoder()
 _decoders = {kind: msgspec.json.Decoder(shape) for kind, shape in KINDS.items()}
 F = TypeVar("F", bound=Fact)

@@ -58,7 +58,7 @@ class Reader:
             raise InputError(f"x must have between 1 and {MOST_FEATURES:,} numbers, got {len(x)}.", owner="instance")
         strange = next((i for i, value in enumerate(x) if type(value) is not float and type(value) is not int), None)
         if strange is not None:
-            raise _wrong("an array of numbers", x[strange], f"x[{strange}]")
+            raise _wrong("a number", x[strange], f"x[{strange}]")
         return _finite(x)
 
     def _named(self, x: dict[str, Any], exact: bool) -> np.ndarray:

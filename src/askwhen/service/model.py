@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..algorithms import algorithm
 from ..engine.round import read_marks
@@ -21,6 +22,7 @@ from ..trace.trace import Ask
 from .settings import MOST_OPEN, OPEN, Budget, Settings
 
 _AHEAD = 256
+_MOST_WARMING = 20
 
 
 class Model:
@@ -138,3 +140,17 @@ def build(settings: Settings) -> Sampler:
 def rule_of_budget(budget: Budget) -> BudgetRule:
     """The rule that spends a budget."""
     return BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
+
+
+def warm(settings: Settings) -> None:
+    """Compile what the rounds of such a stream need, which takes seconds where the cache of the compiler is empty."""
+    x: Any = np.ones(3)
+    if settings.features.kind != "numbers":
+        x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))
+    scratch, label = build(settings), "a" if settings.labels == OPEN else settings.labels[0]
+    model = Model(settings, scratch)
+    for time in range(_MOST_WARMING):
+        ask, _ = model.ask(x, float(time))
+        if ask.query:
+            model.tell(ask.round, label)
+            return

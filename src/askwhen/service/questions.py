@@ -11,6 +11,9 @@ from .errors import ConflictError
 DISPUTED, NO_LABEL = object(), object()
 """What answers decide where they decide on no label: a reviewer must, or nobody knew."""
 
+UNPLAYED = -1
+"""In the place of the sampler's round, for a question of a round that this sampler has not played, or not asked in."""
+
 
 class Answer(msgspec.Struct):
     """What somebody said, and when; ``settled`` once it cannot be undone without a correction."""
@@ -119,8 +122,9 @@ class Question(msgspec.Struct):
         return free
 
 
-def remade(question: Question) -> None:
-    """The model was made again from the labels that are held to be right: what it knows of a question it was told."""
+def remade(question: Question, asked: bool) -> None:
+    """The model was made again from the labels that are held to be right, and would have asked this question or not."""
+    question.played = question.round if asked else UNPLAYED
     if question.told:
         question.model = question.label
 

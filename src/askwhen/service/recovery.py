@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+
+from ..errors import AskwhenError
+from .errors import StoreError
 from .events import Created, Instance, WentOn, facts_of
 from .provenance import differences
-from .store.rows import Event, Reader
+from .store.rows import ALL, Event, Reader, Snapshot
 from .stream import Stream
 
 CHUNK = 2_000
@@ -59,10 +63,9 @@ def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = 
         False goes on from the snapshot, without playing rounds again.
     """
     stream = Stream(fact.stream, fact.name, fact.settings, *looking(reader, fact.stream))
-    snapshot = reader.snapshot(fact.stream)
+    snapshot = _restored(stream, reader, say)
     first, other = 0, []
     if snapshot is not None:
-        stream.restore(snapshot.seq, snapshot.books, snapshot.model)
         first = snapshot.seq
         other = differences(snapshot.about, about)
     if play and not other:
@@ -74,6 +77,26 @@ def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = 
         return Recovered(stream, None, stream.seq - first)
     say("went on from a snapshot", {"stream": stream.name, "rounds": rounds, "why": why})
     return Recovered(stream, WentOn(why, rounds), stream.seq - first)
+
+
+def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
+    """Go back to the newest snapshot that can be read; which one. The log has everything that was before it, too."""
+    before = ALL
+    while (snapshot := reader.snapshot(stream.number, before)) is not None:
+        try:
+            stream.restore(snapshot.seq, snapshot.books, snapshot.model)
+            break
+        except (AskwhenError, msgspec.MsgspecError) as error:
+            said = {"stream": stream.name, "event": snapshot.seq, "said": str(error)}
+            say("a snapshot cannot be read, and an older one is taken", said)
+            before = snapshot.seq
+    if before < ALL and reader.events(stream.number, stream.seq, 1, ("replayed", "went on")):
+        raise StoreError(
+            f"the newest snapshots of stream {stream.name} cannot be read, and its model does not follow from older "
+            "ones; restore a backup.",
+            owner="serve",
+        )
+    return snapshot
 
 
 def skip_rounds(stream: Stream, events: Iterator[Event]) -> int:

@@ -15,19 +15,23 @@ from . import row_bytes
 from .events import Corrected, Forgotten, Instance, Told, facts_of
 from .kept import Kept
 from .model import Model
+from .questions import UNPLAYED
 from .settings import Settings
 from .store.rows import Event
 
 
 class Remaking:
-    """Follows a log. ``labels`` are those held to be right by now, by round; None where there is none."""
+    """Follows a log. ``labels`` are those held to be right by now, by round; None where there is none.
+
+    ``unasked`` has the rounds whose question the new model would not have asked, with the instance until it is told.
+    """
 
     def __init__(self, settings: Settings, labels: dict[int, str | None]) -> None:
         self.model = Model(settings)
         self.labels = labels
         self.told: dict[int, str | None] = {}
         self.seq = 0
-        self._unasked: dict[int, Any] = {}
+        self.unasked: dict[int, Any] = {}
 
     def follow(self, events: Iterable[Event]) -> None:
         """The next events of the log."""
@@ -45,22 +49,19 @@ class Remaking:
         if ask.query and not fact.asked:
             self.model.forget(ask.round)
         elif fact.asked and not ask.query:
-            self._unasked[fact.round] = x
+            self.unasked[fact.round] = x
 
     def _tell(self, round: int, told: str | None) -> None:
         label = self.labels.get(round, told)
-        x = self._unasked.pop(round, None)
-        if x is None and label is not None:
-            self.model.tell(round, label)
-        elif x is None:
-            self.model.forget(round)
+        if round in self.unasked:
+            x, self.unasked[round] = self.unasked[round], None
+            if label is not None:
+                self.model.learn(x, label)
         elif label is not None:
-            self.model.learn(x, label)
+            self.model.tell(round, label)
+        else:
+            self.model.forget(round)
         self.told[round] = label
-
-    def has(self, round: int) -> bool:
-        """Whether the new model has a question open."""
-        return self.model.waits(round)
 
 
 def last_labels(events: Iterable[Event]) -> dict[int, str | None]:
@@ -76,6 +77,7 @@ def last_labels(events: Iterable[Event]) -> dict[int, str | None]:
 def settle(kept: Kept, made: Remaking) -> None:
     """Drop the corrections that the new model knows, in place."""
     for round, correction in list(kept.corrections.items()):
+        correction.played = UNPLAYED if round in made.unasked else round
         if round in made.told:
             correction.model = made.told[round]
             if correction.model == correction.label:

@@ -6,9 +6,11 @@ import asyncio
 import ipaddress
 import logging
 import os
+import socket
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import uvicorn
@@ -16,6 +18,7 @@ import uvicorn
 from ..errors import InputError
 from .api.app import create_app
 from .api.options import Options
+from .api.slow import Impatient
 from .desk import Desk
 from .json_log import log_to_stderr
 from .store import Store, open_store
@@ -89,22 +92,17 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         )
     log_to_stderr()
     store = open_store(serving.db)
-    server: _Server
 
     def stop(error: BaseException) -> None:
         # Those who wait are told so; then the process ends without another word to the database.
         threading.Timer(0.3, os._exit, (BROKEN,)).start()
 
-    def open_desk() -> Desk:
-        server.desk = Desk(store, stop=stop)
-        return server.desk
-
     if public and not _has_tokens(store):
         store.close()
         raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
-    app = create_app(open_desk, serving.options, serving.play)
+    desks: list[Desk] = []
     config = uvicorn.Config(
-        app,
+        Impatient(create_app(lambda: desks[0], serving.options), serving.options.slowest),
         host=serving.host,
         port=serving.port,
         access_log=False,
@@ -117,8 +115,25 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         lifespan="on",
     )
     server = _Server(config)
+    try:
+        listening = _listen(serving.host, serving.port)
+    except OSError as error:
+        store.close()
+        raise InputError(
+            f"cannot listen on {serving.host}, port {serving.port}: {error.strerror or error}.", owner="serve"
+        ) from error
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where it is installed
-        runner.run(_run(server, ready))
+
+        async def run() -> None:
+            desks.append(Desk(store, stop=stop))
+            try:
+                await desks[0].start(serving.play)
+            except BaseException:
+                store.close()
+                raise
+            await _run(server, desks[0], listening, ready)
+
+        runner.run(run())
     if not server.started:
         raise InputError("the service could not start; the log says why.", owner="serve")
 
@@ -130,17 +145,27 @@ def _has_tokens(store: Store) -> bool:
     return bool(found)
 
 
-async def _run(server: _Server, ready: Callable[[Desk], Awaitable[None]] | None) -> None:
-    task = asyncio.ensure_future(server.serve())
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at an address."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(address[:2], family=family, backlog=2048)
+
+
+async def _run(
+    server: _Server, desk: Desk, listening: socket.socket, ready: Callable[[Desk], Awaitable[None]] | None
+) -> None:
+    server.desk = desk
+    task = asyncio.ensure_future(server.serve([listening]))
     beside = None
     while not server.started and not task.done():
         await asyncio.sleep(0.02)
-    if server.started and server.desk is not None:
+    if server.started:
         config = server.config
-        facts = {"address": f"{'https' if config.ssl_certfile else 'http'}://{config.host}:{config.port}"}
-        log.info("serving", extra={"facts": facts | {"streams": len(server.desk.numbers)}})
+        port = listening.getsockname()[1]
+        facts = {"address": f"{'https' if config.ssl_certfile else 'http'}://{config.host}:{port}"}
+        log.info("serving", extra={"facts": facts | {"streams": len(desk.numbers)}})
         if ready is not None:
-            beside = asyncio.ensure_future(ready(server.desk))
+            beside = asyncio.ensure_future(ready(desk))
     try:
         await task
     finally:
@@ -148,12 +173,14 @@ async def _run(server: _Server, ready: Callable[[Desk], Awaitable[None]] | None)
             beside.cancel()
 
 
-def at_desk(db: str, act: Callable[[Desk], Awaitable[T]], play: bool = True) -> T:
-    """Do something to a database that no service has open."""
+def at_desk(db: str, act: Callable[[Desk], Awaitable[T]], make: bool = False) -> T:
+    """Do something to a database that no service has open; one that is not there is made only where that is meant."""
+    if not make and "://" not in db and not Path(db).exists():
+        raise InputError(f"there is no database {db}.", owner="db")
 
     async def go() -> T:
         desk = Desk(open_store(db))
-        await desk.start(play)
+        await desk.start()
         try:
             return await act(desk)
         finally:

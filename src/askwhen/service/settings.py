@@ -98,7 +98,7 @@ def _check_features(features: Features) -> None:
         _refuse("places", f"between 1 and {MOST_PLACES:,}", features.places)
     names = [*(features.names or []), *features.text]
     if len(names) > MOST_NAMES or len(set(names)) < len(names) or not all(names):
-        _refuse("names", f"at most {MOST_NAMES:,} different names, none of them empty", names[:5])
+        _refuse("names and text", f"at most {MOST_NAMES:,} different names, none of them empty", names[:5])
     if features.names == []:
         _refuse("names", "at least one name, or left out", [])
     if features.kind in ("hashed", "text") and (features.names or features.text):
@@ -115,7 +115,11 @@ def check_name(name: Any) -> None:
     """Refuse a name that could not stand in an address."""
     fine = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name[0] not in ".-"
     if not fine or not all(each.isascii() and (each.isalnum() or each in "._-") for each in name):
-        _refuse("name", f"1 to {LONGEST_NAME} letters, digits, dots, dashes and underscores, and begin with none", name)
+        _refuse(
+            "name",
+            f"1 to {LONGEST_NAME} letters, digits, dots, dashes and underscores, not beginning with a dot or dash",
+            name,
+        )
 
 
 def _refuse(parameter: str, expected: str, got: Any) -> None:

@@ -30,12 +30,9 @@ from .events import (
 from .features import Reader
 from .kept import Kept
 from .model import Model
-from .questions import Question, remade
+from .questions import UNPLAYED, Question, remade
 from .settings import Settings
 from .store.rows import Event
-
-UNPLAYED = -1
-"""In the place of the sampler's round, for a question of a round that this sampler has not played."""
 
 ASKED, COIN, SPENT = "worth asking", "the coin said no", "the budget is spent"
 
@@ -45,7 +42,11 @@ Played = tuple[Event, Instance]
 
 
 class State(msgspec.Struct):
-    """What a snapshot has of a stream, beside its model. ``replays`` are the events that made the model again."""
+    """What a snapshot has of a stream, beside its model.
+
+    ``replays`` are the events that made the model again, ``unasked`` the questions that the last model made so would
+    not have asked.
+    """
 
     name: str
     books: Kept
@@ -54,6 +55,7 @@ class State(msgspec.Struct):
     paused: bool = False
     archived: bool = False
     replays: list[int] = []
+    unasked: set[int] = set()
 
 
 class Stream:
@@ -97,8 +99,8 @@ class Stream:
 
     def restore(self, seq: int, books: bytes, model: bytes) -> None:
         """Go back to what a snapshot has."""
-        self.seq = seq
         self._begin(msgspec.json.decode(books, type=State), Model.load(self.settings, model))
+        self.seq = seq
 
     def take(self, model: Model) -> None:
         """Go on with another model."""
@@ -211,21 +213,19 @@ class Stream:
         self.tick(now)
         return event
 
-    def undo(self, round: int | None, annotator: str, now: float) -> tuple[Question, Undone]:
+    def undo(self, round: int | None, annotator: str, now: float, key: str | None = None) -> Event:
         """Take an answer back; where the model knew it, that is a correction."""
         happening = self.books.undo(round, annotator, self._now(now))
-        self.happen(happening, now)
+        event = self.happen(happening, now, key)
         round, fact = happening
-        assert isinstance(fact, Undone)
-        question = self.books.questions[round]
-        if fact.told:
-            self.happen(self.books.after_undo(question), now)
-        return question, fact
+        if isinstance(fact, Undone) and fact.told:
+            self.happen(self.books.after_undo(self.books.questions[round]), now)
+        return event
 
-    def review(self, round: int, annotator: str, label: str | None, now: float) -> Event:
+    def review(self, round: int, annotator: str, label: str | None, now: float, key: str | None = None) -> Event:
         """Decide what the label of a question is."""
         self.books.check_label(label, "review")
-        event = self.happen(self.books.review(round, annotator, label), now)
+        event = self.happen(self.books.review(round, annotator, label), now, key)
         question = self.books.questions[round]
         for happening in self.books.settled(question, label, "a reviewer said that it has none"):
             self.happen(happening, now)
@@ -245,7 +245,7 @@ class Stream:
                 break
             while replay < event.seq:
                 if found is not None:
-                    remade(found)
+                    remade(found, round not in self.state.unasked)
                 replay = next(replays)
             fact = facts_of(event)
             if isinstance(fact, Instance):
@@ -255,7 +255,7 @@ class Stream:
                 books.questions[round] = found
                 books.apply(round, fact, event.time)
         if found is not None and replay <= self.seq:
-            remade(found)
+            remade(found, round not in self.state.unasked)
         return found
 
     # Events, live and from the log.
@@ -275,7 +275,7 @@ class Stream:
         elif isinstance(fact, Replayed):
             self.state.replays.append(event.seq)
             for question in self.books.questions.values():
-                remade(question)
+                remade(question, question.round not in self.state.unasked)
         elif not isinstance(fact, WentOn):
             raise StoreError(f"event {event.seq} of stream {self.name} is about nothing.", owner="serve")
         self.seq, self.state.time = event.seq, event.time

@@ -28,10 +28,18 @@ class Holder(NamedTuple):
     streams: frozenset[int] | None
     expires: float | None
 
+    @property
+    def is_head(self) -> bool:
+        """Whether they may make tokens."""
+        return "admin" in self.roles and self.streams is None and self.expires is None
+
+    def has(self, *roles: str) -> bool:
+        """Whether they have one of these roles; an admin has all."""
+        return "admin" in self.roles or not self.roles.isdisjoint(roles)
+
     def check(self, role: str, stream: int | None) -> None:
         """Refuse what the token does not allow; an admin may do everything."""
-        allowed = role == ANYBODY or role in self.roles or "admin" in self.roles
-        if not allowed:
+        if role != ANYBODY and not self.has(role):
             raise NotAllowedError(f"this needs the role {role}, which {self.name} has not.", owner="token")
         if self.streams is not None and (stream is None or stream not in self.streams):
             raise NotAllowedError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
 from ..command import Out, command
 
@@ -23,8 +24,16 @@ DB = click.option(
 @click.option("--tls-key", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @click.option("--behind-proxy", is_flag=True, help="A proxy in front speaks TLS, and only it reaches this address.")
 @click.option("--tokens", is_flag=True, help="Ask for tokens even before the first one is made.")
-@click.option("--largest-body", default=1 << 20, show_default=True, type=click.IntRange(1), help="In bytes.")
-@click.option("--requests", default=20_000.0, show_default=True, help="Each token may send so many a second.")
+@click.option(
+    "--largest-body", default=1 << 20, show_default=True, type=click.IntRange(1), help="In bytes; also of a line."
+)
+@click.option(
+    "--requests",
+    default=20_000.0,
+    show_default=True,
+    type=click.FloatRange(0.1, 1e9),
+    help="Each token may send so many a second.",
+)
 @click.option("--from-snapshots", is_flag=True, help="Go on from snapshots, without playing rounds again.")
 @click.option("--demo", is_flag=True, help="A stream that drifts and three simulated annotators, in a new folder.")
 def serve(
@@ -55,9 +64,11 @@ def serve(
     from ...service.demo import in_a_new_folder, run_demo
     from ...service.server import Serving, serve
 
+    if demo and click.get_current_context().get_parameter_source("db") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--demo has a database of its own, in a new folder; leave --db out.")
     if (tls_certificate is None) != (tls_key is None):
         raise click.UsageError("--tls-certificate and --tls-key go together.")
-    options = Options(tokens=tokens, largest_body=largest_body, requests=requests)
+    options = Options(tokens=tokens, largest_body=largest_body, largest_line=largest_body, requests=requests)
     serving = Serving(
         in_a_new_folder() if demo else db,
         host,

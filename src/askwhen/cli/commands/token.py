@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -61,7 +62,7 @@ def make(
                 "POST", "/v1/tokens", json={"name": name, "roles": list(roles), "streams": chosen, "days": days}
             )
     else:
-        secret, made = at_desk(db, lambda desk: tokens.make(desk, name, list(roles), chosen, days))
+        secret, made = at_desk(db, lambda desk: tokens.make(desk, name, list(roles), chosen, days), make=True)
         facts = {"token": made.token, "name": name, "roles": made.roles, "streams": chosen, "secret": secret}
     out.say(f"Token {facts['token']} of {name}; it is shown only now:")
     out.result(facts, facts["secret"])
@@ -80,8 +81,16 @@ def listed(out: Out, db: str, server: str | None) -> None:
             facts = client.send("GET", "/v1/tokens")
     else:
         facts = at_desk(db, all_facts)
-    shown = [f"{each['token']}  {each['name']}  {', '.join(each['roles'])}" for each in facts]
+    shown = [_line(each) for each in facts]
     out.result(facts, *(shown or ["There are no tokens: everybody on this machine may do everything."]))
+
+
+def _line(facts: dict[str, Any]) -> str:
+    """A token in one line: what it may do, for which streams, until when."""
+    streams, expires = facts.get("streams"), facts.get("expires")
+    where = "all streams" if streams is None else ", ".join(streams)
+    until = "" if expires is None else f", until {datetime.fromtimestamp(expires, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{facts['token']}  {facts['name']}  {', '.join(facts['roles'])}; {where}{until}"
 
 
 @command

@@ -33,23 +33,20 @@ _HANDLED: tuple[type[Exception], ...] = (
 )
 
 
-def create_app(open_desk: Callable[[], Desk], options: Options, play: bool = True) -> Litestar:
+def create_app(started: Callable[[], Desk], options: Options) -> Litestar:
     """The service as an ASGI application.
 
     Parameters
     ----------
-    open_desk : callable
-        Makes the desk once there is an event loop.
+    started : callable
+        Gives the desk, which has recovered everything; it is closed at the end.
     options : Options
         Limits and manners.
-    play : bool, default True
-        False goes on from snapshots, without playing rounds again.
     """
 
     @asynccontextmanager
     async def life(app: Litestar) -> AsyncIterator[None]:
-        desk = open_desk()
-        await desk.start(play)
+        desk = started()
         app.state.door = Door(desk, options)
         app.state.days = Days()
         try:

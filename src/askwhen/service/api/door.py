@@ -66,6 +66,15 @@ class Door:
         self._pace.take(found.token, now)
         return found
 
+    def still(self, request: Asked, holder: Holder) -> bool:
+        """Whether somebody who came in may stay: no token is needed, or it was neither revoked nor has it expired."""
+        if self.is_open:
+            return True
+        try:
+            return self.desk.tokens.holder(token_in(request), self.desk.clock.now()) == holder
+        except NotSignedInError:
+            return False
+
     def stream(self, request: Asked, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
         """A stream for whoever may do this to it; where a token is not for it, nobody learns whether it is there."""
         found = self.desk.streams.get(name)

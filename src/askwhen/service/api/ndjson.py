@@ -13,7 +13,7 @@ import msgspec
 
 from ...errors import AskwhenError
 from ..desk import Desk
-from ..errors import ServiceError
+from ..errors import ServiceError, SlowError
 from ..stream import Stream
 from ..uses import instances
 from ..uses.instances import Raw
@@ -28,6 +28,7 @@ MOST_LINES = 1_000
 AHEAD = 4
 """So many batches are played while the first of them is committed."""
 
+_BOM = b"\xef\xbb\xbf"
 _raw = msgspec.json.Decoder(Raw)
 _encode = msgspec.json.Encoder().encode
 
@@ -43,7 +44,6 @@ class Lines:
 
     def __init__(self, desk: Desk, stream: Stream, options: Options) -> None:
         self._desk, self._stream, self._options = desk, stream, options
-        self._line = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Read and play; answer beside it, since a commit takes as long as playing the next lines."""
@@ -63,12 +63,12 @@ class Lines:
 
     async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
         """Read until the body ends; why, where it is not read to its end."""
-        rest, more = b"", True
+        rest, more, read = b"", True, 0
         while more:
             try:
-                message = await asyncio.wait_for(receive(), self._options.slowest)
-            except TimeoutError:
-                return ServiceError("the body came too slowly.", owner="request")
+                message = await receive()
+            except SlowError as error:
+                return error
             if message["type"] == "http.disconnect":
                 return None
             more = message.get("more_body", False)
@@ -77,28 +77,34 @@ class Lines:
                 lines.append(rest)
             if len(rest) > self._options.largest_line:
                 return too_large("a line", self._options.largest_line)
+            if read == 0 and lines:
+                lines[0] = lines[0].removeprefix(_BOM)
             for first in range(0, len(lines), MOST_LINES):
-                raws = [self._read(line) for line in lines[first : first + MOST_LINES] if line.strip()]
-                if raws:
+                some = lines[first : first + MOST_LINES]
+                part = [(number, line) for number, line in enumerate(some, read + 1) if line.strip()]
+                read += len(some)
+                if part:
                     try:
-                        await queue.put(await instances.begin(self._desk, self._stream, raws))
+                        played = await instances.begin(self._desk, self._stream, [self._read(line) for _, line in part])
                     except AskwhenError as error:
                         return error
+                    await queue.put((played, [number for number, _ in part]))
         return None
 
     async def _answer(self, queue: asyncio.Queue[Any], said: Unread) -> AskwhenError | None:
         """Send what was committed, in order, until the end of the queue; why, where something was not."""
         failed: AskwhenError | None = None
-        while (played := await queue.get()) is not None:
+        while (item := await queue.get()) is not None:
+            played, numbers = item
             try:
                 found = await played
             except AskwhenError as error:
                 failed = failed or error
                 continue
-            lines = []
-            for each in found:
-                self._line += 1
-                lines.append(_encode(self._refused(each) if isinstance(each, AskwhenError) else each))
+            lines = [
+                _encode(_refused(each, number) if isinstance(each, AskwhenError) else each)
+                for each, number in zip(found, numbers, strict=True)
+            ]
             if failed is None:
                 await said.add(b"\n".join([*lines, b""]))
         return failed
@@ -112,7 +118,8 @@ class Lines:
             problem = problem_of(error)
             return BadLineError(problem.detail.replace("the body", "the line"), owner="instance")
 
-    def _refused(self, error: AskwhenError) -> dict[str, Any]:
-        problem = problem_of(error)
-        problem.line = self._line
-        return {"error": problem}
+
+def _refused(error: AskwhenError, line: int) -> dict[str, Any]:
+    problem = problem_of(error)
+    problem.line = line
+    return {"error": problem}

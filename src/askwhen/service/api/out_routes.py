@@ -10,7 +10,8 @@ from litestar.types import ASGIApp
 
 from ...errors import InputError
 from .. import exports, files
-from ..events import KINDS
+from ..errors import NotAllowedError
+from ..events import KINDS, PERSONAL
 from ..uses import reports
 from .door import Asked, door_of
 from .schemas import Agreement
@@ -67,18 +68,24 @@ async def export(
 
 @get("/v1/streams/{name:str}/events", summary="Follow what happens")
 async def events(request: Asked, name: str, after: Seq | None = None, kinds: str | None = None) -> ASGIApp:
-    """Server-sent events, with ids from the log: from now on, or after the one that Last-Event-ID or ``after`` says."""
+    """Server-sent events, with ids from the log: from now on, or after the one that Last-Event-ID or ``after`` says.
+
+    Reviewers see everything. Producers do not see what single people do, and annotators nothing: they answer unbiased.
+    """
     door = door_of(request)
-    stream, _ = door.stream(request, name)
-    wanted = tuple(kinds.split(",")) if kinds else ()
-    if not set(wanted) <= set(KINDS):
-        raise InputError.about("events", "kinds", f"some of {', '.join(KINDS)}", kinds)
+    stream, holder = door.stream(request, name)
+    if not holder.has("reviewer", "producer"):
+        raise NotAllowedError(f"this needs the role reviewer or producer, which {holder.name} has not.", owner="token")
+    may = KINDS if holder.has("reviewer") else [kind for kind in KINDS if kind not in PERSONAL]
+    wanted = tuple(kinds.split(",")) if kinds else () if holder.has("reviewer") else tuple(may)
+    if not set(wanted) <= set(may):
+        raise InputError.about("events", "kinds", f"some of {', '.join(may)}", kinds)
     last = request.headers.get("last-event-id")
     if last is not None and not (last.isascii() and last.isdigit() and len(last) < 17):
         raise InputError.about("events", "Last-Event-ID", "the number of an event", last[:50])
     await door.desk.commits.settled()
     first = int(last) if last is not None else stream.seq if after is None else after
-    return Events(door.desk, stream, first, wanted, door.options.heartbeat)
+    return Events(door.desk, stream, first, wanted, door.options.heartbeat, lambda: door.still(request, holder))
 
 
 handlers = [report, agreement, model, export, events]

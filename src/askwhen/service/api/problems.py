@@ -48,15 +48,15 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, HTTPException):
         if error.status_code >= 500:
             return _problem(500, "the service met an error that should not happen.")
-        return _problem(error.status_code, _sentence(error))
+        return _http_problem(error)
     if isinstance(error, RecursionError):
         return _problem(400, "the body is nested too deeply.")
     if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)):
         return _problem(400, "the body must be UTF-8.")
     if isinstance(error, msgspec.ValidationError):
-        return _problem(422, f"{_lower(str(error))}.")
+        return _problem(422, f"{_plain(str(error))}.")
     if isinstance(error, msgspec.DecodeError):
-        return _problem(400, f"the body is no JSON: {_lower(str(error))}.")
+        return _problem(400, f"the body is no JSON: {_plain(str(error))}.")
     return _problem(500, "the service met an error that should not happen.")
 
 
@@ -64,18 +64,28 @@ def _problem(status: int, detail: str, **fields: Any) -> Problem:
     return Problem(HTTPStatus(status).phrase, status, detail.encode("utf-8", "replace").decode(), **fields)
 
 
-def _sentence(error: HTTPException) -> str:
-    said = error.detail or HTTPStatus(error.status_code).phrase
+def _http_problem(error: HTTPException) -> Problem:
     cause = error.__cause__
     if isinstance(cause, (msgspec.ValidationError, msgspec.DecodeError)):
-        return problem_of(cause).detail
+        return problem_of(cause)
+    said = _SAID.get(error.status_code, error.detail or HTTPStatus(error.status_code).phrase)
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        parts = [f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3]]
-        said = "; ".join(parts)
-    return f"{_lower(said).removesuffix('.')}."
+        said = "; ".join(f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3])
+    return _problem(error.status_code, f"{_plain(said).removesuffix('.')}.")
 
 
-def _lower(text: str) -> str:
+_SAID = {
+    404: "there is nothing at this address",
+    405: "this address takes other methods than this one",
+    413: "the body is too large",
+}
+"""What the framework says of these is no sentence."""
+
+
+def _plain(text: str) -> str:
+    """What a library says of a body, without the names that it gives to parts of it."""
+    text = text.replace("JSON is malformed: ", "").replace("Input data was truncated", "it ends too early")
+    text = text.replace("$.data.", "").replace("$.", "").replace("`$`", "the body").replace("$[", "[")
     return text[:1].lower() + text[1:]
 
 

@@ -37,6 +37,10 @@ def _enter(request: Asked, name: str, given: str | None, role: str = "annotator"
     return door, stream, _who(door, holder, given)
 
 
+def _key(data: Who | None) -> str | None:
+    return None if data is None else data.key
+
+
 @get("/", summary="List open questions")
 async def listed(
     request: Asked,
@@ -55,16 +59,17 @@ async def listed(
 async def next_one(request: Asked, name: str, data: Who | None = None) -> Response[Any]:
     """Under a lease of one slot; 204 where there is none now."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    found = await questions.next_question(door.desk, stream, who)
+    found = await questions.next_question(door.desk, stream, who, _key(data))
     return Response(None, status_code=204) if found is None else Response(found)
 
 
 @get("/{question:int}", summary="Show a question")
 async def shown(request: Asked, name: str, question: Round) -> Shown:
-    """Open or closed."""
+    """Open or closed. An annotator sees the label and the guess of a question only after answering it."""
     door = door_of(request)
-    stream, _ = door.stream(request, name)
-    return await questions.show(door.desk, stream, question)
+    stream, holder = door.stream(request, name)
+    sees_all = holder.has("reviewer", "producer")
+    return await questions.show(door.desk, stream, question, None if sees_all else holder.name)
 
 
 @post("/{question:int}/answer", status_code=200, summary="Answer a question")
@@ -87,35 +92,35 @@ async def renewed(request: Asked, name: str, question: Round, data: Who | None =
 async def released(request: Asked, name: str, question: Round, data: Who | None = None) -> None:
     """On leaving the page."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    await questions.release(door.desk, stream, question, who)
+    await questions.release(door.desk, stream, question, who, _key(data))
 
 
 @post("/{question:int}/skip", status_code=204, summary="Skip a question")
 async def skipped(request: Asked, name: str, question: Round, data: Who | None = None) -> None:
     """Final for this person; others may get it."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    await questions.skip(door.desk, stream, question, who)
+    await questions.skip(door.desk, stream, question, who, _key(data))
 
 
 @post("/{question:int}/undo", status_code=200, summary="Undo an answer")
 async def undone(request: Asked, name: str, question: Round, data: Who | None = None) -> Undo:
     """The slot is held for another answer. After the grace period it is a correction."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    return await questions.undo(door.desk, stream, question, who)
+    return await questions.undo(door.desk, stream, question, who, _key(data))
 
 
 @post("/undo", status_code=200, summary="Undo the last answer")
 async def undone_last(request: Asked, name: str, data: Who | None = None) -> Undo:
     """Of this person."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    return await questions.undo(door.desk, stream, None, who)
+    return await questions.undo(door.desk, stream, None, who, _key(data))
 
 
 @post("/{question:int}/review", status_code=204, summary="Decide a question")
 async def reviewed(request: Asked, name: str, question: Round, data: Verdict) -> None:
     """What a reviewer says is held to be the label, whatever the answers are."""
     door, stream, who = _enter(request, name, data.annotator, "reviewer")
-    await questions.review(door.desk, stream, question, who, data.label)
+    await questions.review(door.desk, stream, question, who, data.label, data.key)
 
 
 router = Router(

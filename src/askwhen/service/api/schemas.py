@@ -10,10 +10,11 @@ from ..settings import Settings
 
 
 class NewStream(msgspec.Struct, forbid_unknown_fields=True):
-    """A stream to be made."""
+    """A stream to be made. ``key`` makes a retry idempotent."""
 
     name: str
     settings: Settings = msgspec.field(default_factory=Settings)
+    key: str | None = None
 
 
 class StreamPatch(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,16 +51,18 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Who(msgspec.Struct, forbid_unknown_fields=True):
-    """Who does it, where no tokens are asked for."""
+    """Who does it, where no tokens are asked for. ``key`` makes a retry idempotent."""
 
     annotator: str | None = None
+    key: str | None = None
 
 
 class Verdict(msgspec.Struct, forbid_unknown_fields=True):
-    """What a reviewer decides; without a label, that there is none."""
+    """What a reviewer decides; without a label, that there is none. ``key`` makes a retry idempotent."""
 
     label: str | None = None
     annotator: str | None = None
+    key: str | None = None
 
 
 class Held(msgspec.Struct):

@@ -14,7 +14,7 @@ async def create(request: Asked, data: NewStream) -> StreamFacts:
     """Labels, algorithm, budget, features and how questions are answered."""
     door = door_of(request)
     door.holder(request, "admin")
-    stream = await streams.create(door.desk, data.name, data.settings)
+    stream = await streams.create(door.desk, data.name, data.settings, data.key)
     return StreamFacts(**streams.facts(stream))
 
 

@@ -41,37 +41,42 @@ class Parts:
         """Send part after part."""
         shown = f'attachment; filename="{self._name}"'.encode("ascii", "replace")
         headers = [(b"content-type", self._media.encode()), (b"content-disposition", shown)]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        reader = self._desk.reader()
-        try:
+        async with self._desk.exporting() as reader:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
             parts = self._make(reader)
             while (part := await asyncio.to_thread(next, parts, None)) is not None:
                 if part:
                     await send({"type": "http.response.body", "body": part, "more_body": True})
-        finally:
-            reader.close()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class Events:
     """An ASGI application that sends the events of a stream as they are committed, each with its number as id."""
 
-    def __init__(self, desk: Desk, stream: Stream, after: int, kinds: tuple[str, ...], heartbeat: float) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        stream: Stream,
+        after: int,
+        kinds: tuple[str, ...],
+        heartbeat: float,
+        may: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._desk, self._stream, self._after, self._kinds = desk, stream, after, kinds
-        self._heartbeat = heartbeat
+        self._heartbeat, self._may = heartbeat, may
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Send events until the client leaves or the service stops."""
+        """Send events until the client leaves, may no longer see them, or the service stops."""
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        watcher, reader = self._desk.watch(self._stream), self._desk.reader()
+        watcher = self._desk.watch(self._stream)
         gone = asyncio.ensure_future(_gone(receive))
         stopping = asyncio.ensure_future(self._desk.stopping.wait())
         try:
             await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
-            while not gone.done() and not stopping.done():
+            while not gone.done() and not stopping.done() and self._may():
                 watcher.clear()
-                if await self._send_new(reader, send):
+                if await self._send_new(send):
                     continue
                 new = asyncio.ensure_future(watcher.wait())
                 done, _ = await asyncio.wait(
@@ -84,15 +89,14 @@ class Events:
             gone.cancel()
             stopping.cancel()
             self._desk.unwatch(self._stream, watcher)
-            reader.close()
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _send_new(self, reader: Reader, send: Any) -> bool:
+    async def _send_new(self, send: Any) -> bool:
         """Send what came after the last event; whether there may be more."""
-        found = await asyncio.to_thread(reader.events, self._stream.number, self._after, CHUNK, self._kinds)
+        found, last = await self._desk.news(self._stream, self._after, CHUNK, self._kinds)
+        self._after = max(self._after, last)
         if found:
-            self._after = found[-1].seq
             await send({"type": "http.response.body", "body": b"".join(map(written, found)), "more_body": True})
         return len(found) == CHUNK
 

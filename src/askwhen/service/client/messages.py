@@ -61,6 +61,8 @@ def checked(response: httpx.Response) -> Any:
     """What a response says; a refusal is raised."""
     if response.status_code == 204:
         return None
+    if response.is_success and "ndjson" in response.headers.get("content-type", ""):
+        return response.text
     try:
         said = response.json()
     except ValueError:
@@ -70,14 +72,40 @@ def checked(response: httpx.Response) -> Any:
     return said
 
 
+def unreachable(error: httpx.TransportError) -> ServiceError:
+    """What to say where no service answers."""
+    return ServiceError(
+        f"the service cannot be reached: {str(error).rstrip('.') or type(error).__name__}.", owner="Client"
+    )
+
+
 def plain(x: Any) -> Any:
-    """Arrays as lists."""
-    return x.tolist() if hasattr(x, "tolist") else x
+    """Arrays and numbers of numpy as lists and numbers, a sparse row as a list; within dicts and lists too."""
+    if hasattr(x, "toarray"):
+        x = x.toarray().reshape(-1)
+    if hasattr(x, "tolist"):
+        x = x.tolist()
+    if isinstance(x, dict):
+        return {name: plain(value) for name, value in x.items()}
+    return [plain(value) for value in x] if isinstance(x, (list, tuple)) else x
+
+
+def encoded(said: Any) -> bytes:
+    """What is sent, as JSON."""
+    try:
+        return json.dumps(said, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"this cannot be sent as JSON: {str(error).rstrip('.')}.", owner="Client") from error
+
+
+def new_key() -> str:
+    """A key that nobody else has, so that a request can be sent again."""
+    return uuid.uuid4().hex
 
 
 def instance(x: Any, id: str | None, priority: float, show: Any) -> dict[str, Any]:
     """An instance as it is sent; it has an id, so that it can be sent again."""
-    found: dict[str, Any] = {"x": plain(x), "id": id or uuid.uuid4().hex}
+    found: dict[str, Any] = {"x": plain(x), "id": new_key() if id is None else id}
     if priority:
         found["priority"] = priority
     if show is not None:
@@ -87,28 +115,34 @@ def instance(x: Any, id: str | None, priority: float, show: Any) -> dict[str, An
 
 def answer(label: str | None, key: str | None, lead: float | None, annotator: str | None) -> dict[str, Any]:
     """An answer as it is sent, with a key."""
-    given = {"label": label, "unsure": label is None, "key": key or uuid.uuid4().hex, "lead": lead}
+    given = {"label": label, "unsure": label is None, "key": new_key() if key is None else key, "lead": lead}
     return given | ({} if annotator is None else {"annotator": annotator})
 
 
 def lines(instances: Iterable[Any]) -> bytes:
     """Many instances as NDJSON."""
-    made = [instance(x, None, 0.0, None) if not is_whole(x) else {"id": uuid.uuid4().hex, **x} for x in instances]
-    return b"".join(json.dumps(each).encode() + b"\n" for each in made)
+    made = [{"id": new_key(), **plain(x)} if is_whole(x) else instance(x, None, 0.0, None) for x in instances]
+    return b"".join(encoded(each) + b"\n" for each in made)
 
 
 def is_whole(x: Any) -> bool:
-    """Whether this is an instance with its id and priority."""
-    return isinstance(x, dict) and "x" in x
+    """Whether this is an instance with its id and priority, and not features of which one is called x."""
+    return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show"}
 
 
-def from_lines(text: str) -> list[Decision]:
-    """What the service said to many."""
-    found = [json.loads(line) for line in text.splitlines()]
-    strange = next((each["error"] for each in found if "error" in each), None)
-    if strange is not None:
-        refuse(strange["status"], strange)
-    return [decision(each) for each in found]
+def from_lines(text: str) -> Iterator[Decision]:
+    """What the service said to many, in order; a refusal is raised when its turn comes."""
+    for line in text.rstrip("\n").split("\n"):
+        said = json.loads(line)
+        if "error" in said:
+            refuse(said["error"]["status"], said["error"])
+        yield decision(said)
+
+
+def rows_of(rest: bytes, part: bytes) -> tuple[list[Any], bytes]:
+    """The rows of NDJSON that end in the next part of a reply, and what is left of it."""
+    *lines, rest = (rest + part).split(b"\n")
+    return [json.loads(line) for line in lines if line], rest
 
 
 def pause(attempt: int) -> float:

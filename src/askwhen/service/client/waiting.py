@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import httpx
 
-from ..errors import ServiceError
-from .messages import AGAIN, Decision, answer, checked, decision, from_lines, instance, lines, parts, pause
+from .messages import (
+    AGAIN,
+    Decision,
+    answer,
+    checked,
+    decision,
+    encoded,
+    from_lines,
+    instance,
+    lines,
+    new_key,
+    parts,
+    pause,
+    rows_of,
+    unreachable,
+)
 
 
 class Client:
@@ -43,14 +56,17 @@ class Client:
 
     def send(self, method: str, path: str, **given: Any) -> Any:
         """Send a request, again where that may help; what the service says."""
+        if "json" in given:
+            given["content"] = encoded(given.pop("json"))
+            given["headers"] = {"Content-Type": "application/json"}
         for attempt in range(self._retries + 1):
             try:
                 response = self._http.request(method, path, **given)
                 if response.status_code not in AGAIN or attempt == self._retries:
-                    return response.text if given.get("content") and response.is_success else checked(response)
+                    return checked(response)
             except httpx.TransportError as error:
                 if attempt == self._retries:
-                    raise ServiceError(f"the service cannot be reached: {error}.", owner="Client") from error
+                    raise unreachable(error) from error
             time.sleep(pause(attempt))
         raise AssertionError("never here")
 
@@ -61,7 +77,7 @@ class Client:
 
     def create(self, name: str, **settings: Any) -> Stream:
         """Make a stream; see the settings in docs/service.md."""
-        self.send("POST", "/v1/streams", json={"name": name, "settings": settings})
+        self.send("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
         return Stream(self, name)
 
     def stream(self, name: str) -> Stream:
@@ -84,7 +100,11 @@ class Stream:
         return decision(self._send("POST", "/instances", json=instance(x, id, priority, show)))
 
     def ask_many(self, instances: Iterable[Any], batch: int = 500) -> Iterator[Decision]:
-        """The same for many, in order: each an instance, or a dict with x, id, priority and show."""
+        """The same for many, in order: each an instance, or a dict with x and perhaps id, priority and show.
+
+        Where one is refused, that is raised when its turn comes; those after it in its batch are played all the same.
+        Give ids to get their decisions by sending them again.
+        """
         for part in parts(instances, batch):
             headers = {"Content-Type": "application/x-ndjson"}
             yield from from_lines(self._send("POST", "/instances", content=lines(part), headers=headers))
@@ -106,13 +126,16 @@ class Stream:
 
     def next(self, annotator: str | None = None) -> dict[str, Any] | None:
         """The next question for a person, under a lease; None where there is none."""
-        found: dict[str, Any] | None = self._send("POST", "/questions/next", json={"annotator": annotator})
+        found: dict[str, Any] | None = self._send(
+            "POST", "/questions/next", json={"annotator": annotator, "key": new_key()}
+        )
         return found
 
     def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
         """What else can be done to a question: skip, undo, renew, release, review."""
         path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
-        return self._send("POST", path, json={"annotator": annotator, **given})
+        key = {} if what == "renew" else {"key": new_key()}
+        return self._send("POST", path, json={"annotator": annotator, **key, **given})
 
     def facts(self) -> dict[str, Any]:
         """Its settings and counts."""
@@ -136,4 +159,7 @@ class Stream:
             if response.status_code >= 400:
                 response.read()
                 checked(response)
-            yield from map(json.loads, response.iter_lines())
+            rest = b""
+            for part in response.iter_bytes():
+                rows, rest = rows_of(rest, part)
+                yield from rows

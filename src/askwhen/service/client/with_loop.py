@@ -8,8 +8,22 @@ from typing import Any
 
 import httpx
 
-from ..errors import ServiceError
-from .messages import AGAIN, Decision, answer, checked, decision, from_lines, instance, lines, parts, pause
+from .messages import (
+    AGAIN,
+    Decision,
+    answer,
+    checked,
+    decision,
+    encoded,
+    from_lines,
+    instance,
+    lines,
+    new_key,
+    parts,
+    pause,
+    rows_of,
+    unreachable,
+)
 
 
 class AsyncClient:
@@ -32,14 +46,17 @@ class AsyncClient:
 
     async def send(self, method: str, path: str, **given: Any) -> Any:
         """Send a request, again where that may help; what the service says."""
+        if "json" in given:
+            given["content"] = encoded(given.pop("json"))
+            given["headers"] = {"Content-Type": "application/json"}
         for attempt in range(self._retries + 1):
             try:
                 response = await self._http.request(method, path, **given)
                 if response.status_code not in AGAIN or attempt == self._retries:
-                    return response.text if given.get("content") and response.is_success else checked(response)
+                    return checked(response)
             except httpx.TransportError as error:
                 if attempt == self._retries:
-                    raise ServiceError(f"the service cannot be reached: {error}.", owner="Client") from error
+                    raise unreachable(error) from error
             await asyncio.sleep(pause(attempt))
         raise AssertionError("never here")
 
@@ -50,7 +67,7 @@ class AsyncClient:
 
     async def create(self, name: str, **settings: Any) -> AsyncStream:
         """Make a stream."""
-        await self.send("POST", "/v1/streams", json={"name": name, "settings": settings})
+        await self.send("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
         return AsyncStream(self, name)
 
     async def stream(self, name: str) -> AsyncStream:
@@ -77,9 +94,7 @@ class AsyncStream:
     ) -> AsyncIterator[Decision]:
         """The same for many, in order."""
         headers = {"Content-Type": "application/x-ndjson"}
-        if isinstance(instances, AsyncIterable):
-            instances = [each async for each in instances]
-        for part in parts(instances, batch):
+        async for part in _parts(instances, batch):
             for each in from_lines(await self._send("POST", "/instances", content=lines(part), headers=headers)):
                 yield each
 
@@ -100,13 +115,16 @@ class AsyncStream:
 
     async def next(self, annotator: str | None = None) -> dict[str, Any] | None:
         """The next question for a person, under a lease; None where there is none."""
-        found: dict[str, Any] | None = await self._send("POST", "/questions/next", json={"annotator": annotator})
+        found: dict[str, Any] | None = await self._send(
+            "POST", "/questions/next", json={"annotator": annotator, "key": new_key()}
+        )
         return found
 
     async def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
         """What else can be done to a question: skip, undo, renew, release, review."""
         path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
-        return await self._send("POST", path, json={"annotator": annotator, **given})
+        key = {} if what == "renew" else {"key": new_key()}
+        return await self._send("POST", path, json={"annotator": annotator, **key, **given})
 
     async def facts(self) -> dict[str, Any]:
         """Its settings and counts."""
@@ -117,3 +135,37 @@ class AsyncStream:
         """How accurate it is, honestly; budget and drift."""
         found: dict[str, Any] = await self._send("GET", "/report")
         return found
+
+    async def change(self, what: str) -> dict[str, Any]:
+        """Pause, resume, archive or replay."""
+        found: dict[str, Any] = await self._send("POST", f"/{what}")
+        return found
+
+    async def export(self, table: str = "labels", after: int = 0) -> AsyncIterator[dict[str, Any]]:
+        """The rows of a table: labels, decisions or predictions."""
+        path, wanted = f"/v1/streams/{self.name}/export", {"table": table, "after": str(after)}
+        async with self._client._http.stream("GET", path, params=wanted) as response:
+            if response.status_code >= 400:
+                await response.aread()
+                checked(response)
+            rest = b""
+            async for part in response.aiter_bytes():
+                rows, rest = rows_of(rest, part)
+                for row in rows:
+                    yield row
+
+
+async def _parts(things: Iterable[Any] | AsyncIterable[Any], size: int) -> AsyncIterator[list[Any]]:
+    """Lists of so many things."""
+    if not isinstance(things, AsyncIterable):
+        for part in parts(things, size):
+            yield part
+        return
+    part = []
+    async for thing in things:
+        part.append(thing)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

@@ -17,7 +17,7 @@ from psycopg import sql
 
 from ..errors import StoreError
 from .migrations import missing
-from .rows import Event, Snapshot
+from .rows import ALL, Event, Snapshot
 
 PATIENCE = 5.0
 """Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""
@@ -60,7 +60,8 @@ class PostgresqlStore:
                 raise StoreError(f"PostgreSQL has {name} off, so that a crash could lose answers.", owner="serve")
         if self._setting("synchronous_commit") == "off":
             raise StoreError(
-                "PostgreSQL has synchronous_commit off, so that a crash could lose answers.", owner="serve"
+                "PostgreSQL has synchronous_commit off, so that a crash could lose answers; set it to on.",
+                owner="serve",
             )
         if self._setting("server_encoding") != "UTF8":
             raise StoreError("the database must have the encoding UTF8.", owner="serve")
@@ -68,7 +69,8 @@ class PostgresqlStore:
         while not _first(run("select pg_try_advisory_lock(%s)", (_LOCK,))):
             if time.monotonic() > end:
                 raise StoreError(
-                    "another process of askwhen serves this database; stop it first, or ask it.", owner="serve"
+                    "another process of askwhen serves this database; stop it first, or give its address with --server.",
+                    owner="serve",
                 )
             time.sleep(0.05)
         with self.connection.transaction():
@@ -156,10 +158,13 @@ class PostgresqlReader:
         )
         return float(_first(found) or 0.0)
 
-    def snapshot(self, stream: int) -> Snapshot | None:
+    def snapshot(self, stream: int, before: int = ALL) -> Snapshot | None:
         """The newest snapshot of a stream."""
-        query = "select stream, seq, about, books, model from snapshots where stream = %s order by seq desc limit 1"
-        row = self._connection.execute(query, (stream,), binary=True).fetchone()
+        query = (
+            "select stream, seq, about, books, model from snapshots where stream = %s and seq < %s "
+            "order by seq desc limit 1"
+        )
+        row = self._connection.execute(query, (stream, before), binary=True).fetchone()
         return None if row is None else Snapshot(*row)
 
     def _events(self, condition: str, values: Sequence[Any]) -> list[Event]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+ALL = 1 << 62
+"""More than there are events."""
+
 
 class Event(NamedTuple):
     """One line of the log of a stream.
@@ -56,8 +59,8 @@ class Reader(Protocol):
     def last_time(self) -> float:
         """The latest time in all logs, 0 where there is none."""
 
-    def snapshot(self, stream: int) -> Snapshot | None:
-        """The newest snapshot of a stream."""
+    def snapshot(self, stream: int, before: int = ALL) -> Snapshot | None:
+        """The newest snapshot of a stream, or the newest before one of them."""
 
     def close(self) -> None:
         """Give the connection back."""

@@ -8,6 +8,7 @@ Readers have connections of their own, which cannot write.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
@@ -16,7 +17,7 @@ import apsw
 from ...system.whole_file import open_alone
 from ..errors import StoreError
 from .migrations import missing
-from .rows import Event, Snapshot
+from .rows import ALL, Event, Snapshot
 
 CHECKPOINT_PAGES = 2_000
 """Of the WAL: so many are copied into the database at once, 8 MB."""
@@ -51,6 +52,8 @@ class SqliteStore:
             self._lock = locked(path)
         try:
             self.connection = apsw.Connection(path, vfs=vfs)
+            if self.connection.readonly("main"):
+                raise StoreError(f"{path} cannot be written.", owner="serve")
             self._prepare(synchronous)
         except StoreError:
             self.close()
@@ -175,10 +178,13 @@ class SqliteReader:
         )
         return float(self._connection.execute(sql).get or 0.0)
 
-    def snapshot(self, stream: int) -> Snapshot | None:
+    def snapshot(self, stream: int, before: int = ALL) -> Snapshot | None:
         """The newest snapshot of a stream."""
-        sql = "select stream, seq, about, books, model from snapshots where stream = ? order by seq desc limit 1"
-        row = self._connection.execute(sql, (stream,)).fetchone()
+        sql = (
+            "select stream, seq, about, books, model from snapshots where stream = ? and seq < ? "
+            "order by seq desc limit 1"
+        )
+        row = self._connection.execute(sql, (stream, before)).fetchone()
         return None if row is None else Snapshot(*row)
 
     def _events(self, condition: str, values: Sequence[Any]) -> list[Event]:
@@ -193,11 +199,14 @@ class SqliteReader:
 def locked(path: str) -> BinaryIO:
     """A lock on a database file, as long as what is returned stays open."""
     try:
-        lock = open_alone(f"{path}.lock")
+        lock = open_alone(f"{os.path.realpath(path)}.lock")  # the same file by another name has the same lock
     except OSError as error:
         raise StoreError(f"{path} cannot be opened: {error.strerror}.", owner="serve") from error
     if lock is None:
-        raise StoreError(f"another process of askwhen serves {path}; stop it first, or ask it.", owner="serve")
+        raise StoreError(
+            f"another process of askwhen serves {path}; stop it first, or give its address with --server.",
+            owner="serve",
+        )
     return lock
 
 

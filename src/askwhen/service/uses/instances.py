@@ -16,6 +16,8 @@ from ..store.rows import Event
 from ..stream import Stream
 
 LONGEST_KEY = 200
+DEEPEST = 32
+"""What people see is at most so many objects and arrays within each other."""
 
 
 class Item(NamedTuple):
@@ -61,12 +63,22 @@ def checked(stream: Stream, raw: Raw) -> Item:
         key = _storable("i:" + raw.id, "id")
     if not math.isfinite(raw.priority):
         raise InputError("priority must be a finite number.", owner="instance", parameter="priority")
+    if raw.show is not None and not is_shallow(raw.show, DEEPEST):
+        raise InputError(f"show must be nested at most {DEEPEST} deep.", owner="instance", parameter="show")
     x = stream.reader.instance(raw.x)
     shown = None
     if stream.reader.keeps_input or raw.show is not None:
         seen = {"x": raw.x} if stream.reader.keeps_input else {}
         shown = msgspec.json.encode(seen | ({} if raw.show is None else {"show": raw.show}))
     return Item(x, shown, key, raw.priority)
+
+
+def is_shallow(value: Any, deepest: int) -> bool:
+    """Whether a value has at most so many objects and arrays within each other."""
+    if not isinstance(value, (dict, list)):
+        return True
+    inside = value.values() if isinstance(value, dict) else value
+    return deepest > 0 and all(is_shallow(each, deepest - 1) for each in inside)
 
 
 def _storable(text: str, parameter: str) -> str:
@@ -101,24 +113,24 @@ async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> A
             items.append(raw if isinstance(raw, AskwhenError) else checked(stream, raw))
         except AskwhenError as error:
             items.append(error)
-    mine: dict[str, int] = {}
+    mine: dict[str, None] = {}
     others: dict[int, Any] = {}
     for i, item in enumerate(items):
-        if isinstance(item, Item) and item.key is not None:
-            first = desk.reserve(stream, item.key)
+        if isinstance(item, Item) and item.key is not None and item.key not in mine:
+            first = desk.reserve(stream.number, item.key)
             if first is None:
-                mine[item.key] = i
+                mine[item.key] = None
             else:
                 others[i] = first
     try:
-        known = {event.key: event for event in await desk.known(stream, list(mine))} if mine else {}
+        known = {event.key: event for event in await desk.known(stream.number, list(mine))} if mine else {}
         found = _play(desk, stream, items, known, others)
         done = desk.commit(stream) if stream.out else None
     except BaseException:
         for key in mine:
-            desk.free(stream, key)
+            desk.free(stream.number, key)
         raise
-    return _end(desk, stream, found, mine, others, done)
+    return _end(desk, stream, found, known, list(mine), others, done)
 
 
 def _play(
@@ -136,25 +148,35 @@ def _play(
             elif i not in others:
                 try:
                     stream.check_playing()
-                    found[i] = (*stream.play(item.x, item.shown, item.key, now, item.priority), False)
+                    played = stream.play(item.x, item.shown, item.key, now, item.priority)
                 except AskwhenError as error:
                     found[i] = error
+                    continue
+                found[i] = (*played, False)
+                if item.key is not None:  # the same one may come again in these lines
+                    known[item.key] = played[0]
     return found
 
 
 async def _end(
-    desk: Desk, stream: Stream, found: list[Any], mine: dict[str, int], others: dict[int, Any], done: Any
+    desk: Desk,
+    stream: Stream,
+    found: list[Any],
+    known: dict[str | None, Event],
+    mine: list[str],
+    others: dict[int, Any],
+    done: Any,
 ) -> list[Decision | AskwhenError]:
     """Wait for the commit, and for those who had a key before."""
     try:
         if done is not None:
             await asyncio.shield(done)
-        for key, i in mine.items():
-            if not isinstance(found[i], AskwhenError):
-                desk.resolve(stream, key, found[i][0])
+        for key in mine:
+            if key in known:
+                desk.resolve(stream.number, key, known[key])
     finally:
         for key in mine:
-            desk.free(stream, key)
+            desk.free(stream.number, key)
     for i, first in others.items():
         try:
             found[i] = (await asyncio.shield(first), None, True)

@@ -12,12 +12,12 @@ from ...errors import InputError
 from .. import row_bytes
 from ..desk import Desk
 from ..errors import ConflictError
-from ..events import Answered, facts_of
+from ..events import Answered, Leased, Released, Reviewed, Skipped, Undone, facts_of
 from ..questions import Question
 from ..store.rows import Event
 from ..stream import Stream
+from .keys import stored_key
 
-LONGEST_KEY = 200
 LONGEST_LEAD = 86400.0
 
 KEEPS = "the model keeps what it learnt from the answer until the stream is replayed"
@@ -62,27 +62,48 @@ class Undo(msgspec.Struct, omit_defaults=True):
     note: str = ""
 
 
-async def next_question(desk: Desk, stream: Stream, annotator: str) -> Shown | None:
+async def next_question(desk: Desk, stream: Stream, annotator: str, key: str | None = None) -> Shown | None:
     """The next question for somebody, under a lease; None where there is none."""
-    with desk.changing():
-        now = desk.clock.now()
-        happening = stream.books.next(annotator, max(now, stream.state.time))
-        if happening is not None:
-            stream.happen(happening, now)
-    if happening is None:
-        await desk.commits.settled()
+
+    async def act() -> Event | None:
+        with desk.changing():
+            now = desk.clock.now()
+            happening = stream.books.next(annotator, max(now, stream.state.time))
+            event = None if happening is None else stream.happen(happening, now, stored)
+        if event is None:
+            await desk.commits.settled()
+        else:
+            await desk.committed(stream)
+        return event
+
+    stored = stored_key("n", key)
+    event, _ = await desk.once(stream.number, stored, act)
+    if event is None:
         return None
-    await desk.committed(stream)
-    round, fact = happening
+    fact = _fact_of(event, Leased, annotator)
     with desk.changing():
-        return shown(desk, stream, stream.books.find(round), until=fact.until)  # type: ignore[attr-defined]
+        return shown(desk, stream, stream.books.find(event.question), until=fact.until)
 
 
-async def show(desk: Desk, stream: Stream, round: int) -> Shown:
-    """A question, open or closed."""
+def _fact_of(event: Event, kind: type[Any], annotator: str, round: int | None = None) -> Any:
+    """What an event says that a key made; refused where the key was used for something else."""
+    fact = facts_of(event)
+    if not isinstance(fact, kind) or fact.annotator != annotator or round not in (None, event.question):
+        raise ConflictError("this key was used for something else.", owner="key", parameter="key")
+    return fact
+
+
+async def show(desk: Desk, stream: Stream, round: int, annotator: str | None = None) -> Shown:
+    """A question, open or closed; an annotator sees its label and the guess only where they have answered it."""
     await desk.commits.settled()
     with desk.changing():
-        return shown(desk, stream, stream.books.find(round), closed=True)
+        question = stream.books.find(round)
+        slot = None if annotator is None else question.slot_of(annotator)
+        may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
+        found = shown(desk, stream, question, closed=may)
+        if not may and not stream.settings.guess:
+            found.guess = None
+        return found
 
 
 def shown(desk: Desk, stream: Stream, question: Question, until: float | None = None, closed: bool = False) -> Shown:
@@ -123,6 +144,11 @@ async def _act(desk: Desk, stream: Stream, round: int | None, act: Callable[[], 
         return found
 
 
+async def _once(desk: Desk, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Any]) -> Any:
+    """The same, once for every key: the event that came of it, and whether that was there before."""
+    return await desk.once(stream.number, stored, lambda: _act(desk, stream, round, act))
+
+
 async def answer(
     desk: Desk,
     stream: Stream,
@@ -133,24 +159,27 @@ async def answer(
     lead: float | None = None,
 ) -> Receipt:
     """Fill a slot; without a label, somebody is unsure. The same key gets the first receipt again."""
-    if key is not None and (not 0 < len(key) <= LONGEST_KEY or "\0" in key or not key.isprintable()):
-        raise InputError(f"key must be a printable text of 1 to {LONGEST_KEY} characters.", owner="answer")
+    stored = stored_key("a", key)
     if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
         raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
-
-    async def act() -> Event:
-        stored = None if key is None else f"a:{key}"
-        done: Event = await _act(
-            desk, stream, round, lambda: stream.answer(round, annotator, label, desk.clock.now(), lead, stored)
-        )
-        return done
-
-    event, again = await desk.once(stream, None if key is None else f"a:{key}", act)
-    fact = facts_of(event)
-    if not isinstance(fact, Answered) or (event.question, fact.annotator) != (round, annotator):
-        raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
+    act = lambda: stream.answer(round, annotator, label, desk.clock.now(), lead, stored)  # noqa: E731
+    event, again = await _once(desk, stream, round, stored, act)
+    fact = _fact_of(event, Answered, annotator, round)
+    if again:
+        await _check_stands(desk, stream, event, fact, label)
     undo = event.time + stream.settings.grace
     return Receipt(round, annotator, fact.slot, event.time, undo, fact.label, fact.label is None, again)
+
+
+async def _check_stands(desk: Desk, stream: Stream, event: Event, fact: Answered, label: str | None) -> None:
+    """Refuse to say that an answer was taken which was another one, or was undone since."""
+    if fact.label != label:
+        raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
+    await desk.commits.settled()
+    with desk.changing():
+        given = stream.books.find(event.question or 0).slots[fact.slot].answer
+    if given is None or (given.annotator, given.time) != (fact.annotator, event.time):
+        raise ConflictError("the answer with this key was undone since.", owner="answer", parameter="key")
 
 
 async def renew(desk: Desk, stream: Stream, round: int, annotator: str) -> float:
@@ -165,29 +194,40 @@ async def renew(desk: Desk, stream: Stream, round: int, annotator: str) -> float
     return found
 
 
-async def release(desk: Desk, stream: Stream, round: int, annotator: str) -> None:
+async def release(desk: Desk, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
     """Give a slot back."""
-    act = lambda: stream.happen(stream.books.release(round, annotator, _now(desk, stream)), desk.clock.now())  # noqa: E731
-    await _act(desk, stream, round, act)
+    stored = stored_key("r", key)
+    act = lambda: stream.happen(stream.books.release(round, annotator, _now(desk, stream)), desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, round, stored, act)
+    _fact_of(event, Released, annotator, round)
 
 
-async def skip(desk: Desk, stream: Stream, round: int, annotator: str) -> None:
+async def skip(desk: Desk, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
     """Never show a question to somebody again."""
-    act = lambda: stream.happen(stream.books.skip(round, annotator, _now(desk, stream)), desk.clock.now())  # noqa: E731
-    await _act(desk, stream, round, act)
+    stored = stored_key("s", key)
+    act = lambda: stream.happen(stream.books.skip(round, annotator, _now(desk, stream)), desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, round, stored, act)
+    _fact_of(event, Skipped, annotator, round)
 
 
-async def undo(desk: Desk, stream: Stream, round: int | None, annotator: str) -> Undo:
+async def undo(desk: Desk, stream: Stream, round: int | None, annotator: str, key: str | None = None) -> Undo:
     """Take an answer back, or the last one."""
-    recent = stream.books.kept.recent.get(annotator)
+    stored, recent = stored_key("u", key), stream.books.kept.recent.get(annotator)
     place = recent[-1] if round is None and recent else round
-    question, fact = await _act(desk, stream, place, lambda: stream.undo(round, annotator, desk.clock.now()))
-    return Undo(question.round, fact.until, fact.told, KEEPS if fact.told else "")
+    act = lambda: stream.undo(round, annotator, desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, place, stored, act)
+    fact = _fact_of(event, Undone, annotator, round)
+    return Undo(event.question, fact.until, fact.told, KEEPS if fact.told else "")
 
 
-async def review(desk: Desk, stream: Stream, round: int, annotator: str, label: str | None) -> None:
+async def review(
+    desk: Desk, stream: Stream, round: int, annotator: str, label: str | None, key: str | None = None
+) -> None:
     """Decide what the label of a question is, or that it has none."""
-    await _act(desk, stream, round, lambda: stream.review(round, annotator, label, desk.clock.now()))
+    stored = stored_key("v", key)
+    act = lambda: stream.review(round, annotator, label, desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, round, stored, act)
+    _fact_of(event, Reviewed, annotator, round)
 
 
 def _now(desk: Desk, stream: Stream) -> float:

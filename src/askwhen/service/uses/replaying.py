@@ -8,7 +8,7 @@ from ..desk import Desk
 from ..events import Replayed
 from ..recovery import all_events
 from ..remaking import Remaking, last_labels, settle
-from ..stream import UNPLAYED, Stream
+from ..stream import Stream
 
 CHUNK = 1_000
 _KINDS = ("corrected",)
@@ -44,7 +44,6 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
 
 def take(stream: Stream, made: Remaking) -> None:
     """Let the new model go on in the place of the old one."""
-    for round, question in stream.books.questions.items():
-        question.played = round if made.has(round) else UNPLAYED
+    stream.state.unasked = set(made.unasked)
     settle(stream.books.kept, made)
     stream.take(made.model)

@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from typing import Any
 
 import msgspec
 
-from ..desk import Desk
+from ..desk import SERVICE, Desk
 from ..errors import ConflictError
-from ..events import Changed, Renamed
+from ..events import Changed, Created, Renamed, facts_of
+from ..model import warm
 from ..settings import Settings, check_name, check_settings
+from ..store.rows import Event
 from ..stream import Stream
+from .keys import stored_key
 
 MOST_STREAMS = 10_000
 
 
-async def create(desk: Desk, name: str, settings: Settings) -> Stream:
-    """A new stream; its seed is drawn where none is given."""
+async def create(desk: Desk, name: str, settings: Settings, key: str | None = None) -> Stream:
+    """A new stream; its seed is drawn where none is given. The same key gets the first stream again."""
     check_name(name)
     check_settings(settings)
     if settings.seed is None:
         settings = msgspec.structs.replace(settings, seed=secrets.randbits(62))
-    if len(desk.numbers) >= MOST_STREAMS:
-        raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
-    _check_free(desk, name)
-    stream = desk.new_stream(name, settings)
-    await desk.add(stream)
-    return stream
+    stored = stored_key("c", key)
+
+    async def act() -> Event:
+        if len(desk.numbers) >= MOST_STREAMS:
+            raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
+        _check_free(desk, name)
+        await asyncio.to_thread(warm, settings)
+        _check_free(desk, name)
+        return await desk.add(desk.new_stream(name, settings), stored)
+
+    event, _ = await desk.once(SERVICE, stored, act)
+    fact: Created = facts_of(event)
+    if fact.name != name:
+        raise ConflictError("this key was used for another stream.", owner="stream", parameter="key")
+    return desk.numbers[fact.stream]
 
 
 def _check_free(desk: Desk, name: str) -> None:

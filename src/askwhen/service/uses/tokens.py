@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import InputError
 from ..desk import Desk
+from ..errors import ConflictError
 from ..events import TokenMade, TokenRevoked
 from ..tokens import new_token
 
@@ -16,25 +17,31 @@ async def make(
     desk: Desk, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
 ) -> tuple[str, TokenMade]:
     """A new token: the secret, which is shown once, and what is kept of it."""
+    if streams is not None and not streams:
+        raise InputError("name at least one stream, or leave streams out for all of them.", owner="token")
     numbers = None if streams is None else [desk.stream(name).number for name in streams]
     expires = None if days is None else desk.clock.now() + 86400.0 * days
-    if not desk.tokens.wanted and "admin" not in roles:
-        raise InputError("the first token must have the role admin, or nobody could make others.", owner="token")
+    if not desk.tokens.wanted and ("admin" not in roles or streams is not None):
+        raise InputError(
+            "the first token must have the role admin, for all streams, or nobody could make others.", owner="token"
+        )
     secret, fact = new_token(name, roles, numbers, expires)
     with desk.changing():
         desk.tokens.apply(fact)
-        done = desk.note("token made", fact)
+        _, done = desk.note("token made", fact)
     await asyncio.shield(done)
     return secret, fact
 
 
 async def revoke(desk: Desk, token: str) -> None:
     """Let a token be valid no longer."""
-    desk.tokens.find(token)
+    gone = desk.tokens.find(token)
+    if gone.is_head and not any(each.is_head for each in desk.tokens.all() if each.token != token):
+        raise ConflictError("this is the last admin for all streams; make another one first.", owner="token")
     fact = TokenRevoked(token)
     with desk.changing():
         desk.tokens.apply(fact)
-        done = desk.note("token revoked", fact)
+        _, done = desk.note("token revoked", fact)
     await asyncio.shield(done)
 
 
