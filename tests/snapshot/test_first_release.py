@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy import stats
 
 import askwhen as aw
@@ -132,3 +133,32 @@ def test_a_tally_is_small(tmp_path):
     header, arrays = file_format.read(tmp_path / "young")
     without = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
     assert len(file_format.pack(header, arrays)) - len(file_format.pack(header, without)) <= 2048
+
+
+OPEN = {
+    "dense": [0, 3, 9, 12, 15, 18, 27, 30, 36, 39, 42, 45, 51, 57],
+    "sparse": [0, 6, 9, 12, 30, 36, 39, 51, 57],
+    "classes": [0, 6, 9, 12, 30, 36, 39, 51, 57],
+}
+"""The questions that files of layout 4 have open, each with an array of its own."""
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_questions_that_were_open_in_layout_4_are_open(name, tmp_path):
+    (tmp_path / "old").write_bytes(gzip.decompress((GOLDEN / f"layout-4-{name}.askwhen.gz").read_bytes()))
+    sampler = aw.Sampler.load(tmp_path / "old")
+    dense = np.random.default_rng(11).standard_normal((60, 4))
+    sparse = sp.random(60, 12, 0.4, "csr", rng=np.random.default_rng(12))
+    assert sampler.round == 60
+    assert [ask.round for ask in sampler.pending] == OPEN[name] != []
+    for number, (_, x, _) in sampler.engine.pending.items():
+        if name == "sparse":
+            np.testing.assert_array_equal(x.data, sparse[number].data)
+            np.testing.assert_array_equal(x.indices, sparse[number].indices)
+        elif name == "classes":
+            np.testing.assert_array_equal(x, dense[number])
+            assert len(sampler.engine.signs[number]) == 3
+    for ask in sampler.pending:
+        sampler.tell(ask, "a" if name == "classes" else 1)
+    sampler.save(tmp_path / "new")
+    assert aw.Sampler.load(tmp_path / "new").pending == []

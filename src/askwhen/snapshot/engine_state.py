@@ -188,7 +188,7 @@ def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[s
     layout, later = header.get("layout", 1), dict[str, Any]()
     if not isinstance(engine.drift, NoDrift):
         later |= arrays_of(engine.drift, "drift")
-    if engine.prepare is not None:
+    if engine.prepare is not None and layout < 3:
         later["prepare.ahead"] = arrays_of(engine.prepare, "prepare")["prepare.ahead"]
     if layout == 1:
         later |= arrays_of(engine.rule, "rule")

@@ -75,7 +75,7 @@ def _one_by_one(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray])
     for number, x in zip(numbers, rows, strict=True):
         if not is_instance(x, engine.dimension):
             raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
-    return rows, ()
+    return rows, (arrays[f"signs.{number}"] for number in numbers)
 
 
 def _one_after_the_other(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:

@@ -68,10 +68,10 @@ class PostgresqlStore:
         end = time.monotonic() + PATIENCE
         while not _first(run("select pg_try_advisory_lock(%s)", (_LOCK,))):
             if time.monotonic() > end:
-                raise StoreError(
-                    "another process of askwhen serves this database; stop it first, or give its address with --server.",
-                    owner="serve",
+                said = (
+                    "another process of askwhen serves this database; stop it first, or give its address with --server."
                 )
+                raise StoreError(said, owner="serve")
             time.sleep(0.05)
         with self.connection.transaction():
             run("create table if not exists versions (number integer primary key, applied timestamptz not null)")
