@@ -30,6 +30,7 @@ _INSERT = """
     select * from unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::bigint[], %s::text[], %s::text[],
     %s::bytea[], %s::bytea[])
 """
+_SERVED = "another process of askwhen serves this database; stop it first, or give its address with --server."
 _SAFE = {"fsync": "on", "full_page_writes": "on"}
 
 
