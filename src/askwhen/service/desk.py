@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from ..errors import AskwhenError
 from .clock import Clock
 from .commits import Commits, Made
 from .errors import NotFoundError, StoppingError, StoreError, TooManyError
-from .events import Created, Fact, encoded, facts_of
+from .events import Created, Fact, WentOn, encoded, facts_of
 from .lookups import Lookups
 from .provenance import provenance
 from .recovery import created, looking, recovered
@@ -73,6 +74,16 @@ class Desk:
 
     async def start(self, play: bool = True) -> None:
         """Recover every stream, then begin to commit and to tick."""
+        with _without_collecting():
+            went_on = self._recover(play)
+        self.commits = Commits(self._store, self.crash)
+        for stream, note in went_on:
+            stream.note("went on", note, self.clock.now())
+            await self.committed(stream, snapshot=True)
+        self._ticking = asyncio.create_task(self._tick())
+
+    def _recover(self, play: bool) -> list[tuple[Stream, WentOn]]:
+        """Make everything from the log; the streams of which something is to be noted."""
         self._reader = self._store.reader()
         self._other_reader = self._store.reader()
         self._event_reader = self._store.reader()
@@ -90,11 +101,7 @@ class Desk:
                     went_on.append((stream, note))
             else:
                 self.tokens.apply(fact)
-        self.commits = Commits(self._store, self.crash)
-        for stream, note in went_on:
-            stream.note("went on", note, self.clock.now())
-            await self.committed(stream, snapshot=True)
-        self._ticking = asyncio.create_task(self._tick())
+        return went_on
 
     def _know(self, stream: Stream) -> None:
         if stream.name in self.streams:
@@ -326,6 +333,18 @@ class Desk:
     def _wake(self, number: int) -> None:
         for watcher in self._watchers.get(number, ()):
             watcher.set()
+
+
+@contextlib.contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Inside, objects are made that stay: looking for garbage among them again and again takes most of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def say(what: str, facts: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ UNPLAYED = -1
 """In the place of the sampler's round, for a question of a round that this sampler has not played, or not asked in."""
 
 
-class Answer(msgspec.Struct):
+class Answer(msgspec.Struct, gc=False):
     """What somebody said, and when; ``settled`` once it cannot be undone without a correction."""
 
     annotator: str
@@ -24,7 +24,7 @@ class Answer(msgspec.Struct):
     settled: bool = False
 
 
-class Slot(msgspec.Struct):
+class Slot(msgspec.Struct, gc=False):
     """Is free, or held by somebody until a time, or filled."""
 
     annotator: str = ""
@@ -40,7 +40,7 @@ class Slot(msgspec.Struct):
         return self.answer is None and not self.is_held(now)
 
 
-class Question(msgspec.Struct):
+class Question(msgspec.Struct, gc=False):
     """An instance that is worth a label. ``round`` is its number; ``seq`` the event that has its instance.
 
     ``told`` says whether the model was told of it, ``model`` what, and ``label`` what is held to be its label by now;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import logging
 import os
@@ -131,6 +132,7 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
             except BaseException:
                 store.close()
                 raise
+            gc.freeze()  # what was recovered stays: nobody is to look for garbage in it
             await _run(server, desks[0], listening, ready)
 
         runner.run(run())
