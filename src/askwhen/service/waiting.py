@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import bisect
 import heapq
 from collections.abc import Iterator
+from typing import Any
+
+from sortedcontainers import SortedSet
 
 from .questions import Question
 
@@ -14,25 +16,20 @@ class Queue:
 
     def __init__(self, order: str) -> None:
         self._order = order
-        self._keys: list[tuple[float, int]] = []
+        self._keys: Any = SortedSet()
 
     def _key(self, question: Question) -> tuple[float, int]:
-        first = {"oldest": 0.0, "valuable": -question.value, "priority": -question.priority}[self._order]
-        return first, question.round
+        if self._order == "oldest":
+            return 0.0, question.round
+        return -(question.value if self._order == "valuable" else question.priority), question.round
 
     def add(self, question: Question) -> None:
         """Put a question where it belongs, unless it is there."""
-        key = self._key(question)
-        at = bisect.bisect_left(self._keys, key)
-        if at == len(self._keys) or self._keys[at] != key:
-            self._keys.insert(at, key)
+        self._keys.add(self._key(question))
 
     def remove(self, question: Question) -> None:
         """Take a question out, if it is there."""
-        key = self._key(question)
-        at = bisect.bisect_left(self._keys, key)
-        if at < len(self._keys) and self._keys[at] == key:
-            del self._keys[at]
+        self._keys.discard(self._key(question))
 
     def rounds(self) -> Iterator[int]:
         """The questions, the first one to be given out first."""
