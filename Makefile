@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test quick soak oldest check bench peers clean
+.PHONY: demo test quick soak oldest packages check bench peers clean
 
 demo: $(VENV)/.ready
 	$(BIN)/askwhen demo
@@ -25,6 +25,10 @@ oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[data]' 'scikit-learn==1.6.*' pandas pytest
 	$(VENV)-oldest/bin/python -m pytest tests/adapters/test_sklearn.py -W ignore::pytest.PytestRemovedIn10Warning
+
+# The wheel with every extra, and the sdist, in clean environments of every Python at hand; needs the network.
+packages: $(VENV)/.ready
+	$(BIN)/python tests/packaging/matrix.py
 
 check: $(VENV)/.ready
 	$(BIN)/ruff format --check .
