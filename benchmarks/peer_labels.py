@@ -417,13 +417,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", type=Path, help="keep finished cells in this file, and go on from it")
+    parser.add_argument("--ours", action="store_true", help="no peers: the default, and its learner asking at random")
     parser.add_argument("--lend", action="store_true", help="give the peers the features of the default")
     options = parser.parse_args()
     if options.lend:
         os.environ[LENT] = "1"
     names, shares = chosen(parser, options)
     who = [DEFAULT, RANDOM]
-    for name, peer in PEERS.items():
+    for name, peer in () if options.ours else PEERS.items():
         if importlib.util.find_spec(peer.package) is None:
             print(f"{name} is left out: {peer.package} is not installed", file=sys.stderr)
         else:
