@@ -4,10 +4,10 @@
     python benchmarks/tables.py --write     write the pages
 
 A page says where a table goes by two comments. What is between them is written from FILE.json, and a line under it says
-which command printed the table, and when; *turned* makes columns of the rows.
+which command printed the table, and when. *rows* takes some of the rows, and *turned* makes columns of them.
 
     <!-- table: FILE: TITLE -->
-    <!-- table: FILE: TITLE, turned -->
+    <!-- table: FILE: TITLE | rows A / B / C | turned -->
     <!-- end -->
 """
 
@@ -21,12 +21,23 @@ from typing import Any
 
 PAGES = Path(__file__).parents[1] / "docs" / "measurements"
 PLACE = re.compile(
-    r"^<!-- table: (?P<file>[\w-]+): (?P<title>[^\n]+?)(?P<turned>, turned)? -->\n.*?^<!-- end -->$", re.M | re.S
+    r"^<!-- table: (?P<file>[\w-]+): (?P<title>[^|\n]+?)(?: \| rows (?P<rows>[^|\n]+?))?(?P<turned> \| turned)? -->\n"
+    r".*?^<!-- end -->$",
+    re.M | re.S,
 )
 
 
 class StaleError(Exception):
     """A page names a table that there is not."""
+
+
+def some_rows(table: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """The rows with these names, in this order."""
+    rows = {row[0]: row for row in table["rows"]}
+    for name in names:
+        if name not in rows:
+            raise StaleError(f"there is no row {name!r}; there are {', '.join(rows)}")
+    return table | {"rows": [rows[name] for name in names]}
 
 
 def turned(table: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +71,8 @@ def written(text: str, data: Path) -> str:
         if found["title"] not in facts["tables"]:
             raise StaleError(f"{path.name} has no table {found['title']!r}; it has {', '.join(facts['tables'])}")
         table = facts["tables"][found["title"]]
+        if found["rows"]:
+            table = some_rows(table, found["rows"].split(" / "))
         shown = markdown(turned(table) if found["turned"] else table)
         first = found[0].split("\n", 1)[0]
         return f"{first}\n{shown}\n\n{source(facts)}\n<!-- end -->"

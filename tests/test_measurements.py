@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "measurements"
 FILES = sorted((PAGES / "data").glob("*.json"))
-BY_HAND = {"choosing.md": ["when"], "comparison.md": ["", ""], "index.md": ["what"]}
+BY_HAND = {"choosing.md": ["when"], "comparison.md": ["", "", ""], "index.md": ["what"]}
 
 
 LABELS = "Accuracy in percent at 10% of the labels (standard error), and the labels where they differ"
@@ -57,10 +57,14 @@ def test_a_changed_number_shows(monkeypatch, tmp_path):
     facts = {"command": "python it.py", "measured": "2026-01-02", "tables": {"T": {"columns": ["", "a"], "rows": []}}}
     facts["tables"]["T"]["rows"] = [["one", "1.5"], ["two", "2"]]
     (tmp_path / "it.json").write_text(json.dumps(facts))
-    page = "before\n\n<!-- table: it: T -->\nold\n<!-- end -->\n\n<!-- table: it: T, turned -->\n<!-- end -->\nafter\n"
+    place, other = (
+        "<!-- table: it: T -->\nold\n<!-- end -->",
+        "<!-- table: it: T | rows two / one | turned -->\n<!-- end -->",
+    )
+    page = f"before\n\n{place}\n\n{other}\nafter\n"
     first = tables.written(page, tmp_path)
     assert "|  | a |\n| --- | --- |\n| one | 1.5 |\n| two | 2 |\n\nMeasured 2026-01-02: `python it.py`.\n" in first
-    assert "|  | one | two |\n| --- | --- | --- |\n| a | 1.5 | 2 |\n" in first
+    assert "|  | two | one |\n| --- | --- | --- |\n| a | 2 | 1.5 |\n" in first
     assert "old" not in first
     assert first.startswith("before\n")
     assert first.endswith("after\n")
@@ -70,10 +74,17 @@ def test_a_changed_number_shows(monkeypatch, tmp_path):
     assert tables.written(first, tmp_path) != first
 
 
-@pytest.mark.parametrize(("place", "why"), [("it: no", "has no table 'no'; it has T"), ("none: T", "no none.json")])
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("it: no", "has no table 'no'; it has T"),
+        ("none: T", "no none.json"),
+        ("it: T | rows x / y", "no row 'y'; there are x"),
+    ],
+)
 def test_a_table_that_there_is_not_is_refused(monkeypatch, tmp_path, place, why):
     tables = module("tables", monkeypatch)
-    (tmp_path / "it.json").write_text(json.dumps({"tables": {"T": {}}}))
+    (tmp_path / "it.json").write_text(json.dumps({"tables": {"T": {"columns": [""], "rows": [["x"]]}}}))
     with pytest.raises(tables.StaleError, match=why):
         tables.written(f"<!-- table: {place} -->\n<!-- end -->", tmp_path)
 
