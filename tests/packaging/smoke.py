@@ -111,9 +111,10 @@ def cluster():
 def main():
     parts = {each.__name__: each for each in (bare, sklearn, data, river, service, keyed, cluster)}
     several = {"all": ["sklearn", "data", "river", "service", "keyed"], "benchmarks": ["sklearn", "data"]}
-    for part in [part for name in sys.argv[1:] for part in several.get(name, [name])]:
-        parts[part]()
-        print(part, "works")
+    for name in sys.argv[1:]:
+        for part in several.get(name, [name]):
+            parts[part]()
+        print(name, "works")
 
 
 if __name__ == "__main__":

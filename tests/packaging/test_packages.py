@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 import askwhen
 
 ROOT = pathlib.Path(__file__).parents[2]
+LINE = re.compile(r"""pip install ['"]?askwhen\[([\w,]+)\]""")
 SMOKE = pathlib.Path(__file__).with_name("smoke.py")
 pytestmark = pytest.mark.xdist_group("packages")  # which share one build
 
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.xdist_group("packages")  # which share one build
 def documented():
     """Extras of every pip install 'askwhen[...]' in the pages and the messages."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
-    found = {each for page in pages for each in re.findall(r"pip install '?askwhen\[([\w,]+)\]", page.read_text())}
+    found = {each for page in pages for each in LINE.findall(page.read_text())}
     return ["", *sorted(found)]
 
 
