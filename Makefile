@@ -4,13 +4,18 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test quick soak oldest packages check bench peers clean
+.PHONY: demo test docs quick soak oldest packages check bench peers clean
 
 demo: $(VENV)/.ready
 	$(BIN)/askwhen demo
 
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+# The site, in build/docs: nothing is fetched, and a link that leads nowhere is an error.
+docs: $(VENV)/.ready
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/docs
+	@echo build/docs/index.html
 
 # What needs little compiling, and one learner: under a minute, for a look between two edits.
 quick: $(VENV)/.ready

@@ -8,6 +8,8 @@ import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests already fill the cores; threads of matrices would only spin
 
+collect_ignore = ["docs/conf.py", "docs/examples"]  # settings of the site, and what the gallery writes there
+
 FIRST = ["tests/adapters", "tests/workflows", "tests/data", "tests/report"]
 QUIETLY = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
