@@ -3,8 +3,8 @@
 An algorithm has letters, its hyperparameters as its paper writes them; one of them, its scale, says how much it asks.
 Letters that are not given have their usual values, which suit prepared instances.
 
-000 is Moroshko, Crammer 2014; 001 Ezukwoke, Zareian; 002 Kravchik 2014; 003 Cesa-Bianchi, Gentile, Zaniboni 2006. In
-the SEL- names b is the scale of asking and the matrix starts at I; in the SOP and LASEC names b and c belong to the
+They are of Cesa-Bianchi, Gentile, Zaniboni 2006; Moroshko, Crammer 2014; Kravchik 2014; Ezukwoke, Zareian. In the SEL-
+names b is the scale of asking and the matrix starts at I; in the SOP and LASEC names b and c belong to the
 learner and a is the scale.
 """
 

@@ -37,7 +37,13 @@ _CLOSE = 1e-9
 
 
 def check_learner(learner: Any) -> None:
-    """Check a learner: under a rule that asks about everything, and under one that asks by chance."""
+    """Check a learner: under a rule that asks about everything, and under one that asks by chance.
+
+    Parameters
+    ----------
+    learner : object
+        The learner to check: an instance of its class.
+    """
     name = f"check_learner: {short(learner)}"
     for rule in (Always(), FixedRate(0.4)):
         _check_rounds(name, Parts(learner, rule), bool(learner.regression))
@@ -47,7 +53,13 @@ def check_learner(learner: Any) -> None:
 
 
 def check_rule(rule: Any) -> None:
-    """Check a rule: it gives probabilities, asks as often as they say, and none depends on the coin of its round."""
+    """Check a rule: it gives probabilities, asks as often as they say, and none depends on the coin of its round.
+
+    Parameters
+    ----------
+    rule : object
+        The rule to check.
+    """
     name, learner = f"check_rule: {short(rule)}", _learner_for(rule)
     trace = _check_rounds(name, Parts(learner, rule), False)
     chance, coin = trace.probability, trace.coin
@@ -64,7 +76,15 @@ def check_rule(rule: Any) -> None:
 
 
 def check_drift(drift: Any, learner: Any = None) -> None:
-    """Check a drift guard, with least squares unless another learner is given."""
+    """Check a drift guard, with least squares unless another learner is given.
+
+    Parameters
+    ----------
+    drift : object
+        The guard to check.
+    learner : object, optional
+        The learner that it watches over.
+    """
     learner = LeastSquares() if learner is None else learner
     name = f"check_drift: {short(drift)}"
     for rule in (Always(), FixedRate(0.5)):

@@ -150,6 +150,13 @@ class MultiLabel:
 
         Returns an :class:`askwhen.Ask` whose prediction is a tuple of labels; with a question for each label, a dict
         of one for every label, whose prediction is -1 or +1.
+
+        Parameters
+        ----------
+        x : array or one row of a CSR matrix
+            The instance.
+        time : float or date, optional
+            When it is, for a budget by time; it never goes back.
         """
         if self._question == ONE:
             return self._sampler.ask(x, time)
@@ -158,7 +165,15 @@ class MultiLabel:
         return {label: task.ask(x, time) for label, task in self.tasks.items()}
 
     def tell(self, ask: Any, labels: Any) -> None:
-        """Give the labels that apply, as a list or a set; with a question for each label, to those that are asked."""
+        """Give the labels that apply, as a list or a set; with a question for each label, to those that are asked.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        labels : list or set
+            Those that apply; perhaps none.
+        """
         told = check_label_set("tell", self._places, labels)
         if self._question == ONE:
             self._sampler.tell(ask, told)
@@ -170,7 +185,13 @@ class MultiLabel:
                 self.tasks[label].tell(each, 1 if told >> self._places[label] & 1 else -1)
 
     def forget(self, ask: Any) -> None:
-        """Drop what will never be answered."""
+        """Drop what will never be answered.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        """
         if self._question == ONE:
             self._sampler.forget(ask)
             return
@@ -211,13 +232,25 @@ class MultiLabel:
         return dict(zip(self._labels, self._sampler.run_tasks(X, signs, times), strict=True))
 
     def margins(self, X: Any) -> np.ndarray:
-        """The margins of many instances, a column for each label: positive where it is predicted."""
+        """The margins of many instances, a column for each label: positive where it is predicted.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
+        """
         if self._question == ONE:
             return self._sampler.margins(X)
         return np.column_stack([task.margins(X) for task in self._sampler.tasks])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Which labels apply to many instances: True or False in a column for each label."""
+        """Which labels apply to many instances: True or False in a column for each label.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
+        """
         return self.margins(X) > 0.0
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
@@ -229,7 +262,15 @@ class MultiLabel:
         return self._sampler.class_tally()  # type: ignore[return-value]
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
-        """Write everything to a file, and a note, as ``Sampler.save`` does."""
+        """Write everything to a file, and a note, as ``Sampler.save`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        note : str, optional
+            Any text to keep beside it.
+        """
         with self._sampler.turn:
             tasks = [task.engine for task in self._sampler.tasks]
             header, arrays = engine_state.dump(self._sampler.engine, tasks)
@@ -240,7 +281,17 @@ class MultiLabel:
     def load(
         cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Iterable[type] = ()
     ) -> MultiLabel:
-        """One that goes on from a file exactly where ``save`` left it; see ``Sampler.load``."""
+        """One that goes on from a file exactly where ``save`` left it; see ``Sampler.load``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        kernel : Kernel, optional
+            The kernel of your own that it had: a file holds no code.
+        parts : iterable of classes, optional
+            Your own learner, rule or drift guard, for the same reason.
+        """
         header, arrays = file_format.read(path)
         try:
             engine_state.check_kind(header, "MultiLabel")

@@ -17,7 +17,13 @@ def paper_names() -> list[str]:
 
 
 def paper_letters(name: str) -> dict[str, bool]:
-    """The letters of an algorithm in the paper's order, and whether each must be given."""
+    """The letters of an algorithm in the paper's order, and whether each must be given.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`paper_names`, in any case.
+    """
     parameters = inspect.signature(_of_paper(name).parts).parameters.values()
     return {parameter.name: parameter.default is parameter.empty for parameter in parameters}
 

@@ -359,7 +359,15 @@ class Sampler:
             return self._ask(x, time, coin)
 
     def check(self, x: Any, time: Any = None) -> None:
-        """Refuse what ``ask`` would refuse, without playing a round."""
+        """Refuse what ``ask`` would refuse, without playing a round.
+
+        Parameters
+        ----------
+        x : array or one row of a CSR matrix
+            The instance.
+        time : float or date, optional
+            When it is, for a budget by time; it never goes back.
+        """
         with self._lock:
             engine = self._engine
             if self._tasks:
@@ -433,7 +441,13 @@ class Sampler:
                 raise
 
     def forget(self, ask: Ask | int) -> None:
-        """Drop a question that will never be answered, by its Ask or the number of its round."""
+        """Drop a question that will never be answered, by its Ask or the number of its round.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        """
         with self._lock:
             self._engine.forget(self._open_question("forget", ask))
 
@@ -627,6 +641,11 @@ class Sampler:
         """The margins of many instances, without asking and without playing a round: positive where +1 is predicted.
 
         With classes, a column for each of them.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
         """
         with self._lock:
             if self._tasks:
@@ -636,7 +655,13 @@ class Sampler:
             return self._engine.margins(rows)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The labels of many instances, without asking and without playing a round."""
+        """The labels of many instances, without asking and without playing a round.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
+        """
         if self._engine.classes == []:
             raise InputError("no label was told yet, so that there is no class to predict.", owner="predict")
         p = self.margins(X)
@@ -649,6 +674,11 @@ class Sampler:
 
         Learnt from the labels that were asked for: a logistic function of the margin, which follows a drift. See
         ``ask.certainty`` for the round that is being played.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
         """
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
@@ -669,6 +699,13 @@ class Sampler:
         """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole.
 
         A note is for whoever reads the file with ``askwhen.snapshot.read``: it is in the header.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        note : str, optional
+            Any text to keep beside it.
         """
         with self._lock:
             file_format.write(path, *engine_state.dump(self._engine, [task._engine for task in self._tasks]), note)
@@ -679,6 +716,15 @@ class Sampler:
 
         A file holds no code: a learner with a ``Kernel`` of the user's own needs it again here, and so do the classes
         of learners, rules and drift guards of the user's own, unless an installed package has them as entry points.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        kernel : Kernel, optional
+            The kernel of your own that it had: a file holds no code.
+        parts : iterable of classes, optional
+            Your own learner, rule or drift guard, for the same reason.
         """
         header, arrays = file_format.read(path)
         engine_state.check_kind(header, "Sampler")

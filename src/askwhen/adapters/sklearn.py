@@ -398,6 +398,13 @@ def priced(scorer: Any, price: float) -> Any:
 
     ``scorer`` is one of scikit-learn's, or its name. Pipelines and estimators of estimators are looked into.
 
+    Parameters
+    ----------
+    scorer : str or callable
+        One of scikit-learn's scorers, or its name.
+    price : float
+        What a label for every round would cost.
+
     Examples
     --------
     >>> from askwhen.adapters.sklearn import priced

@@ -48,31 +48,31 @@ def _has_room(drift: Any, x: Any) -> Any:
 
 
 begin = Family("begin", default=_nothing)
-"""begin(drift): start the guard's round, in place."""
+"""``begin(drift)``: start the guard's round, in place."""
 
 watches = Family("watches", default=_yes)
-"""watches(drift) -> whether the guard needs the margin of every round; constant for a kind of state."""
+"""``watches(drift)`` -> whether the guard needs the margin of every round; constant for a kind of state."""
 
 window_period = Family("window_period", default=_no_window)
-"""window_period(drift) -> a positive number where this round's label is asked for whatever the rule says, else 0.
+"""``window_period(drift)`` -> a positive number where this round's label is asked for whatever the rule says, else 0.
 
 The number comes back with the label, in ``absorb_label``, however late that is told.
 """
 
 watch = Family("watch", default=_no_switch)
-"""watch(drift, x, m, q) -> whether this round declares a switch; ``take_due`` must then say so once."""
+"""``watch(drift, x, m, q)`` -> whether this round declares a switch; ``take_due`` must then say so once."""
 
 take_due = Family("take_due", default=_no)
-"""take_due(drift) -> whether a restart is due, which it is no longer afterwards."""
+"""``take_due(drift)`` -> whether a restart is due, which it is no longer afterwards."""
 
 absorb_label = Family("absorb_label", default=_absorb_nothing)
-"""absorb_label(drift, x, y, mistaken, by_rule, period): take a label that was told, in place.
+"""``absorb_label(drift, x, y, mistaken, by_rule, period)``: take a label that was told, in place.
 
 ``by_rule`` tells whether the learner may learn it too; ``period`` is what ``window_period`` gave in its round.
 """
 
 has_room_for = Family("has_room_for", default=_has_room)
-"""has_room_for(drift, x) -> whether x can be taken without memory that is not there yet; if not, ``grow`` is called."""
+"""``has_room_for(drift, x)`` -> whether x can be taken without more memory; if not, ``grow`` is called."""
 
 
 class NoDrift(NamedTuple):

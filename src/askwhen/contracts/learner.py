@@ -109,79 +109,79 @@ def _no_experts(state: Any) -> Any:
 
 
 score = Family("score")
-"""score(state, x) -> (m, |x|^2, verdict); a verdict other than SOUND means nothing else may be read."""
+"""``score(state, x) -> (m, |x|^2, verdict)``; a verdict other than SOUND means nothing else may be read."""
 
 quadratic = Family("quadratic", default=_zero)
-"""quadratic(state, x) -> q = x'Qx >= 0; leaves what ``learn`` needs in the state's scratch arrays."""
+"""``quadratic(state, x)`` -> q = x'Qx >= 0; leaves what ``learn`` needs in the state's scratch arrays."""
 
 quadratic_bound = Family("quadratic_bound", default=_zero)
-"""quadratic_bound(state, norm2) -> an upper bound of q for every x of that squared norm."""
+"""``quadratic_bound(state, norm2)`` -> an upper bound of q for every x of that squared norm."""
 
 learns = Family("learns", default=_mistaken)
-"""learns(state, mistaken) -> whether a label that was asked for is learnt."""
+"""``learns(state, mistaken)`` -> whether a label that was asked for is learnt."""
 
 learn = Family("learn")
-"""learn(state, x, norm2, m, q, y) -> UPDATED, UNCHANGED or REFUSED; changes the state in place."""
+"""``learn(state, x, norm2, m, q, y)`` -> UPDATED, UNCHANGED or REFUSED; changes the state in place."""
 
 enter = Family("enter", default=_enter_nothing)
-"""enter(state, x): write to a row of its own layout what only the learner knows of this moment, in place."""
+"""``enter(state, x)``: write to a row of its own layout what only the learner knows of this moment, in place."""
 
 leave = Family("leave", default=_leave_nothing)
-"""leave(state): note that a round has passed, whether it was asked about or not, in place."""
+"""``leave(state)``: note that a round has passed, whether it was asked about or not, in place."""
 
 hear = Family("hear", default=_hear_nothing)
-"""hear(state, y, chance): note a label that is about to be learnt, and how likely it was to be asked for, in place."""
+"""``hear(state, y, chance)``: note a label before it is learnt, and how likely it was to be asked for, in place."""
 
 restart = Family("restart")
-"""restart(state): forget everything that was learnt, in place."""
+"""``restart(state)``: forget everything that was learnt, in place."""
 
 arrive = Family("arrive", default=_set_row, without_w=_ignore_row)
-"""arrive(state, i): note that the i-th row of the rounds being played is now, in place."""
+"""``arrive(state, i)``: note that the i-th row of the rounds being played is now, in place."""
 
 ready = Family("ready", default=_has_room, without_w=_always)
-"""ready(state, x) -> whether learning x now needs no memory and no randomness that is not there yet."""
+"""``ready(state, x)`` -> whether learning x now needs no memory and no randomness that is not there yet."""
 
 grow = Family("grow", default=_grow_w)
-"""grow(state, room, randomness) -> the same state, ready for one more instance of ``room`` entries (Python only)."""
+"""``grow(state, room, randomness)`` -> the same state, ready for an instance of ``room`` entries (Python only)."""
 
 is_sound = Family("is_sound", default=_w_is_sound)
-"""is_sound(state) -> whether a state that came from a file can be followed safely (Python only).
+"""``is_sound(state)`` -> whether a state that came from a file can be followed safely (Python only).
 
 The types and shapes of its arrays are as ``start`` made them, but what starts empty may have any length. Every number
 that becomes a place, a count, a divisor or a probability must be one.
 """
 
 scale = Family("scale", default=_one)
-"""scale(state) -> the positive number by which w must be multiplied to give the weights that m comes from."""
+"""``scale(state)`` -> the positive number by which w must be multiplied to give the weights that m comes from."""
 
 epoch = Family("epoch", default=_constant)
-"""epoch(state) -> a number that changes when an update rewrote weights outside x's features; NaN: every update does."""
+"""``epoch(state)`` -> changes when an update rewrote weights outside x's features; NaN: every update does."""
 
 weights = Family("weights", default=_vector)
-"""weights(state) -> the weight vector w, a copy (Python only)."""
+"""``weights(state)`` -> the weight vector w, a copy (Python only)."""
 
 best_class = Family("best_class", default=_no_class)
-"""best_class(state) -> the class that the last ``score`` found best, or -1 for a learner of two labels or of numbers.
+"""``best_class(state)`` -> the class that the last ``score`` found best, or -1 for two labels or for numbers.
 
 The m of a learner of several classes is positive: half the gap between the two best classes, times 1 + q. Its y is the
 number of a class."""
 
 write_margins = Family("write_margins", default=_note_nothing)
-"""write_margins(state, record, i): write the margin of every class, as the last ``score`` found it, to row i."""
+"""``write_margins(state, record, i)``: write the margin of every class, as the last ``score`` found it, to row i."""
 
 open_class = Family("open_class", default=_no_more)
-"""open_class(state) -> the number of a class that is told for the first time, in place, or -1 if there is no room.
+"""``open_class(state)`` -> the number of a class that is told for the first time, in place, or -1 if there is no room.
 
 The rooms beyond the classes that are open have learnt -1 from every label, as a class that was never told does."""
 
 widen = Family("widen")
-"""widen(state, rooms) -> the same state with room for so many classes, of which one is never opened (Python only)."""
+"""``widen(state, rooms)`` -> the same state with room for so many classes; one is never opened (Python only)."""
 
 experts = Family("experts", default=_no_experts)
-"""experts(state) -> the weight of each drift level of a mixture; empty for a learner that is none."""
+"""``experts(state)`` -> the weight of each drift level of a mixture; empty for a learner that is none."""
 
 note_experts = Family("note_experts", default=_note_nothing)
-"""note_experts(state, record, i): write the weights of a mixture to row i of the record, in place."""
+"""``note_experts(state, record, i)``: write the weights of a mixture to row i of the record, in place."""
 
 UNCHANGED, UPDATED, REFUSED = 0, 1, 2
 

@@ -56,40 +56,40 @@ def _no_time(rule: Any) -> Any:
 
 
 begin_round = Family("begin_round", default=_nothing_at)
-"""begin_round(rule, time): let the rule's clock tick, in place; time is 0 where the stream has none."""
+"""``begin_round(rule, time)``: let the rule's clock tick, in place; time is 0 where the stream has none."""
 
 decide = Family("decide")
-"""decide(rule, m, q_low, q_high, norm2, u) -> ASK, PASS, or UNDECIDED where that depends on q between its bounds."""
+"""``decide(rule, m, q_low, q_high, norm2, u)`` -> ASK, PASS, or UNDECIDED where it depends on q between its bounds."""
 
 probability = Family("probability")
-"""probability(rule, m, q, norm2) -> the probability of asking in this round; NaN where q is needed and is NaN."""
+"""``probability(rule, m, q, norm2)`` -> the probability of asking in this round; NaN where q is needed and is NaN."""
 
 forbids = Family("forbids", default=_never)
-"""forbids(rule) -> whether nothing may be asked in this round, by rule, window or audit."""
+"""``forbids(rule)`` -> whether nothing may be asked in this round, by rule, window or audit."""
 
 end_round = Family("end_round", default=_spend_nothing)
-"""end_round(rule, m, q, asked): note whether a label was asked for, in place."""
+"""``end_round(rule, m, q, asked)``: note whether a label was asked for, in place."""
 
 note_label = Family("note_label", default=_hear_nothing)
-"""note_label(rule, right, chance): note whether a told label was predicted, and how likely it was asked for."""
+"""``note_label(rule, right, chance)``: note whether a told label was predicted, and how likely it was asked for."""
 
 note_update = Family("note_update", default=_nothing_at)
-"""note_update(rule, norm2): note that the learner moved on an instance of this squared norm, in place."""
+"""``note_update(rule, norm2)``: note that the learner moved on an instance of this squared norm, in place."""
 
 note_class = Family("note_class", default=_nothing_at)
-"""note_class(rule, k): note that a class was told for the first time, the k-th of them, in place."""
+"""``note_class(rule, k)``: note that a class was told for the first time, the k-th of them, in place."""
 
 restart_rule = Family("restart_rule", default=_nothing)
-"""restart_rule(rule): set the clock and the memory back after a switch, in place; what was spent stays spent."""
+"""``restart_rule(rule)``: set the clock and the memory back after a switch, in place; what was spent stays spent."""
 
 least_chance = Family("least_chance", default=_zero)
-"""least_chance(rule) -> a number that no probability of asking is ever below, but for rounds that are forbidden."""
+"""``least_chance(rule)`` -> a number that no probability of asking is ever below, but for rounds that are forbidden."""
 
 period_length = Family("period_length", default=_zero)
-"""period_length(rule) -> the length of the periods that the rule counts time by; 0 where it needs no time."""
+"""``period_length(rule)`` -> the length of the periods that the rule counts time by; 0 where it needs no time."""
 
 last_time = Family("last_time", default=_no_time)
-"""last_time(rule) -> the time of the last round, NaN before the first: time must not go back."""
+"""``last_time(rule)`` -> the time of the last round, NaN before the first: time must not go back."""
 
 
 @step

@@ -80,6 +80,13 @@ def hash_whole(text: Any, ends: Any, features: int, indices: Any) -> None:
 def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.csr_matrix:
     """Texts as rows of word counts, by hashing.
 
+    Parameters
+    ----------
+    texts : iterable of str
+        One text for each row.
+    n_features : int, default 2^18
+        How many places words are hashed to.
+
     Examples
     --------
     >>> from askwhen.data import hash_text

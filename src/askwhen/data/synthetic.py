@@ -21,6 +21,15 @@ def switching(n: int = 10_000, d: int = 50, every: int = 500, seed: int | None =
 
     Moroshko, Crammer 2014, section 6.
 
+    Parameters
+    ----------
+    n, d : int
+        How many instances, of which dimension.
+    every : int, default 500
+        How many rounds a target lasts.
+    seed : int, optional
+        Seeds everything.
+
     Examples
     --------
     >>> import askwhen as aw
@@ -38,7 +47,17 @@ def switching(n: int = 10_000, d: int = 50, every: int = 500, seed: int | None =
 def drifting(
     n: int = 10_000, d: int = 50, turn: float = 0.01, seed: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian instances whose target turns by so many radians in every round, towards a direction that wanders too."""
+    """Gaussian instances whose target turns by so many radians in every round, towards a direction that wanders too.
+
+    Parameters
+    ----------
+    n, d : int
+        How many instances, of which dimension.
+    turn : float, default 0.01
+        By how many radians the target turns in a round.
+    seed : int, optional
+        Seeds everything.
+    """
     _check("drifting", n=n, d=d)
     check_number("drifting", "turn", turn, "a finite number of at least 0", 0.0, open_low=False, open_high=True)
     rng = _rng("drifting", seed)
@@ -105,6 +124,17 @@ def regrouped(X: Any, classes: Any, every: int = 500, seed: int | None = None) -
 
     Moroshko, Crammer 2014, section 5. Neither side is ever empty.
 
+    Parameters
+    ----------
+    X : array or CSR
+        Instances.
+    classes : array
+        The class of each.
+    every : int, default 500
+        How many rounds a grouping lasts.
+    seed : int, optional
+        Seeds everything.
+
     Examples
     --------
     >>> import askwhen as aw
@@ -131,7 +161,17 @@ def regrouped(X: Any, classes: Any, every: int = 500, seed: int | None = None) -
 def noisy_linear(
     n: int = 10_000, d: int = 20, noise: float = 0.1, seed: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian instances and one target; this share of the labels is turned over."""
+    """Gaussian instances and one target; this share of the labels is turned over.
+
+    Parameters
+    ----------
+    n, d : int
+        How many instances, of which dimension.
+    noise : float, default 0.1
+        The share of labels that are turned over.
+    seed : int, optional
+        Seeds everything.
+    """
     _check("noisy_linear", n=n, d=d)
     check_number("noisy_linear", "noise", noise, "a number from 0 to 1", 0.0, 1.0, open_low=False)
     rng = _rng("noisy_linear", seed)
@@ -146,6 +186,17 @@ def zipf_text(
     """Sparse rows like texts: so many different words of d, the k-th most frequent with frequency 1/k, of unit norm.
 
     Labels come from a target on the words; this share of them is turned over.
+
+    Parameters
+    ----------
+    n, d : int
+        How many instances, of which dimension.
+    words : int
+        How many different words a row has.
+    noise : float
+        The share of labels that are turned over.
+    seed : int, optional
+        Seeds everything.
     """
     _check("zipf_text", n=n, d=d, words=words)
     check_number("zipf_text", "noise", noise, "a number from 0 to 1", 0.0, 1.0, open_low=False)

@@ -122,7 +122,15 @@ class Accuracy:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The overall accuracy as it was after so many rounds: arrays of the same length."""
+    """The overall accuracy as it was after so many rounds: arrays of the same length.
+
+    Attributes
+    ----------
+    rounds : array of int
+        How many rounds had been played.
+    value, low, high : array of float
+        The estimate then, and its interval.
+    """
 
     rounds: np.ndarray
     value: np.ndarray
@@ -205,7 +213,17 @@ def check_window(owner: str, recent: Any) -> None:
 
 
 def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200) -> Curve:
-    """The overall accuracy of a trace after 1/points, 2/points .. of its rounds, with its interval."""
+    """The overall accuracy of a trace at evenly spread rounds, with its interval.
+
+    Parameters
+    ----------
+    trace : Trace
+        A run, with all its rounds.
+    confidence : float, default 0.95
+        Of the interval, at all rounds at once.
+    points : int, default 200
+        At how many rounds it is told, evenly spread.
+    """
     level = "a number strictly between 0 and 1"
     check_number("accuracy_curve", "confidence", confidence, level, 0.0, 1.0, open_high=True)
     check_count("accuracy_curve", "points", points)

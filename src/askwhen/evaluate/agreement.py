@@ -20,6 +20,11 @@ def cohen(table: Mapping[Any, float]) -> float | None:
 
     None where nothing can be said: nothing was labelled by both, or both always gave one and the same label.
 
+    Parameters
+    ----------
+    table : mapping
+        How often the first said a and the second b, by (a, b).
+
     Examples
     --------
     >>> from askwhen.evaluate.agreement import cohen
@@ -42,6 +47,11 @@ def krippendorff(things: Iterable[Iterable[Hashable]]) -> float | None:
 
     None where nothing can be said: nothing has two labels, or all labels are one and the same.
 
+    Parameters
+    ----------
+    things : iterable
+        The labels of each thing.
+
     Examples
     --------
     >>> from askwhen.evaluate.agreement import krippendorff
@@ -55,7 +65,13 @@ def krippendorff(things: Iterable[Iterable[Hashable]]) -> float | None:
 
 
 def coincidences(labels: list[Any]) -> Counter[Any]:
-    """What the labels of one thing add to the coincidences, by (a, b)."""
+    """What the labels of one thing add to the coincidences, by (a, b).
+
+    Parameters
+    ----------
+    labels : list
+        The labels of one thing.
+    """
     found: Counter[Any] = Counter()
     for i, a in enumerate(labels):
         for j, b in enumerate(labels):
@@ -65,7 +81,13 @@ def coincidences(labels: list[Any]) -> Counter[Any]:
 
 
 def from_coincidences(found: Mapping[Any, float]) -> float | None:
-    """Krippendorff's coefficient from the coincidences of all things."""
+    """Krippendorff's coefficient from the coincidences of all things.
+
+    Parameters
+    ----------
+    found : mapping
+        How often a and b were given to the same thing, by (a, b).
+    """
     totals: Counter[Any] = Counter()
     for (a, _), count in found.items():
         totals[a] += count  # type: ignore[assignment]

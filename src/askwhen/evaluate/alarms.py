@@ -62,7 +62,7 @@ def alarm(sampler: Any, level: float, recent: int = RECENT, *, confidence: float
     If every window of ``recent`` rounds reaches the level, an alarm is raised in at most one of twenty lives of a
     stream, however often one looks: there is no need to correct for that. Only windows that are under way, or have
     just ended, are looked at: look at least once a window, and keep an alarm that was raised. How long it takes after a
-    real drop is in docs/measurements/choosing.md.
+    real drop was measured, and is in the documentation.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """The papers' theorems as functions: how many mistakes an algorithm can make, at most or on average.
 
-003 is Cesa-Bianchi, Gentile, Zaniboni 2006; 000 is Moroshko, Crammer 2014; 004 is "Batch learning via online
-prediction".
+From Cesa-Bianchi, Gentile, Zaniboni 2006; Moroshko, Crammer 2014; "Batch learning via online prediction".
 
 ==========  ==========================================================
 u           a comparator: one vector, or a row for every round
@@ -38,17 +37,39 @@ Traces = Iterable[Trace] | None
 
 
 def progressive_validation(mistakes: Any, rounds: int, delta: float = 0.05) -> Any:
-    """Upper bound on the error of a uniformly picked hypothesis; it fails with probability delta: 004, Proposition 2.
+    """Upper bound on the error of a uniformly picked hypothesis; it fails with probability delta.
+
+    "Batch learning via online prediction", Proposition 2.
 
     From the mistakes that were made in n rounds of predicting before learning, on independent examples.
+
+    Parameters
+    ----------
+    mistakes : int or array of int
+        How many mistakes were made.
+    rounds : int
+        In how many rounds, or on how many examples.
+    delta : float, default 0.05
+        The probability with which the bound may fail.
     """
     return _validated("progressive_validation", mistakes, rounds, delta)
 
 
 def hold_out(mistakes: Any, rounds: int, delta: float = 0.05) -> Any:
-    """Upper bound on the error of a classifier; it fails with probability delta: 004, Proposition 1.
+    """Upper bound on the error of a classifier; it fails with probability delta.
+
+    "Batch learning via online prediction", Proposition 1.
 
     From its mistakes on so many examples that it was not made with.
+
+    Parameters
+    ----------
+    mistakes : int or array of int
+        How many mistakes were made.
+    rounds : int
+        In how many rounds, or on how many examples.
+    delta : float, default 0.05
+        The probability with which the bound may fail.
     """
     return _validated("hold_out", mistakes, rounds, delta)
 
@@ -167,17 +188,49 @@ def _checked_traces(owner: str, traces: Any, n: int) -> list[Trace]:
 
 
 def hinge_losses(X: Any, y: Any, u: Any, gamma: float = 1.0) -> np.ndarray:
-    """max(0, gamma - y u.x) of every round."""
+    """max(0, gamma - y u.x) of every round.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     return _Case("hinge_losses", X, y, u, gamma).losses
 
 
 def hinge_loss(X: Any, y: Any, u: Any, gamma: float = 1.0) -> float:
-    """The hinge loss of a comparator, or of a drifting sequence of them, over all rounds."""
+    """The hinge loss of a comparator, or of a drifting sequence of them, over all rounds.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     return float(_Case("hinge_loss", X, y, u, gamma).losses.sum())
 
 
 def total_drift(u: Any, updated: Any = None) -> float:
-    """V: squared distances between successive comparators, over the rounds of updates (all rounds without them)."""
+    """V: squared distances between successive comparators, over the rounds of updates (all rounds without them).
+
+    Parameters
+    ----------
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    updated : array of bool, optional
+        In which rounds the learner moved.
+    """
     u = np.atleast_2d(np.asarray(u, float))
     if updated is not None and len(u) > 1:
         updated = np.asarray(updated, bool)
@@ -190,7 +243,13 @@ def total_drift(u: Any, updated: Any = None) -> float:
 
 
 def expected_questions(traces: Iterable[Trace]) -> float:
-    """The mean over traces of the summed probabilities of asking."""
+    """The mean over traces of the summed probabilities of asking.
+
+    Parameters
+    ----------
+    traces : iterable of Trace
+        Runs with every probability known.
+    """
     traces = [] if isinstance(traces, Trace) else list(traces)
     if not traces:
         raise InputError("traces must be a list of at least one trace.", owner="expected_questions")
@@ -202,7 +261,24 @@ def expected_questions(traces: Iterable[Trace]) -> float:
 
 
 def sel_p(X: Any, y: Any, u: Any, b: float, gamma: float = 1.0, traces: Traces = None) -> float:
-    """Expected mistakes of SEL-P: 003, Theorem 1."""
+    """Expected mistakes of SEL-P: Cesa-Bianchi, Gentile, Zaniboni 2006, Theorem 1.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    b : float
+        The letter b of the algorithm.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    traces : iterable of Trace, optional
+        Runs over exactly these rows with different seeds; without, every round counts as an update, which only
+        makes the bound larger.
+    """
     check_positive("sel_p", "b", b)
     case = _Case("sel_p", X, y, u, gamma, traces)
     size = case.largest()
@@ -210,14 +286,48 @@ def sel_p(X: Any, y: Any, u: Any, b: float, gamma: float = 1.0, traces: Traces =
 
 
 def sel_p_b(X: Any, y: Any, u: Any, gamma: float = 1.0, traces: Traces = None) -> float:
-    """The b that minimises :func:`sel_p`."""
+    """The b that minimises :func:`sel_p`.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    traces : iterable of Trace, optional
+        Runs over exactly these rows with different seeds; without, every round counts as an update, which only
+        makes the bound larger.
+    """
     case = _Case("sel_p_b", X, y, u, gamma, traces)
     size = case.largest()
     return size**2 / 2 * case.best((case.norm * size) ** 2 + 4 * gamma * case.loss, (case.norm * size) ** 2)
 
 
 def sel_ada(X: Any, y: Any, u: Any, beta: float, gamma: float = 1.0, traces: Traces = None) -> float:
-    """Expected mistakes of SEL-ADA: 003, Theorem 2. It falls as beta grows, at the price of more questions."""
+    """Expected mistakes of SEL-ADA: Cesa-Bianchi, Gentile, Zaniboni 2006, Theorem 2.
+
+    It falls as beta grows, at the price of more questions.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    beta : float
+        The letter beta, the scale of asking.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    traces : iterable of Trace, optional
+        Runs over exactly these rows with different seeds; without, every round counts as an update, which only
+        makes the bound larger.
+    """
     check_number("sel_ada", "beta", beta, "a positive number, perhaps infinity", 0.0)
     case = _Case("sel_ada", X, y, u, gamma, traces)
     R = case.norm * case.largest() / gamma
@@ -227,7 +337,24 @@ def sel_ada(X: Any, y: Any, u: Any, beta: float, gamma: float = 1.0, traces: Tra
 
 
 def sel_2nd(X: Any, y: Any, u: Any, b: float, gamma: float = 1.0, traces: Traces = None) -> float:
-    """Expected mistakes of SEL-2ND: 003, Theorem 3."""
+    """Expected mistakes of SEL-2ND: Cesa-Bianchi, Gentile, Zaniboni 2006, Theorem 3.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    b : float
+        The letter b of the algorithm.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    traces : iterable of Trace, optional
+        Runs over exactly these rows with different seeds; without, every round counts as an update, which only
+        makes the bound larger.
+    """
     check_positive("sel_2nd", "b", b)
     case = _Case("sel_2nd", X, y, u, gamma, traces)
     stretch, volume = _second_order(case)
@@ -235,16 +362,45 @@ def sel_2nd(X: Any, y: Any, u: Any, b: float, gamma: float = 1.0, traces: Traces
 
 
 def sel_2nd_b(X: Any, u: Any, gamma: float = 1.0, traces: Traces = None) -> float:
-    """The b that minimises :func:`sel_2nd` for these traces."""
+    """The b that minimises :func:`sel_2nd` for these traces.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    traces : iterable of Trace, optional
+        Runs over exactly these rows with different seeds; without, every round counts as an update, which only
+        makes the bound larger.
+    """
     case = _Case("sel_2nd_b", X, None, u, gamma, traces)
     stretch, volume = _second_order(case)
     return gamma * case.best(volume, stretch)
 
 
 def sel_winnow(X: Any, y: Any, u: Any, alpha: float, gamma: float = 1.0, traces: Traces = None) -> float:
-    """Expected mistakes of SEL-WINNOW with the parameters of :func:`sel_winnow_tuning`: 003, Theorem 4.
+    """Expected mistakes of SEL-WINNOW with the parameters of :func:`sel_winnow_tuning`.
 
-    u must be in the probability simplex.
+    Cesa-Bianchi, Gentile, Zaniboni 2006, Theorem 4. u must be in the probability simplex.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    alpha : float
+        A number strictly between 0 and 1, which the theorem leaves free.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    traces : iterable of Trace, optional
+        Runs over exactly these rows with different seeds; without, every round counts as an update, which only
+        makes the bound larger.
     """
     check_number("sel_winnow", "alpha", alpha, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     case = _Case("sel_winnow", X, y, u, gamma, traces)
@@ -255,7 +411,17 @@ def sel_winnow(X: Any, y: Any, u: Any, alpha: float, gamma: float = 1.0, traces:
 
 
 def sel_winnow_tuning(X: Any, alpha: float, gamma: float = 1.0) -> dict[str, float]:
-    """The letters eta and b for which :func:`sel_winnow` holds."""
+    """The letters eta and b for which :func:`sel_winnow` holds.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    alpha : float
+        A number strictly between 0 and 1, which the theorem leaves free.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     check_number("sel_winnow_tuning", "alpha", alpha, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     case = _Case("sel_winnow_tuning", X, None, np.zeros(np.shape(X)[1]), gamma)
     size = case.largest(math.inf)
@@ -263,7 +429,25 @@ def sel_winnow_tuning(X: Any, alpha: float, gamma: float = 1.0) -> dict[str, flo
 
 
 def lasec(X: Any, y: Any, u: Any, b: float, c: float, trace: Trace, gamma: float = 1.0) -> float:
-    """Mistakes of LASEC, always asked, in this very run: 000, Theorem 2."""
+    """Mistakes of LASEC, always asked, in this very run: Moroshko, Crammer 2014, Theorem 2.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    b : float
+        The letter b of the algorithm.
+    c : float
+        The letter c, the drift level; perhaps infinity.
+    trace : Trace
+        The run over exactly these rows.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     case = _Case("lasec", X, y, u, gamma, [trace])
     comparison, spread = _drifting(case, b, c)
     return float(case.losses.sum()) / gamma + math.sqrt(comparison * spread) / gamma
@@ -272,7 +456,27 @@ def lasec(X: Any, y: Any, u: Any, b: float, c: float, trace: Trace, gamma: float
 def lasec_ss(
     X: Any, y: Any, u: Any, b: float, c: float, a: float, traces: Iterable[Trace], gamma: float = 1.0
 ) -> float:
-    """Expected mistakes of LASEC-SS: 000, Theorem 4."""
+    """Expected mistakes of LASEC-SS: Moroshko, Crammer 2014, Theorem 4.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    b : float
+        The letter b of the algorithm.
+    c : float
+        The letter c, the drift level; perhaps infinity.
+    a : float
+        The letter a, the scale of asking.
+    traces : iterable of Trace
+        Runs over exactly these rows with different seeds.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     check_positive("lasec_ss", "a", a)
     case = _Case("lasec_ss", X, y, u, gamma, traces)
     comparison, spread = _drifting(case, b, c)
@@ -280,16 +484,43 @@ def lasec_ss(
 
 
 def lasec_ss_a(X: Any, u: Any, b: float, c: float, traces: Iterable[Trace], gamma: float = 1.0) -> float:
-    """The a that minimises :func:`lasec_ss` for these traces."""
+    """The a that minimises :func:`lasec_ss` for these traces.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    b : float
+        The letter b of the algorithm.
+    c : float
+        The letter c, the drift level; perhaps infinity.
+    traces : iterable of Trace
+        Runs over exactly these rows with different seeds.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     case = _Case("lasec_ss_a", X, None, u, gamma, traces)
     comparison, spread = _drifting(case, b, c)
     return gamma * case.best(spread, comparison)
 
 
 def corollary_c(T: int, d: int, X: float, V: float) -> float:
-    """The drift level that Corollaries 8 and 9 of 000 set for total drift V: (sqrt(2) T d X / V)^(2/3).
+    """The drift level that Corollaries 8 and 9 set for total drift V: (sqrt(2) T d X / V)^(2/3).
 
-    X is the largest norm of an instance, here and in :func:`corollary_holds`.
+    Moroshko, Crammer 2014. X is the largest norm of an instance, here and in :func:`corollary_holds`.
+
+    Parameters
+    ----------
+    T : int
+        How many rounds.
+    d : int
+        How many features.
+    X : float
+        The largest norm of an instance.
+    V : float
+        Total drift: at least that of the comparators over the updates.
     """
     for name, value in (("T", T), ("d", d), ("X", X), ("V", V)):
         check_positive("corollary_c", name, value)
@@ -297,7 +528,21 @@ def corollary_c(T: int, d: int, X: float, V: float) -> float:
 
 
 def corollary_holds(T: int, d: int, X: float, V: float, b: float) -> bool:
-    """Whether V is small enough for Corollaries 8 and 9 of 000."""
+    """Whether V is small enough for Corollaries 8 and 9 of Moroshko, Crammer 2014.
+
+    Parameters
+    ----------
+    T : int
+        How many rounds.
+    d : int
+        How many features.
+    X : float
+        The largest norm of an instance.
+    V : float
+        Total drift: at least that of the comparators over the updates.
+    b : float
+        The letter b of the algorithm.
+    """
     for name, value in (("T", T), ("d", d), ("X", X), ("b", b)):
         check_positive("corollary_holds", name, value)
     mu = max(9 / 8 * X**2, (b + X**2) ** 2 / (8 * X**2))
@@ -305,9 +550,27 @@ def corollary_holds(T: int, d: int, X: float, V: float, b: float) -> bool:
 
 
 def corollary_8(X: Any, y: Any, u: Any, V: float, epsilon: float, trace: Trace, gamma: float = 1.0) -> float:
-    """Mistakes of LASEC, run with c = corollary_c(T, d, X, V) and b = epsilon c, in this very run: 000, Corollary 8.
+    """Mistakes of LASEC, run with c = corollary_c(T, d, X, V) and b = epsilon c, in this very run.
 
-    V must be at least the drift over the run's updates; one has to guess it before the run, to set c.
+    Moroshko, Crammer 2014, Corollary 8. V must be at least the drift over the run's updates; one has
+    to guess it before the run, to set c.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    V : float
+        Total drift: at least that of the comparators over the updates.
+    epsilon : float
+        b as a share of c, strictly between 0 and 1.
+    trace : Trace
+        The run over exactly these rows.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
     """
     case = _Case("corollary_8", X, y, u, gamma, [trace])
     size, c = _corollary(case, V, epsilon)
@@ -320,7 +583,15 @@ def corollary_8(X: Any, y: Any, u: Any, V: float, epsilon: float, trace: Trace, 
 
 
 def lemma_7(A: float, B: float, C: float, D: float, gamma: float) -> float:
-    """The largest m with m <= D/gamma + sqrt(A (B + m C)) / gamma: 000, Lemma 7."""
+    """The largest m with m <= D/gamma + sqrt(A (B + m C)) / gamma: Moroshko, Crammer 2014, Lemma 7.
+
+    Parameters
+    ----------
+    A, B, C, D : float
+        The numbers of the inequality, none negative.
+    gamma : float
+        The margin.
+    """
     check_positive("lemma_7", "gamma", gamma)
     return (
         D / gamma + A * C / (2 * gamma**2) + math.sqrt(D * A * C / gamma + (A * C / (2 * gamma)) ** 2 + A * B) / gamma
@@ -330,9 +601,29 @@ def lemma_7(A: float, B: float, C: float, D: float, gamma: float) -> float:
 def corollary_9(
     X: Any, y: Any, u: Any, V: float, epsilon: float, a: float, traces: Iterable[Trace], gamma: float = 1.0
 ) -> float:
-    """Expected mistakes of LASEC-SS, run with c = corollary_c(T, d, X, V) and b = epsilon c: 000, Corollary 9.
+    """Expected mistakes of LASEC-SS, run with c = corollary_c(T, d, X, V) and b = epsilon c.
 
-    Differs: T^(2/3) where the first display prints T^(-1/3), as in the last display.
+    Moroshko, Crammer 2014, Corollary 9. Differs: T^(2/3) where the first display prints
+    T^(-1/3), as in the last display.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    y : array
+        Their labels, -1 and +1.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    V : float
+        Total drift: at least that of the comparators over the updates.
+    epsilon : float
+        b as a share of c, strictly between 0 and 1.
+    a : float
+        The letter a, the scale of asking.
+    traces : iterable of Trace
+        Runs over exactly these rows with different seeds.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
     """
     check_positive("corollary_9", "a", a)
     case = _Case("corollary_9", X, y, u, gamma, traces)
@@ -341,7 +632,23 @@ def corollary_9(
 
 
 def corollary_9_a(X: Any, u: Any, V: float, epsilon: float, traces: Iterable[Trace], gamma: float = 1.0) -> float:
-    """The a that minimises :func:`corollary_9` for these traces."""
+    """The a that minimises :func:`corollary_9` for these traces.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances as the learner saw them.
+    u : array
+        A comparator: one vector, or a row for every round where the theorem allows for drift.
+    V : float
+        Total drift: at least that of the comparators over the updates.
+    epsilon : float
+        b as a share of c, strictly between 0 and 1.
+    traces : iterable of Trace
+        Runs over exactly these rows with different seeds.
+    gamma : float, default 1.0
+        The margin that the comparator should reach.
+    """
     case = _Case("corollary_9_a", X, None, u, gamma, traces)
     comparison, spread = _corollary_9(case, V, epsilon)
     return gamma * case.best(spread, comparison)

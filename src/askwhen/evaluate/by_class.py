@@ -30,6 +30,15 @@ class ClassAccuracy:
     """How well one class is told from the others, over all rounds.
 
     ``predicted`` says in how many rounds it was, ``answered`` how many of them were answered.
+
+    Attributes
+    ----------
+    precision, recall, f_measure : Estimate
+        Of this class against the others.
+    predicted : int
+        In how many rounds it was predicted.
+    answered : int
+        How many of these were answered.
     """
 
     precision: Estimate

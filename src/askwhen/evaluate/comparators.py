@@ -25,7 +25,7 @@ def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:
     X, y : array or CSR matrix, array
         Instances and labels -1 and +1.
     C : float, default 1.0
-        How much a hinge loss costs beside |u|^2 / 2.
+        How much a hinge loss costs beside ``|u|^2 / 2``.
     """
     check_positive("best_linear", "C", C)
     rows, y = _checked("best_linear", X, y)
@@ -33,7 +33,19 @@ def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:
 
 
 def best_linear_by_segment(X: Any, y: Any, switches: Sequence[int], *, C: float = 1.0) -> np.ndarray:
-    """A comparator for every round: the batch SVM of each segment between the rounds of switches."""
+    """A comparator for every round: the batch SVM of each segment between the rounds of switches.
+
+    Parameters
+    ----------
+    X : array or CSR
+        The instances.
+    y : array
+        Their labels, -1 and +1.
+    switches : list of int
+        The rounds in which a segment begins.
+    C : float, default 1.0
+        How much a hinge loss costs beside ``|u|^2 / 2``.
+    """
     owner = "best_linear_by_segment"
     check_positive(owner, "C", C)
     rows, y = _checked(owner, X, y)

@@ -75,6 +75,23 @@ class Comparison:
     accurate; and, where they were asked for, learners that are told everything, such as "default, all labels".
 
     ``order_warning`` is one sentence where the labels come sorted or in blocks, and None otherwise.
+
+    Attributes
+    ----------
+    cells : list of Cell
+        What came of each algorithm at each share.
+    algorithms : list of str
+        Their names.
+    shares : list of float
+        The shares of labels.
+    rounds : array of int
+        How many rounds had been played at the end of each window.
+    repeats : int
+        How often each was run.
+    baselines : list of Cell
+        What simple rules came to.
+    order_warning : str or None
+        One sentence where the labels come sorted or in blocks.
     """
 
     cells: list[Cell]

@@ -17,6 +17,17 @@ class Estimate:
     """A share of rounds, or a cost, with an interval that holds at every round at once.
 
     ``value`` is the estimate, kept inside the interval; ``unbiased`` is what it was before that.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, kept inside the interval; NaN where nothing is known.
+    low, high : float
+        The interval.
+    unbiased : float
+        The estimate before it was kept inside the interval.
+    rounds : int
+        Of how many rounds it speaks.
     """
 
     value: float
@@ -31,7 +42,19 @@ class Estimate:
 
 
 class Cost(Estimate):
-    """The cost of a round: not a share, but what ``costs`` are counted in."""
+    """The cost of a round: not a share, but what ``costs`` are counted in.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, kept inside the interval; NaN where nothing is known.
+    low, high : float
+        The interval.
+    unbiased : float
+        The estimate before it was kept inside the interval.
+    rounds : int
+        Of how many rounds it speaks.
+    """
 
     def __str__(self) -> str:
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"

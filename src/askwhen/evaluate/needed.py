@@ -18,7 +18,15 @@ _STEPS = 30
 
 
 class Needed(NamedTuple):
-    """How many more labels an interval of some width should take; None where no number of them will do."""
+    """How many more labels an interval of some width should take; None where no number of them will do.
+
+    Attributes
+    ----------
+    by_rule : int or None
+        Asked as until now.
+    at_random : int or None
+        Asked about every round alike, as often.
+    """
 
     by_rule: int | None
     at_random: int | None

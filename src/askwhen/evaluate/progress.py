@@ -28,6 +28,21 @@ class Scores:
 
     A ratio is NaN where it is undefined: precision where +1 was never predicted, recall where it was never right, F
     where neither. All but ``squared_error`` is NaN for a regressor, which alone has that one.
+
+    Attributes
+    ----------
+    accuracy : array
+        The share of rounds that were predicted right.
+    precision, recall, f_measure : array
+        Of the label +1; over several tasks from summed counts (micro).
+    macro_precision, macro_recall, macro_f_measure : array
+        Means over the tasks in which they are defined.
+    question_rate : array
+        The share of rounds whose label was asked for.
+    updates : array
+        How often the learner moved.
+    squared_error : array
+        The mean squared error of a regressor.
     """
 
     accuracy: np.ndarray

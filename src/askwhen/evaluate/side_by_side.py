@@ -183,7 +183,15 @@ class SideBySide:
         return [waiting.ask for waiting in self._open.values()]
 
     def ask(self, x: Any, time: Any = None) -> PairAsk:
-        """Play one round: let both predict x, and decide whether its label is worth asking for."""
+        """Play one round: let both predict x, and decide whether its label is worth asking for.
+
+        Parameters
+        ----------
+        x : array or one row of a CSR matrix
+            The instance.
+        time : float or date, optional
+            When it is, for a budget by time; it never goes back.
+        """
         with self._lock:
             self.a.check(x, time)
             self.b.check(x, time)  # so that both play the round, or neither does
@@ -220,7 +228,15 @@ class SideBySide:
         return int(entry_point(compare_rounds, kind, *given)(address, *given))
 
     def tell(self, ask: PairAsk | int, y: Any) -> None:
-        """Give the label of a question: each learns it if it would have asked for it itself."""
+        """Give the label of a question: each learns it if it would have asked for it itself.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        y : label
+            Its label.
+        """
         with self._lock:
             waiting = self._waiting("tell", ask)
             label = y.item() if isinstance(y, np.generic) else y
@@ -240,7 +256,13 @@ class SideBySide:
             del self._open[waiting.ask.round]
 
     def forget(self, ask: PairAsk | int) -> None:
-        """Drop a question that will never be answered, by what ``ask`` returned or the number of its round."""
+        """Drop a question that will never be answered, by what ``ask`` returned or the number of its round.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        """
         with self._lock:
             waiting = self._waiting("forget", ask)
             for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
@@ -261,7 +283,17 @@ class SideBySide:
         return open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
 
     def run(self, X: Any, y: Any, times: Any = None) -> tuple[Trace, Trace]:
-        """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``."""
+        """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
+        y : array
+            Their labels.
+        times : array, optional
+            The time of each row, for a budget by time.
+        """
         with self._lock:
             n = shape_of(check_instances("run", X, self.a.engine.form))[0]
             if dimensions_of("run", y) != 1:
@@ -286,7 +318,13 @@ class SideBySide:
             return a, b
 
     def difference(self, confidence: float = 0.95) -> Difference:
-        """The accuracy of a less that of b, over all rounds, from the labels that were asked for."""
+        """The accuracy of a less that of b, over all rounds, from the labels that were asked for.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            Of the interval, at all rounds at once.
+        """
         level = "a number strictly between 0 and 1"
         check_number("difference", "confidence", confidence, level, 0.0, 1.0, open_high=True)
         with self._lock:
@@ -312,7 +350,15 @@ class SideBySide:
         return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(a.answered), confidence)
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
-        """Write both samplers, the coins, the open questions and what is known of the difference to one file."""
+        """Write both samplers, the coins, the open questions and what is known of the difference to one file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        note : str, optional
+            Any text to keep beside it.
+        """
         with self._lock:
             header: dict[str, Any] = {
                 _KIND: {
@@ -335,7 +381,17 @@ class SideBySide:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Any = ()) -> SideBySide:
-        """A pair that goes on from a file exactly where ``save`` left it; see ``Sampler.load``."""
+        """A pair that goes on from a file exactly where ``save`` left it; see ``Sampler.load``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        kernel : Kernel, optional
+            The kernel of your own that it had: a file holds no code.
+        parts : iterable of classes, optional
+            Your own learner, rule or drift guard, for the same reason.
+        """
         header, arrays = file_format.read(path)
         try:
             engine_state.check_kind(header, "SideBySide")

@@ -36,7 +36,19 @@ CANDIDATES = ("default", "lasec-ss", "sop-ss", "perceptron-ss", "pa-i-active", "
 
 @dataclass(frozen=True)
 class Tried:
-    """An algorithm with its letters: the share asked, the accuracy, and an upper bound on its expected error."""
+    """An algorithm with its letters: the share asked, the accuracy, and an upper bound on its expected error.
+
+    Attributes
+    ----------
+    algorithm : str
+        Its name.
+    letters : dict
+        Its hyperparameters.
+    asked, accuracy : float
+        Shares of the rounds of the head.
+    error_bound : float
+        Upper bound on its expected error, by progressive validation.
+    """
 
     algorithm: str
     letters: dict[str, Any]

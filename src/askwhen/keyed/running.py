@@ -129,7 +129,15 @@ def _counting(watch: Watch | None) -> Any:
 
 
 def sampler(store: str, key: str) -> Sampler:
-    """The sampler of a key, as the store has it: a copy, to look at."""
+    """The sampler of a key, as the store has it: a copy, to look at.
+
+    Parameters
+    ----------
+    store : str
+        The folder or the address of the store.
+    key : str
+        The key.
+    """
     opened = open_store(store)
     kind = opened.kind()
     if kind is not None:

@@ -6,11 +6,27 @@ import hashlib
 
 
 def seed_of(seed: int, key: str) -> int:
-    """The seed of a key's sampler: a hash of the key, keyed by the seed of the whole."""
+    """The seed of a key's sampler: a hash of the key, keyed by the seed of the whole.
+
+    Parameters
+    ----------
+    seed : int
+        The seed of the whole.
+    key : str
+        The key.
+    """
     lock = hashlib.sha256(b"%d" % seed).digest()
     return int.from_bytes(hashlib.blake2b(key.encode(), key=lock, digest_size=8).digest(), "little")
 
 
 def partition_of(key: str, partitions: int) -> int:
-    """A partition for a key, for whoever writes the log: the same key always goes to the same one."""
+    """A partition for a key, for whoever writes the log: the same key always goes to the same one.
+
+    Parameters
+    ----------
+    key : str
+        The key.
+    partitions : int
+        How many partitions the log has.
+    """
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "little") % partitions

@@ -62,7 +62,7 @@ def _is_sound(state: ModifiedPerceptronState) -> Any:
 
 @dataclass(frozen=True)
 class ModifiedPerceptron:
-    """A Perceptron of constant norm: on a mistake it reflects w, w -= 2 (w.x) x/|x|^2.
+    """A Perceptron of constant norm: on a mistake it reflects w, ``w -= 2 (w.x) x/|x|^2``.
 
     Parameters
     ----------

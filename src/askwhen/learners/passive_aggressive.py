@@ -127,7 +127,7 @@ class PassiveAggressive1:
 
 @dataclass(frozen=True)
 class PassiveAggressive2:
-    """PA-II: as PA, with steps softened to tau = l / (|x|^2 + 1/(2C)).
+    """PA-II: as PA, with steps softened to ``tau = l / (|x|^2 + 1/(2C))``.
 
     Parameters
     ----------

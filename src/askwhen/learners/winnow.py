@@ -97,7 +97,7 @@ def _is_sound(state: WinnowState) -> Any:
 
 @dataclass(frozen=True)
 class Winnow:
-    """Multiplicative updates: on a mistake, w_i *= exp(eta y x_i), then w is normalised to sum 1.
+    """Multiplicative updates: on a mistake, ``w_i *= exp(eta y x_i)``, then w is normalised to sum 1.
 
     Parameters
     ----------

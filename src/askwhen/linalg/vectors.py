@@ -34,22 +34,22 @@ NO_DIRECTION = 1e-280
 """Below this squared norm, an instance has no direction that floating point could tell: it counts as zero."""
 
 look = Family("look", on=(0, 1))
-"""look(w, x) -> (w.x, |x|^2, sound): one pass over the row that also checks it, before any weight is touched."""
+"""``look(w, x) -> (w.x, |x|^2, sound)``: one pass over the row that also checks it, before any weight is touched."""
 
 dot = Family("dot", on=(1,))
-"""dot(w, x) -> w.x"""
+"""``dot(w, x)`` -> w.x"""
 
 measure = Family("measure")
-"""measure(x, d) -> (|x|^2, SOUND or UNSOUND): checks a row of d features, and touches nothing else."""
+"""``measure(x, d) -> (|x|^2, SOUND or UNSOUND)``: checks a row of d features, and touches nothing else."""
 
 add_scaled = Family("add_scaled", on=(0, 2))
-"""add_scaled(w, c, x): w += c x, in place."""
+"""``add_scaled(w, c, x)``: w += c x, in place."""
 
 shrink = Family("shrink")
-"""shrink(w, c): w *= c, in place."""
+"""``shrink(w, c)``: ``w *= c``, in place."""
 
 clear = Family("clear")
-"""clear(w): w = 0, in place."""
+"""``clear(w)``: w = 0, in place."""
 
 
 def lines_of_zeros(n: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def _true(w: Any, x: Any) -> Any:
 
 
 as_vector = Family("as_vector")
-"""as_vector(w) -> the weight vector, a copy (Python only)."""
+"""``as_vector(w)`` -> the weight vector, a copy (Python only)."""
 
 
 @as_vector.of(np.ndarray)
@@ -91,22 +91,22 @@ def _never(w: Any) -> Any:
 
 
 is_zero = Family("is_zero", default=_never)
-"""is_zero(w) -> whether w is a sum whose budget has dropped everything that weighed; a vector drops nothing."""
+"""``is_zero(w)`` -> whether w is a sum whose budget has dropped everything that weighed; a vector drops nothing."""
 
 set_row = Family("set_row", default=_nothing)
-"""set_row(w, i): note that the i-th row of the rounds being played is now, where w is a sum of such rows; in place."""
+"""``set_row(w, i)``: note that row i of the rounds being played is now, where w is a sum of such rows; in place."""
 
 has_room = Family("has_room", default=_true)
-"""has_room(w, x) -> whether x can be added to w without memory or randomness that is not there yet."""
+"""``has_room(w, x)`` -> whether x can be added to w without memory or randomness that is not there yet."""
 
 combine_rows = Family("combine_rows", on=(1,))
-"""combine_rows(M, x, out): out = M'x, the rows of M weighted by x, in place."""
+"""``combine_rows(M, x, out)``: out = M'x, the rows of M weighted by x, in place."""
 
 spread = Family("spread")
-"""spread(x, scratch) -> the row as a dense vector: itself, or written into a scratch vector of zeros."""
+"""``spread(x, scratch)`` -> the row as a dense vector: itself, or written into a scratch vector of zeros."""
 
 unspread = Family("unspread")
-"""unspread(x, scratch): set the scratch vector back to zeros, in place."""
+"""``unspread(x, scratch)``: set the scratch vector back to zeros, in place."""
 
 
 @look.of(np.ndarray, np.ndarray)

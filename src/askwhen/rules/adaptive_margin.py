@@ -28,7 +28,7 @@ def adaptive_scale(beta: float, K: float, X2: float, norm2: float) -> Any:
 
 @dataclass(frozen=True)
 class AdaptiveMarginRule:
-    """Ask with probability b / (b + |p|), where b grows with the updates made so far.
+    """Ask with probability ``b / (b + |p|)``, where b grows with the updates made so far.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def margin_probability(b: float, p: float) -> Any:
 
 @dataclass(frozen=True)
 class MarginRule:
-    """Ask with probability scale / (scale + |p|): surely at the boundary, seldom far from it.
+    """Ask with probability ``scale / (scale + |p|)``: surely at the boundary, seldom far from it.
 
     Parameters
     ----------

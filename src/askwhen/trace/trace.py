@@ -19,6 +19,23 @@ class Ask(NamedTuple):
     ``prediction`` is -1 or +1 (the margin itself for a regressor); ``uncertainty`` is None for a learner that has
     none; ``query`` says whether the label is worth asking for: if so, answer with ``sampler.tell(ask, y)``.
     ``certainty`` is how likely the prediction is right, learnt from the labels told so far; None for a regressor.
+
+    Attributes
+    ----------
+    round : int
+        The number of the round, which ``tell`` and ``forget`` take too.
+    prediction : label
+        -1 or +1, a class, or the margin itself for a regressor.
+    margin : float
+        p, signed.
+    uncertainty : float or None
+        r, where the learner has one.
+    probability : float
+        With which the label was asked for.
+    query : bool
+        Whether the label is worth asking for.
+    certainty : float or None
+        How likely the prediction is right, by the labels told so far.
     """
 
     round: int
@@ -38,6 +55,8 @@ class Trace:
     ----------
     start : int
         The number of the first round; rounds count from 0 over the life of the sampler.
+    rounds, questions, updates, mistakes : int
+        How many there were.
     margin : array of float
         p, signed. NaN where ``margins=False`` made it unnecessary.
     prediction : array

@@ -106,7 +106,7 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """K(x, z) = exp(-gamma |x - z|^2).
+    """``K(x, z) = exp(-gamma |x - z|^2)``.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Kernel:
     Parameters
     ----------
     function : callable
-        Takes x.z, |x|^2 and |z|^2, all floats, and gives K(x, z). It must be a Mercer kernel. It cannot raise: a
+        Takes ``x.z``, ``|x|^2`` and ``|z|^2``, all floats, and gives K(x, z). A Mercer kernel; it cannot raise: a
         division by zero gives infinity or NaN, and an instance for which that happens is refused.
 
     Examples

@@ -9,7 +9,19 @@ COUNTS = ("events", "instances", "questions", "answers", "volunteered", "forgott
 
 
 class Counts(NamedTuple):
-    """How many events there were, and what came of them."""
+    """How many events there were, and what came of them.
+
+    Attributes
+    ----------
+    events : int
+        All of them.
+    instances, questions : int
+        How many were predicted, and asked about.
+    answers, volunteered, forgotten : int
+        How many questions were answered, labels came unasked, and questions were dropped.
+    refused : int
+        How many were no events.
+    """
 
     events: int = 0
     instances: int = 0

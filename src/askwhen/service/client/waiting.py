@@ -37,6 +37,8 @@ class Client:
         Who you are.
     retries : int, default 8
         How often a request is sent again, after pauses that double, where the service cannot be reached or is stopping.
+    timeout : float, default 30.0
+        Seconds to wait for a reply.
     """
 
     def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
@@ -76,7 +78,7 @@ class Client:
         return found
 
     def create(self, name: str, **settings: Any) -> Stream:
-        """Make a stream; see the settings in docs/service.md."""
+        """Make a stream; its settings are in the documentation of the service."""
         self.send("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
         return Stream(self, name)
 

@@ -27,7 +27,19 @@ from .messages import (
 
 
 class AsyncClient:
-    """The same as :class:`Client` for programs with an event loop."""
+    """The same as :class:`Client` for programs with an event loop.
+
+    Parameters
+    ----------
+    url : str
+        Where it is, as http://127.0.0.1:8300.
+    token : str, optional
+        Who you are.
+    retries : int, default 8
+        How often a request is sent again, where the service cannot be reached or is stopping.
+    timeout : float, default 30.0
+        Seconds to wait for a reply.
+    """
 
     def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
