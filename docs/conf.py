@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pathlib
 
+from docutils import nodes
+
 import askwhen
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -20,6 +22,7 @@ extensions = [
     "sphinx_click",
     "sphinx_gallery.gen_gallery",
 ]
+smartquotes = False  # --json is two dashes
 nitpicky = True  # a link that leads nowhere is an error
 suppress_warnings = ["config.cache"]  # the gallery's settings hold a class, which cannot be kept between two builds
 
@@ -59,3 +62,40 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+PAPERS = {
+    "Cesa-Bianchi, Gentile, Zaniboni 2006": "cesa-bianchi-2006",
+    "Moroshko, Crammer 2014": "moroshko-2014",
+    "Moroshko, Crammer: Selective sampling with drift, 2014": "moroshko-2014",
+    "Kravchik 2014": "kravchik-2014",
+    "Kravchik: Learning drifting data using selective sampling, 2014": "kravchik-2014",
+    "Ezukwoke, Zareian": "ezukwoke",
+    '"Batch learning via online prediction"': "batch-learning",
+}
+
+
+def cite(app, what, name, obj, options, lines):
+    """Let the papers that a docstring names lead to the bibliography."""
+    for i, line in enumerate(lines):
+        for paper, label in PAPERS.items():
+            line = line.replace(paper, f":ref:`{paper} <{label}>`")
+        lines[i] = line
+
+
+def theirs(app, what, name, obj, skip, options):
+    """Leave out what other packages put into our classes."""
+    return True if not (getattr(obj, "__module__", None) or "askwhen").startswith("askwhen") else skip
+
+
+def tidy(app, doctree):
+    """Examples end with an empty line, which doctest needs and a reader does not."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.astext().endswith("\n"):
+            block[:] = [nodes.Text(block.astext().rstrip("\n"))]
+
+
+def setup(app):
+    """What Sphinx calls."""
+    app.connect("doctree-read", tidy)
+    app.connect("autodoc-skip-member", theirs)
+    app.connect("autodoc-process-docstring", cite, priority=400)
