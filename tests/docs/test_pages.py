@@ -14,7 +14,7 @@ from tests.service.serving import Server
 pytestmark = pytest.mark.xdist_group("docs")
 ROOT = pathlib.Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+COMMAND = re.compile(r"^\$ (.*\n(?:    .*\n)*)((?:(?!\$ ).*\n)*)", re.MULTILINE)  # what goes on is indented
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
