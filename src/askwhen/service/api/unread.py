@@ -55,9 +55,9 @@ class Unread:
                 last = self._ended
             try:
                 for first in range(0, len(part), PIECE):
-                    await self._say(part[first : first + PIECE], True)
+                    await self._put_out(part[first : first + PIECE], True)
                 if last:
-                    await self._say(b"", False)
+                    await self._put_out(b"", False)
                     return
             except (OSError, TimeoutError):  # what the client sent is played all the same
                 self._gone = True
@@ -65,6 +65,6 @@ class Unread:
                 self._size -= len(part)
                 self._changed.notify_all()
 
-    async def _say(self, part: bytes, more: bool) -> None:
+    async def _put_out(self, part: bytes, more: bool) -> None:
         said = {"type": "http.response.body", "body": part, "more_body": more}
         await asyncio.wait_for(self._send(said), self._patience)
