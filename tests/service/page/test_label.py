@@ -179,6 +179,26 @@ def test_two_browsers_never_see_the_same_slot(visit, made):
     assert sorted(answers(stream)) == sorted((round, who, "ham") for who in seen for round in seen[who])
 
 
+def test_two_tabs_of_one_person_never_show_the_same_question(visit, made, server):
+    stream = made([f"mail {i}" for i in range(8)])
+    first = visit("ann", f"/label/{stream.name}")
+    prefetched(first)
+    tabs = [first]
+    for _ in range(2):
+        tabs.append(first.context.new_page())
+        tabs[-1].goto(first.url)
+    second, third = tabs[1:]
+    assert (asked(first), asked(second)) == ("0", "2")
+    third.get_by_text("You are labelling this stream in another tab").first.wait_for()
+    seen = [press(page, "1") for _ in range(2) for page in (first, second)]
+    first.close()
+    second.close()
+    seen += [press(third, "2") for _ in range(8 - len(seen))]
+    all_safe(third)
+    assert sorted(seen) == list(range(8))
+    assert sorted(number for number, _, _ in answers(stream)) == list(range(8))
+
+
 def test_leases_are_renewed_while_the_page_is_open_and_given_back_on_leaving(visit, made, client):
     stream = made(["one", "two"], lease=1.0)
     page = visit("ann", f"/label/{stream.name}")

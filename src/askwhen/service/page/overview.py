@@ -8,7 +8,7 @@ from typing import Any
 from ..desk import Desk
 from ..stream import Stream
 from ..uses import reports, streams
-from .history import History, point_of
+from .history import History, place_of, point_of
 from .today import Days
 
 AGES = ((60.0, "under a minute"), (300.0, "under 5 minutes"), (3600.0, "under an hour"), (86400.0, "under a day"))
@@ -18,14 +18,15 @@ MOST_CLASSES = 30
 
 async def overview(desk: Desk, stream: Stream, history: History, days: Days, people: bool) -> dict[str, Any]:
     """How a stream does: the report of the API, and beside it what makes pictures; people where one may see them."""
-    today = await days.today(desk, stream)
+    today, line = await days.today(desk, stream), await history.line(stream)
+    place = place_of(stream)
     report = await reports.report(desk, stream, 0.95)
     now = desk.clock.now()
     found: dict[str, Any] = {
         "time": now,
         "stream": streams.facts(stream),
         "report": report,
-        "history": [*history.points(stream), point_of(report, now)],
+        "history": [*line.points, point_of(report, place, now)],
         "today": today,
         "waiting": waiting(stream, now),
         "people": None,

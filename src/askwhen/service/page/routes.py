@@ -25,8 +25,8 @@ TITLES = {
 }
 SHARED = ("shell.js", "dom.js", "api.js")
 PARTS = {
-    "label": ("instance.js", "keys.js", "outbox.js", "desk.js", "search.js", "help.js"),
-    "review": ("instance.js", "keys.js"),
+    "label": ("instance.js", "keys.js", "outbox.js", "desk.js", "holds.js", "search.js", "help.js"),
+    "review": ("instance.js", "keys.js", "search.js"),
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js",),
 }

@@ -11,9 +11,10 @@ from ...evaluate.accuracy import Accuracy, accuracy
 from ...evaluate.corrections import Corrected, Correction
 from ..desk import Desk
 from ..stream import Stream
+from .confusions import most_confused, of_two
 
 MOST_CONFUSED = 30
-"""Labels with which a report has the confusion matrix; there are as many cells as the square of it."""
+"""Labels with which a report has the confusion matrix; with more of them, the pairs that are confused most."""
 
 
 class Taken:
@@ -34,6 +35,12 @@ class Taken:
     def estimated(self, confidence: float) -> tuple[Accuracy, str]:
         """The accuracy, and what it would take to know it better."""
         found = accuracy(self, confidence=confidence)
+        if self._by_class is None and self.classes is not None:
+            tally, _, _, waiting = self._tally
+            classes, confusion = of_two(tally, waiting, 1.0 - confidence)
+            found = dataclasses.replace(
+                found, classes=dict(zip(self.classes, classes, strict=True)), confusion=confusion
+            )
         return found, found.advice()
 
 
@@ -81,9 +88,12 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
         "advice": advice,
         "classes": {word(label): each for label, each in found.classes.items()},
     }
+    labels = [word(each) for each in taken.classes or []]
     if found.confusion is not None and len(found.confusion) <= MOST_CONFUSED:
-        facts["confusion"] = {"labels": [word(each) for each in taken.classes or []], "rows": found.confusion}
-    if not found.classes:
+        facts["confusion"] = {"labels": labels, "rows": found.confusion}
+    elif found.confusion is not None:
+        facts["confused"] = most_confused(labels, found.confusion)
+    if len(labels) == 2 and taken.class_tally() is None:
         facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
     plain: dict[str, Any] = _plain({"accuracy": facts, "budget": budget, "drift": drift})
     return plain

@@ -56,10 +56,9 @@ function tile(text) {
 
 function build(found) {
   const tiles = { accuracy: tile("Accuracy of all instances"), recent: tile("Accuracy lately"), budget: tile("Asked today"), waiting: tile("Questions waiting") };
-  const several = Boolean(found.report.accuracy.confusion);
   const figures = {
     accuracy: accuracyFigure(), drift: driftFigure(), asked: askedFigure(), waiting: waitingFigure(),
-    people: found.people && peopleFigure(), confusion: several ? confusionFigure() : null,
+    people: found.people && peopleFigure(), confusion: confusionFigure(),
   };
   const live = el("p", { class: "live" }, "Connecting …");
   const advice = el("p", { class: "lead" });
@@ -70,7 +69,7 @@ function build(found) {
     all: [el("div", { class: "head" }, el("h1", {}, name), live),
       el("dl", { class: "tiles" }, Object.values(tiles).map((each) => each.element)), advice,
       el("div", { class: "cards" }, figures.accuracy.element, figures.drift.element, figures.asked.element, figures.waiting.element,
-        figures.confusion?.element, figures.people?.element, kinds, switches)],
+        figures.confusion.element, figures.people?.element, kinds, switches)],
   };
 }
 
@@ -82,13 +81,13 @@ function update(parts, data) {
   parts.tiles.waiting.set(count(data.waiting.count), data.waiting.count ? `the oldest for ${duration(data.waiting.oldest)}, half of them for over ${duration(data.waiting.middle)}` : "nobody waits for an answer");
   put(parts.advice, accuracy.advice || (accuracy.answered ? "" : "No label is known yet, so nothing is known of the accuracy."));
   const switches = drift.switches ?? [];
-  parts.by.accuracy.update({ points: data.history, switches }, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far. The line begins when the service was started.`);
+  parts.by.accuracy.update({ points: data.history, switches }, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.`);
   parts.by.drift.update({ points: data.history, switches, names: names(drift) });
   parts.by.asked.update(data.today.decisions);
   parts.by.waiting.update(data.waiting.ages);
   parts.by.people?.update(data.people, data.people.krippendorff === null ? "" : `Agreement of all (Krippendorff's alpha): ${data.people.krippendorff.toFixed(2)}.`);
-  parts.by.confusion?.update(accuracy.confusion);
-  put(parts.kinds, el("h2", {}, "By label"), byLabel(accuracy, data.stream.settings.labels));
+  parts.by.confusion.update(accuracy, confusionNote(accuracy));
+  put(parts.kinds, el("h2", {}, "By label"), byLabel(accuracy));
   put(parts.switches, el("h2", {}, "Last switches"), lastSwitches(switches, data.today.switches));
 }
 
@@ -191,21 +190,38 @@ function peopleFigure() {
   });
 }
 
+const MOST_BARS = 15;
+
+// A matrix where it can be read; with many labels the pairs that are confused most.
 function confusionFigure() {
+  const interval = (cell) => `${percent(cell.low)} to ${percent(cell.high)}`;
   return new Figure({
     title: "What is taken for what", wide: true, file: `${name}-confusion`,
-    read: "In each row, of the instances that were predicted to be this: the share that has each label, estimated for all of them.",
+    read: "Of the instances that were predicted to be this, the share that has each label, estimated for all of them.",
     columns: ["Predicted", "Label", "Share", "Interval"],
-    draw: ({ labels, rows }, width) => squares({ title: "Predicted label against label", width, labels, rows: rows.map((row) => row.map((cell) => cell.value)) }),
-    rows: ({ labels, rows }) => rows.flatMap((row, i) => row.map((cell, k) => [labels[i], labels[k], percent(cell.value), `${percent(cell.low)} to ${percent(cell.high)}`])),
+    draw: ({ confusion, confused }, width) => {
+      const title = "Predicted label against label";
+      if (confusion) return squares({ title, width, labels: confusion.labels, rows: confusion.rows.map((row) => row.map((cell) => cell.value)) });
+      if (!confused?.length) return null;
+      return bars({ title, width, rows: confused.slice(0, MOST_BARS).map((pair) => [`${pair.predicted} instead of ${pair.label}`, pair.instances,
+        `${count(Math.round(pair.instances))} (${percent(pair.share.value, 0)})`]) });
+    },
+    rows: ({ confusion, confused }) => (confusion ? confusion.rows.flatMap((row, i) => row.map((cell, k) => [confusion.labels[i], confusion.labels[k], percent(cell.value), interval(cell)]))
+      : (confused ?? []).map(({ predicted, label, share }) => [predicted, label, percent(share.value), interval(share)])),
   });
 }
 
-function byLabel(accuracy, labels) {
+function confusionNote({ confusion, confused }) {
+  if (confusion) return "";
+  if (!confused) return "With so many labels it is not counted which is taken for which. By label has the precision and recall of each.";
+  return confused.length ? `There are too many labels for a picture of all. These are the ${plural(confused.length, "pair")} with most instances, about so many each, and their share of what was predicted.`
+    : "No label was taken for another so far.";
+}
+
+function byLabel(accuracy) {
   const head = ["Label", "Precision", "Recall", "F"];
   const cell = (each) => (each ? [percent(each.value), el("br"), el("span", { class: "read" }, `${percent(each.low, 0)} to ${percent(each.high, 0)}`)] : "unknown");
   const lines_ = Object.entries(accuracy.classes ?? {}).map(([label, each]) => [label, each.precision, each.recall, each.f_measure]);
-  if (accuracy.precision) lines_.push([labels[1], accuracy.precision, accuracy.recall, accuracy.f_measure]);
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "By label" }, el("table", {},
     el("thead", {}, el("tr", {}, head.map((text, i) => el("th", { scope: "col", class: i ? null : "text" }, text)))),
     el("tbody", {}, lines_.map(([label, ...cells]) => el("tr", {}, el("th", { scope: "row", class: "text" }, label), cells.map((each) => el("td", {}, cell(each))))))));

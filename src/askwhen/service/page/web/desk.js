@@ -1,6 +1,7 @@
 // The questions that somebody holds: the one in front of them, and the next one, fetched ahead under a lease of its own.
 
 import { Refused, call, isPassing, streamPath, who } from "./api.js";
+import { finish, hold, letGo, takeBack } from "./holds.js";
 
 const AHEAD = 1;
 const SHORT_PAUSE = 250;
@@ -8,11 +9,12 @@ const PAUSE = 1000;
 const LONGEST_PAUSE = 4000;
 
 export class Desk {
-  // told: { shown(question or null), reachable(yes), lost(question, why), failed(error), ahead(how many) }
+  // told: { shown(question or null), elsewhere(), reachable(yes), lost(question, why), failed(error), ahead(how many) }
   constructor(stream, lease, outbox, told) {
     Object.assign(this, { stream, outbox, told });
     this.current = null;
     this.ahead = [];
+    this.answered = new Set(); // whose answers the service may not have yet
     this.left = false;
     this.pause = PAUSE;
     this.fetching = null;
@@ -63,13 +65,7 @@ export class Desk {
     this.told.reachable(true);
     if (found === null) {
       if (!this.current) this.told.shown(null);
-      this.again(this.pause);
-      this.pause = Math.min(1.3 * this.pause, LONGEST_PAUSE);
-      return;
-    }
-    this.pause = PAUSE;
-    if (this.left) {
-      this.release(found);
+      this.wait();
       return;
     }
     const known = this.held.some((each) => each.question === found.question)
@@ -78,10 +74,44 @@ export class Desk {
       this.again(SHORT_PAUSE);
       return;
     }
+    if (!(await hold(this.stream, found.question))) {
+      if (!this.current) this.told.elsewhere();
+      this.outbox.flush(); // that tab may have left an answer behind
+      this.wait();
+      return;
+    }
+    if (this.left) {
+      this.release(found);
+      return;
+    }
+    this.pause = PAUSE;
     this.ahead.push(found);
     this.told.ahead(this.ahead.length);
     if (!this.current) this.next();
     setTimeout(() => this.fill());
+  }
+
+  // The question in front is answered; go on.
+  finish() {
+    this.answered.add(this.current.question);
+    finish(this.stream, this.current.question);
+    return this.next();
+  }
+
+  // Some answers may have come to the service meanwhile.
+  settle() {
+    const waiting = new Set(this.outbox.pending(this.stream).map((each) => each.question));
+    for (const question of this.answered) {
+      if (waiting.has(question)) continue;
+      this.answered.delete(question);
+      letGo(this.stream, question);
+    }
+  }
+
+  // Look again after a while, and each time a little later.
+  wait() {
+    this.again(this.pause);
+    this.pause = Math.min(1.3 * this.pause, LONGEST_PAUSE);
   }
 
   // Go on to the next question, which is there already unless somebody is faster than the network.
@@ -97,6 +127,8 @@ export class Desk {
   front(question) {
     if (this.current) this.ahead.unshift(this.current);
     this.current = question;
+    this.answered.delete(question.question);
+    takeBack(this.stream, question.question);
     this.told.shown(question);
   }
 
@@ -112,6 +144,7 @@ export class Desk {
 
   lose(question, why) {
     this.ahead = this.ahead.filter((each) => each !== question);
+    letGo(this.stream, question.question);
     if (this.current === question) {
       this.told.lost(question, why);
       this.current = null;
@@ -120,6 +153,7 @@ export class Desk {
   }
 
   release(question) {
+    letGo(this.stream, question.question);
     call("POST", this.path(question.question, "release"), who(), { keepalive: true }).catch(() => null);
   }
 

@@ -36,7 +36,7 @@ async function start(main) {
   if (!started) {
     started = true;
     outbox = new Outbox({ changed: showSafety, sent, refused });
-    desk = new Desk(name, facts.settings.lease, outbox, { shown, reachable, lost, failed, ahead });
+    desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead });
     document.addEventListener("keydown", pressed);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
@@ -108,7 +108,16 @@ function shown(question) {
   say(`New question. ${summary(question)}`);
 }
 
+function elsewhere() {
+  const text = "You are labelling this stream in another tab, which has your next questions. Go on there, or close it.";
+  if (places.question.textContent === text) return;
+  places.wait(text);
+  put(places.guess);
+  say(text);
+}
+
 function showSafety(state) {
+  desk?.settle();
   const { safe, text } = inWords(state);
   if (places.safety.textContent !== text) {
     if (safe !== (places.safety.dataset.safe === "yes") && places.safety.textContent) (safe ? say : warn)(text);
@@ -139,7 +148,7 @@ function give(act, label) {
   outbox.add(given);
   done.push({ entry: given, question });
   if (done.length > REMEMBERED) done.shift();
-  if (!desk.next()) places.wait("Fetching the next question …");
+  if (!desk.finish()) places.wait("Fetching the next question …");
   return given;
 }
 

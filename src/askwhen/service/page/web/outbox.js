@@ -34,6 +34,7 @@ async function transact(mode, act) {
   return new Promise((resolve, reject) => {
     const transaction = found.transaction(STORE, mode, { durability: mode === "readwrite" ? "strict" : "default" });
     const request = act(transaction.objectStore(STORE));
+    transaction.commit?.(); // at once: a tab that is closed now must not take it back
     transaction.oncomplete = () => resolve(request.result);
     transaction.onerror = transaction.onabort = () => reject(transaction.error);
   });

@@ -1,0 +1,57 @@
+"""What was noted of a stream is there after any end, and does not grow without bounds."""
+
+import numpy as np
+
+from askwhen.service.page import history
+from askwhen.service.page.history import History, Line
+from askwhen.service.uses import instances, streams
+from askwhen.service.uses.instances import Raw
+from tests.service.desks import Time, open_desk, run, settings
+
+X = np.random.default_rng(5).standard_normal((80, 3))
+
+
+def test_points_are_there_after_a_crash_and_go_on(address, monkeypatch):
+    monkeypatch.setattr(history, "MOST_POINTS", 8)  # so that the picture has fewer than were noted
+    monkeypatch.setattr(history, "CHUNK", 5)
+
+    async def play():
+        time = Time()
+        async with open_desk(address, time, crash=True) as desk:
+            noted = History(desk)
+            stream = await streams.create(desk, "mails", settings())
+            await streams.create(desk, "still", settings())
+            assert not await noted.note(stream)
+            for first in range(0, 40, 2):
+                for x in X[first : first + 2]:
+                    await instances.play(desk, stream, Raw(x.tolist()))
+                time.now += 1.0
+                assert await noted.note(stream)
+                assert not await noted.note(stream)
+            before = list((await noted.line(stream)).points)
+        async with open_desk(address, time) as desk:
+            noted, stream = History(desk), desk.stream("mails")
+            assert (await noted.line(stream)).points == before
+            assert not await noted.note(stream)
+            for x in X[40:]:
+                await instances.play(desk, stream, Raw(x.tolist()))
+            assert await noted.note(stream)
+            after = (await noted.line(stream)).points
+            assert (await noted.line(desk.stream("still"))).points == []
+        return before, after
+
+    before, after = run(play())
+    assert [before[0]["rounds"], before[-1]["rounds"], after[0], after[-1]["rounds"]] == [2, 40, before[0], 80]
+    assert len(before) <= 8
+    assert all(point in before for point in after[:-1])
+
+
+def test_points_come_farther_apart_as_a_stream_grows_old():
+    line, now, rounds = Line(), 0.0, 0
+    while now < 5 * 365 * 86400.0:
+        now, rounds = now + 600.0, rounds + 1
+        if line.is_due(rounds, rounds // 10, now):
+            line.add({"time": now, "rounds": rounds, "told": rounds // 10})
+    assert line.count < 5_000
+    assert 200 <= len(line.points) <= 400
+    assert line.points[0]["rounds"] == 1
