@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import httpx
 import pyarrow
@@ -10,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 import askwhen as aw
-from tests.service.page.person import all_safe, press
+from tests.service.page.person import all_safe, answers, press
 
 TEXTS = ["plain", 'a "quoted", one', "two\nlines", "größer ≥ 3", "<b>x</b>"]
 
@@ -36,6 +37,37 @@ def test_a_form_makes_a_stream_by_the_call_that_it_shows(visit, client):
     assert {**other, "seed": 0} == {**made, "seed": 0}
 
 
+def test_what_cannot_be_changed_is_said_and_another_stream_can_be_made_like_it(visit, made, client):
+    settings = {
+        "labels": ["calm", "busy"],
+        "features": {"kind": "mixed", "text": ["subject"], "names": ["size"], "places": 32},
+        "budget": {"rate": 0.3, "most": 100},
+        "algorithm": "LASEC-SS",
+        "letters": {"b": 1.0, "c": 300.0},
+        "slots": 2,
+        "decide": "unanimity",
+        "order": "valuable",
+        "lease": 30.0,
+        "grace": 0.0,
+        "forget": 600.0,
+        "guess": True,
+        "view": {"kind": "table", "highlight": "a|b", "media": ["https://images.example.org/"], "review": 0.2},
+    }
+    stream = made([], **settings)
+    page = visit("root", "/")
+    card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
+    card.get_by_text(re.compile("^Change ")).click()
+    rows = dict(row.split("\t")[:2] for row in card.locator("table").last.locator("tbody").inner_text().split("\n"))
+    every = stream.facts()["settings"]
+    assert set(rows) == set(every)
+    assert (rows["labels"], rows["lease"], rows["guess"]) == ("calm, busy", "30 s", "yes")
+    card.get_by_role("link", name=f"make a stream like {stream.name}").click()
+    page.get_by_label("Name", exact=True).fill("alike")
+    page.get_by_role("button", name="Make the stream").click()
+    page.wait_for_url("**/import/alike")
+    assert client.stream("alike").facts()["settings"] | {"seed": 1} == every | {"seed": 1}
+
+
 def test_a_form_says_what_is_wrong(visit):
     page = visit("root", "/new", loud=True)
     page.get_by_label("Name", exact=True).fill("a b")
@@ -47,14 +79,14 @@ def test_a_stream_is_renamed_paused_and_archived(visit, made, client):
     stream = made([])
     page = visit("root", "/")
     card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
-    card.get_by_text("Change").click()
-    card.get_by_label("Name").fill("another-name")
+    card.get_by_text(re.compile("^Change ")).click()
+    card.get_by_label("Name", exact=True).fill("another-name")
     card.get_by_role("button", name="Rename").click()
     card = page.locator(".stream", has=page.get_by_role("heading", name="another-name"))
-    card.get_by_text("Change").click()
+    card.get_by_text(re.compile("^Change ")).click()
     card.get_by_role("button", name="Pause").click()
     page.locator(".stream", has_text="another-name").locator(".tag", has_text="paused").wait_for()
-    page.locator(".stream", has_text="another-name").get_by_text("Change").click()
+    card.get_by_text(re.compile("^Change ")).click()
     page.locator(".stream", has_text="another-name").get_by_role("button", name="Archive").click()
     page.locator(".stream", has_text="another-name").wait_for(state="detached")
     assert client.stream("another-name").facts()["state"] == "archived"
@@ -97,6 +129,61 @@ def test_files_of_every_format_become_the_same_instances(visit, made, format):
         page.locator("main p", has_text=done).wait_for()
     assert [row["id"] for row in stream.export("predictions")] == [str(i) for i in range(5)]
     assert [stream._send("GET", f"/questions/{i}")["x"] for i in range(5)] == TEXTS
+
+
+LABELLED = [("buy now", "Spam", "spam"), ("minutes", "no spam", "ham"), ("lunch?", "", None), ("win", "Spam", "spam")]
+
+
+def labelled(format):
+    """Texts with the labels of another tool, and what these mean after the choice that a person makes."""
+    if format == "csv":
+        return "m.csv", ("text,n,y\n" + "".join(f"{text},7,{label}\n" for text, label, _ in LABELLED)).encode()
+    if format == "label-studio":
+        tasks = [{"data": {"text": text}, "annotations": [{"was_cancelled": True}]} for text, _, _ in LABELLED]
+        for task, (_, label, _) in zip(tasks, LABELLED, strict=True):
+            if label:
+                task["annotations"].insert(0, {"result": [{"type": "choices", "value": {"choices": [label]}}]})
+        return "m.json", json.dumps(tasks).encode()
+    answer = {"Spam": "accept", "no spam": "reject", "": "ignore"}
+    lines = [{"text": text, "label": "Spam", "answer": answer[label]} for text, label, _ in LABELLED]
+    return "m.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+@pytest.mark.parametrize("format", ["csv", "label-studio", "prodigy"])
+def test_labels_of_a_file_answer_what_is_asked(visit, made, format):
+    stream = made([], labels=["ham", "spam"])
+    page = visit("root", f"/import/{stream.name}")
+    name, content = labelled(format)
+    page.get_by_label("File", exact=True).set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+    page.get_by_label("Format").select_option(format)
+    page.get_by_label("Answer with them").check()
+    if format == "csv":
+        assert page.get_by_label("Column with the label").input_value() == "y"
+    assert page.get_by_label("What Spam means", exact=True).input_value() == "spam"
+    if format == "prodigy":
+        assert page.get_by_label("What not Spam means").input_value() == "ham"
+    else:
+        assert page.get_by_label("What no spam means").input_value() == ""
+        page.get_by_label("What no spam means").select_option("ham")
+    for again in (False, True):
+        page.get_by_role("button", name="Send").click()
+        done = (
+            "4 questions opened, 3 answered from the file" if not again else "0 questions opened, 4 were there before"
+        )
+        page.locator("main p", has_text=done).wait_for()
+    expected = [(i, "root", label) for i, (_, _, label) in enumerate(LABELLED) if label]
+    assert sorted(answers(stream)) == expected
+
+
+def test_labels_of_a_file_that_nobody_asks_for_are_said_to_be_unused(visit, made):
+    stream = made([])
+    page = visit("root", f"/import/{stream.name}")
+    name, content = labelled("csv")
+    page.get_by_label("File", exact=True).set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+    page.get_by_text("The labels of instances that the stream does not ask about are not used").wait_for()
+    page.get_by_role("button", name="Send").click()
+    page.locator("main p", has_text="Done. 4 instances sent").wait_for()
+    assert answers(stream) == []
 
 
 def test_rows_that_are_refused_are_named(visit, made):

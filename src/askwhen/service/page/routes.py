@@ -28,7 +28,8 @@ PARTS = {
     "label": ("instance.js", "keys.js", "outbox.js", "desk.js", "holds.js", "search.js", "help.js"),
     "review": ("instance.js", "keys.js", "search.js"),
     "dashboard": ("charts.js", "figures.js"),
-    "import": ("readers.js",),
+    "import": ("readers.js", "labels.js"),
+    "home": ("settings.js",),
 }
 """The modules that a page needs, told to the browser at once, so that it does not find them one after the other."""
 

@@ -1,7 +1,7 @@
 // A stream by a form that says what each choice means, with the exact call of the API beside it.
 
 import { el, put } from "./dom.js";
-import { call } from "./api.js";
+import { call, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
 
 const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers", "Numbers", "an array, or an object with a number for each name"],
@@ -16,7 +16,11 @@ const ORDERS = [["oldest", "Oldest first", "nobody waits longest"], ["valuable",
 const KINDS = [["auto", "Found from what is shown"], ["text", "Text"], ["code", "Code"], ["table", "Table"], ["image", "Image by address"],
   ["audio", "Sound by address"], ["json", "JSON"]];
 
-page((main) => {
+let others = {}; // settings of the stream that this one is to be like, which the form does not show
+
+page(async (main) => {
+  const like = new URLSearchParams(location.search).get("like");
+  const model = like ? await call("GET", streamPath(like)) : null;
   const call_ = el("pre", { tabindex: 0, role: "region", "aria-label": "The call of the API" });
   const wrong = el("div", {});
   const form = el("form", { class: "card" }, fields(), wrong, el("button", { class: "main" }, "Make the stream"));
@@ -31,7 +35,8 @@ page((main) => {
       put(wrong, problem(words(error)));
     }
   });
-  put(main, el("div", { class: "head" }, el("h1", {}, "New stream")), el("div", { class: "two" }, form,
+  if (model) fill(form, model);
+  put(main, el("div", { class: "head" }, el("h1", {}, model ? `New stream like ${model.name}` : "New stream")), el("div", { class: "two" }, form,
     el("aside", { class: "card beside", "aria-labelledby": "call-title" }, el("h2", { id: "call-title" }, "The same for a program"),
       el("p", { class: "read" }, "This is what the button sends."), call_)));
   hide(form);
@@ -93,15 +98,41 @@ function hide(form) {
 const list = (value) => value.split(/[,\n]/u).map((each) => each.trim()).filter(Boolean);
 const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(Boolean);
 
+// The choices of another stream.
+function fill(form, { name, settings }) {
+  const set = (field, value) => { form.elements[field].value = value ?? ""; };
+  const { labels, features, budget, view, algorithm, letters, raw } = settings;
+  set("name", `${name}-2`);
+  form.elements.open.checked = labels === "open";
+  if (labels !== "open") set("labels", labels.join("\n"));
+  set("features", features.kind);
+  set("names", (features.names ?? []).join(", "));
+  set("texts", features.text.join(", "));
+  set("budget", budget === null || (budget.rate === null && budget.count === null) ? "none" : budget.rate !== null ? "rate" : "time");
+  for (const field of ["rate", "count", "per"]) if (budget?.[field]) set(field, budget[field]);
+  for (const field of ["slots", "decide", "order", "lease", "grace", "forget"]) set(field, settings[field]);
+  form.elements.guess.checked = settings.guess;
+  for (const field of ["kind", "highlight", "direction", "review"]) set(field, view[field]);
+  set("media", view.media.join("\n"));
+  form.elements.blind.checked = view.blind;
+  for (const each of form.querySelectorAll("details")) each.open = true;
+  others = { places: features.places, most: budget?.most ?? null, settings: {} };
+  if (algorithm !== "default") others.settings.algorithm = algorithm;
+  if (Object.keys(letters).length) others.settings.letters = letters;
+  if (raw) others.settings.raw = true;
+}
+
 // What is sent: everything that differs from what the service would take anyway.
 export function read(form) {
   const given = (name) => form.elements[name].value;
   const chosen = (name) => form.elements[name].checked;
-  const settings = { labels: chosen("open") ? "open" : ofLines(given("labels")), features: { kind: given("features") } };
+  const settings = { labels: chosen("open") ? "open" : ofLines(given("labels")), features: { kind: given("features") }, ...others.settings };
+  if (others.places && given("features") !== "numbers") settings.features.places = others.places;
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));
   if (given("budget") === "rate") settings.budget = { rate: Number(given("rate")) };
   if (given("budget") === "time") settings.budget = { count: Number(given("count")), per: Number(given("per")) };
+  if (others.most) settings.budget = { ...settings.budget, most: others.most };
   for (const [name, usual] of [["slots", 1], ["lease", 300], ["grace", 20]]) {
     if (Number(given(name)) !== usual) settings[name] = Number(given(name));
   }

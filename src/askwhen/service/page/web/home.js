@@ -3,6 +3,7 @@
 import { count, el, plural, put, say } from "./dom.js";
 import { call, may, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
+import { settled } from "./settings.js";
 
 const FORMATS = ["csv", "ndjson", "parquet"];
 const TABLES = ["labels", "decisions", "predictions"];
@@ -83,5 +84,7 @@ function changes(stream, wrong) {
       stream.state !== "archived" && act("Archive", "POST", "/archive", null, "Archived."),
       act("Replay", "POST", "/replay", null, "The model was made again.")),
     el("p", { class: "read" }, "A paused stream takes no instances, but answers. Archived streams are not listed; nothing is destroyed. "
-      + "Replay makes the model again from the corrected answers."));
+      + "Replay makes the model again from the corrected answers."),
+    settled(stream.settings, stream.name),
+    el("p", { class: "read" }, "For other settings ", el("a", { href: `/new?like=${encodeURIComponent(stream.name)}` }, `make a stream like ${stream.name}`), "."));
 }

@@ -1,11 +1,14 @@
 // A file of instances, sent in batches. Every instance has an id, so that a file that is sent twice counts once.
 
 import { count, el, plural, put, say } from "./dom.js";
-import { call, isPassing, streamHere, streamPath } from "./api.js";
+import { Refused, call, isPassing, may, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
+import { Labels, look } from "./labels.js";
 import { FORMATS, formatOf, instanceOf, records } from "./readers.js";
 
 const BATCH = 200;
+const SMALL_BATCH = 50; // with labels, so that the model learns on the way
+const AT_ONCE = 8;
 const MOST_TRIES = 8;
 const name = streamHere();
 let facts, places, stopped;
@@ -20,15 +23,19 @@ page(async (main) => {
     wrong: el("div", {}),
     go: el("button", { class: "main" }, "Send"),
     stop: el("button", { type: "button", hidden: true, onclick: () => { stopped = true; } }, "Stop"),
+    labels: new Labels(facts.settings, may("annotator")),
   };
   places.file.addEventListener("change", () => {
     if (places.file.files[0]) places.format.value = formatOf(places.file.files[0].name);
+    inspect();
   });
+  places.format.addEventListener("change", inspect);
   const form = el("form", { class: "card" },
     el("div", { class: "field" }, el("label", { for: "file" }, "File"), places.file),
     el("div", { class: "field" }, el("label", { for: "format" }, "Format"), places.format),
     el("p", { class: "read" }, expected(facts.settings.features)),
-    el("p", { class: "read" }, "A column id, or the place in the file, is the id of each instance: sending the same file again changes nothing, so that a broken import can simply be started again. Labels in the file are left out."),
+    el("p", { class: "read" }, "A column id, or the place in the file, is the id of each instance: sending the same file again changes nothing, so that a broken import can simply be started again."),
+    places.labels.element,
     el("div", { class: "row" }, places.go, places.stop), places.progress, places.said, places.wrong);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -36,6 +43,16 @@ page(async (main) => {
   });
   put(main, el("div", { class: "head" }, el("h1", {}, `Import into ${name}`)), form);
 });
+
+// Look at the beginning of the file for labels; whatever is wrong with it is said when it is sent.
+async function inspect() {
+  const file = places.file.files[0];
+  const format = places.format.value;
+  places.labels.hide();
+  if (!file) return;
+  const found = await look(file, format, name).catch(() => null);
+  if (found?.records && file === places.file.files[0] && format === places.format.value) places.labels.show(found);
+}
 
 function expected({ kind, names, text }) {
   const rest = " Lines that have an x are taken as they are.";
@@ -47,17 +64,20 @@ function expected({ kind, names, text }) {
 
 async function send(file, format) {
   stopped = false;
-  const sum = { sent: 0, asked: 0, again: 0, refused: 0 };
+  const sum = { sent: 0, asked: 0, again: 0, refused: 0, answered: 0 };
+  const { labels } = places;
+  const most = labels.use.checked ? SMALL_BATCH : BATCH;
   put(places.wrong);
   places.go.disabled = true;
   places.stop.hidden = false;
   let read = 0;
   try {
     let batch = [];
-    for await (const [record, number] of records(file, format, name, (size) => { read = size; })) {
+    for await (const [record, number, label] of records(file, format, name, (size) => { read = size; })) {
       if (stopped) break;
-      batch.push({ number, instance: instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`) });
-      if (batch.length === BATCH) {
+      const instance = instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`, labels.column.value);
+      batch.push({ number, instance, label: labels.meaning(record, label) });
+      if (batch.length === most) {
         await deliver(batch, sum);
         batch = [];
         show(sum, read / file.size);
@@ -78,21 +98,14 @@ async function send(file, format) {
 function show(sum, share) {
   places.progress.value = Math.min(share, 1);
   put(places.said, `${plural(sum.sent, "instance")} sent, ${plural(sum.asked, "question")} opened`
+    + `${sum.answered ? `, ${count(sum.answered)} answered from the file` : ""}`
     + `${sum.again ? `, ${count(sum.again)} were there before` : ""}${sum.refused ? `, ${count(sum.refused)} refused` : ""}.`);
 }
 
 // One batch, again where that may help: ids make it count once.
 async function deliver(batch, sum) {
   const body = batch.map(({ instance }) => `${JSON.stringify(instance)}\n`).join("");
-  let said;
-  for (let tries = 0; said === undefined; tries += 1) {
-    try {
-      said = await call("POST", streamPath(name, "/instances"), body, { type: "application/x-ndjson", timeout: 120000 });
-    } catch (error) {
-      if (!isPassing(error) || tries === MOST_TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(250 * 2 ** tries, 8000)));
-    }
-  }
+  const said = await surely(() => call("POST", streamPath(name, "/instances"), body, { type: "application/x-ndjson", timeout: 120000 }));
   const lines = typeof said === "string" ? said.trim().split("\n").map((line) => JSON.parse(line)) : [said];
   lines.forEach((line, i) => {
     if (line.end) throw new Error(line.error.detail);
@@ -105,4 +118,28 @@ async function deliver(batch, sum) {
       sum.again += line.again === true;
     }
   });
+  const asked = lines.flatMap((line, i) => (line.asked && batch[i]?.label ? [[line.question, batch[i]]] : []));
+  while (asked.length) await Promise.all(asked.splice(0, AT_ONCE).map(([question, row]) => answer(question, row, sum)));
+}
+
+// A question answered with the label of the file, once; where nobody is asked any more, it is not needed.
+async function answer(question, { label, instance }, sum) {
+  const key = `file ${encodeURIComponent(instance.id)}`.slice(-200);
+  try {
+    const receipt = await surely(() => call("POST", streamPath(name, `/questions/${question}/answer`), who({ label, key })));
+    sum.answered += !receipt.again;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 409) throw error;
+  }
+}
+
+async function surely(act) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isPassing(error) || tries === MOST_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(250 * 2 ** tries, 8000)));
+    }
+  }
 }

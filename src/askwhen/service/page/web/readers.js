@@ -7,11 +7,12 @@ export function formatOf(name) {
   return { csv: "csv", tsv: "csv", parquet: "parquet", json: "label-studio", jsonl: "ndjson", ndjson: "ndjson" }[end] ?? "ndjson";
 }
 
-// Every reader gives [record, number of its line or row].
+// Every reader gives [record, number of its line or row, its label where the format has a place for one].
 export async function* records(file, format, stream, seen = () => {}) {
   if (format === "csv") yield* csv(pieces(file, seen), file.name.toLowerCase().endsWith(".tsv") ? "\t" : ",");
   else if (format === "parquet") yield* lined(unpacked(file, stream, seen));
   else if (format === "label-studio") yield* tasks(JSON.parse(await whole(file, seen)));
+  else if (format === "prodigy") for await (const [record, number] of lined(pieces(file, seen))) yield [record, number, accepted(record)];
   else yield* lined(pieces(file, seen));
 }
 
@@ -35,12 +36,19 @@ async function whole(file, seen) {
   return found;
 }
 
+const kept = new WeakMap(); // rows of files that the service has unpacked
+
 async function* unpacked(file, stream, seen) {
+  if (!kept.has(file)) kept.set(file, await rowsOf(file, stream));
+  seen(file.size);
+  yield kept.get(file);
+}
+
+async function rowsOf(file, stream) {
   const reply = await fetch(`/page/rows/${encodeURIComponent(stream)}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
   const said = await reply.text();
   if (!reply.ok) throw new Error(JSON.parse(said).detail);
-  seen(file.size);
-  yield said;
+  return said;
 }
 
 async function* lined(parts) {
@@ -69,8 +77,23 @@ function* tasks(found) {
   if (!Array.isArray(found)) throw new Error("A Label Studio file is an array of tasks.");
   for (const [i, task] of found.entries()) {
     const data = task !== null && typeof task === "object" && typeof task.data === "object" ? task.data : task;
-    yield [task?.id === undefined ? data : { ...data, id: task.id }, i + 1];
+    yield [task?.id === undefined ? data : { ...data, id: task.id }, i + 1, chosen(task)];
   }
+}
+
+// What the last annotation of a Label Studio task says, where that is one choice.
+function chosen(task) {
+  const last = [...(task?.annotations ?? task?.completions ?? [])].filter((each) => !each?.was_cancelled).at(-1);
+  const found = (last?.result ?? []).map((each) => each?.value?.choices).filter(Array.isArray).flat();
+  return found.length === 1 ? String(found[0]) : null;
+}
+
+// What a Prodigy task was answered with: one of its options, or that its label holds, or does not.
+function accepted(task) {
+  if (task?.answer !== "accept" && task?.answer !== "reject") return null;
+  if (Array.isArray(task.accept)) return task.answer === "accept" && task.accept.length === 1 ? String(task.accept[0]) : null;
+  if (typeof task.label !== "string") return null;
+  return task.answer === "accept" ? task.label : `not ${task.label}`;
 }
 
 // Quotes, doubled quotes, line breaks inside quotes; the first line has the names.
@@ -116,8 +139,10 @@ export async function* csv(parts, comma = ",") {
 
 const isNumber = (value) => (typeof value === "number" ? Number.isFinite(value) : typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
 
-// A record as the stream's features say. Records that have an x are instances already.
-export function instanceOf(record, features, key) {
+// A record as the stream's features say, without the column of its label. Records that have an x are instances already.
+export function instanceOf(given, features, key, column = "") {
+  const record = column && typeof given === "object" && given !== null && !Array.isArray(given) ? { ...given } : given;
+  if (column) delete record[column];
   if (typeof record === "string") return { x: record, id: key };
   if (Array.isArray(record)) return { x: record, id: key };
   if (record === null || typeof record !== "object") throw new Error("A record must be an object, a text or an array.");
