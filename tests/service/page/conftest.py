@@ -1,4 +1,4 @@
-"""One service with tokens and one browser for all tests of the page."""
+"""One service with tokens and one browser for all tests of the page that a worker has."""
 
 import itertools
 
@@ -22,6 +22,14 @@ def server(tmp_path_factory):
             http.headers["Authorization"] = f"Bearer {made['secret']}"
             for name, roles in PEOPLE.items():
                 server.tokens[name] = http.post("/v1/tokens", json={"name": name, "roles": roles}).json()["secret"]
+        yield server
+
+
+@pytest.fixture(scope="session")
+def without_tokens(tmp_path_factory):
+    """Another service, which asks for no tokens and may be killed."""
+    with Server(tmp_path_factory.mktemp("open") / "log.db") as server:
+        server.tokens = {}
         yield server
 
 

@@ -7,11 +7,17 @@ def asked(page):
     return page.get_attribute(".question", "data-question")
 
 
+READ = """() => {
+    const instance = document.querySelector('.question .instance');
+    if (!instance) return null;
+    if (window.readFrom?.instance !== instance) window.readFrom = { instance, at: performance.now() };
+    return performance.now() - window.readFrom.at > 100 ? instance.parentElement.dataset.question : null;
+}"""
+
+
 def read(page):
     """The question that is shown, after the time that nobody can read in."""
-    number = asked(page)
-    page.wait_for_timeout(110)
-    return number
+    return page.wait_for_function(READ, polling="raf").json_value()
 
 
 def prefetched(page):

@@ -7,6 +7,8 @@ from axe_playwright_python.base import AXE_SCRIPT
 import askwhen as aw
 from tests.service.page.person import asked, press
 
+pytestmark = pytest.mark.xdist_group("page")
+
 OUTSIDE = """width => [...document.querySelectorAll('body *')]
     .filter(e => !e.closest('.scroll table, .part, .unseen, .jump') && e.getClientRects().length)
     .map(e => [e.outerHTML.slice(0, 120), e.getBoundingClientRect()])

@@ -1,11 +1,14 @@
 """The dashboard shows the numbers of the API, and follows what happens."""
 
+import time
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
 import askwhen as aw
+
+pytestmark = pytest.mark.xdist_group("page")
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +95,56 @@ def test_it_follows_what_happens(visit, busy, server):
         theirs.tell(theirs.next()["question"], "a", lead=1.5)
     page.locator("tr", has_text="ann").locator("td", has_text=str(before + 1)).first.wait_for()
     assert page.locator("details[open]").count() == 1
+
+
+def test_lines_go_back_to_the_beginning_after_the_service_was_killed(visit, without_tokens):
+    server = without_tokens
+    with aw.Client(server.url) as client:
+        stream = client.create("long", labels=["a", "b"], budget={"rate": 1.0}, grace=0.0, seed=3)
+
+        def play(first, last):
+            for number in range(first, last):
+                stream.ask([float(number % 7), 1.0])
+                stream.tell(number, "ab"[number % 2])
+
+        def line():
+            return client.send("GET", "/v1/streams/long/overview")["history"]
+
+        play(0, 20)
+        while len(line()) == 1:
+            time.sleep(0.05)
+        before = line()[:-1]
+        play(20, 40)
+        server.kill()
+        server.start()
+        assert line()[: len(before)] == before
+        assert 1 <= before[0]["rounds"] <= 20
+        confusion = stream.report()["accuracy"]["confusion"]
+    page = visit(None, "/dashboard/long", to=server)
+    page.get_by_label("Your name").fill("ann")
+    page.keyboard.press("Enter")
+    page.get_by_text("Live.").wait_for()
+    rounds = [row[0] for row in numbers(page, "Accuracy over time")]
+    assert (rounds[0], rounds[-1]) == ("40", str(before[0]["rounds"]))
+    shares = [float(row[2].removesuffix(" %")) for row in numbers(page, "What is taken for what")]
+    assert confusion["labels"] == ["a", "b"]
+    assert shares == pytest.approx([100.0 * cell["value"] for row in confusion["rows"] for cell in row], abs=0.051)
+
+
+def test_with_very_many_labels_the_worst_pairs_are_told(visit, server, client):
+    labels = [f"topic {i}" for i in range(40)]
+    stream = client.create("topics", labels=labels, budget={"rate": 1.0}, grace=0.0, seed=3)
+    for number in range(60):
+        stream.ask([float(number % 3), 1.0])
+        stream.tell(number, labels[number % 5])
+    page = visit("rae", "/dashboard/topics")
+    page.get_by_text("Live.").wait_for()
+    pairs = stream.report()["accuracy"]["confused"]
+    assert "confusion" not in stream.report()["accuracy"]
+    assert pairs
+    assert [row[:3] for row in numbers(page, "What is taken for what")] == [
+        [pair["predicted"], pair["label"], percent(pair["share"]["value"])] for pair in pairs
+    ]
 
 
 def test_every_picture_can_be_saved_and_read_alone(visit, busy, tmp_path):

@@ -5,6 +5,8 @@ import pytest
 from askwhen.service.errors import NotAllowedError
 from tests.service.page.person import all_safe, answers, asked, prefetched, press, read
 
+pytestmark = pytest.mark.xdist_group("page, answering")
+
 LABELS = ["ham", "spam", "other"]
 
 

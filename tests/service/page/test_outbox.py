@@ -1,25 +1,30 @@
 """No answer is lost: offline, tab closed, service killed."""
 
+import time
+
 import httpx
 import pytest
 
 import askwhen as aw
 from tests.service.page.person import all_safe, answers, asked, prefetched, press, read
-from tests.service.serving import Server
+
+pytestmark = pytest.mark.xdist_group("page, answering")
 
 
-def test_offline_with_answers_given(visit, made):
+def test_offline_for_ten_seconds_with_answers_given(visit, made):
     stream = made([f"mail {i}" for i in range(8)])
     page = visit("ann", f"/label/{stream.name}", loud=True)
     press(page, "1")
     all_safe(page)
     prefetched(page)
     page.context.set_offline(True)
+    started = time.monotonic()
     press(page, "2")
     press(page, "3")
     page.get_by_text("2 answers not sent yet").first.wait_for()
-    page.wait_for_timeout(700)
-    assert "kept in this browser" in page.inner_text(".safety")
+    page.wait_for_timeout(1000.0 * (10.0 - (time.monotonic() - started)))
+    assert "They are kept in this browser" in page.inner_text(".safety")
+    assert "The server cannot be reached" in page.inner_text(".question")
     assert len(answers(stream)) == 1
     page.context.set_offline(False)
     all_safe(page)
@@ -126,13 +131,6 @@ def test_a_token_that_was_revoked_while_answering(visit, made, client, server):
     page.keyboard.press("Enter")
     all_safe(page)
     assert answers(stream) == [(0, "eve", "spam")]
-
-
-@pytest.fixture(scope="module")
-def without_tokens(tmp_path_factory):
-    with Server(tmp_path_factory.mktemp("open") / "log.db") as server:
-        server.tokens = {}
-        yield server
 
 
 def test_the_service_is_killed_and_started_while_answering(visit, without_tokens):

@@ -5,6 +5,8 @@ import pytest
 import askwhen as aw
 from tests.service.page.person import asked
 
+pytestmark = pytest.mark.xdist_group("page")
+
 
 @pytest.fixture
 def disputed(made, server):

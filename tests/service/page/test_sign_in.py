@@ -6,6 +6,8 @@ import pytest
 import askwhen as aw
 from tests.service.page.person import asked
 
+pytestmark = pytest.mark.xdist_group("page")
+
 
 def test_signing_in_keeps_the_token_where_scripts_cannot_read_it(visit, made, server):
     stream = made(["one", "two"])

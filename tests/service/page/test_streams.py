@@ -13,6 +13,8 @@ import pytest
 import askwhen as aw
 from tests.service.page.person import all_safe, answers, press
 
+pytestmark = pytest.mark.xdist_group("page")
+
 TEXTS = ["plain", 'a "quoted", one', "two\nlines", "größer ≥ 3", "<b>x</b>"]
 
 

@@ -40,13 +40,12 @@ def _asset(name: str, body: bytes) -> Asset:
 
 
 def all_assets() -> dict[str, Asset]:
-    """Every file of the page by its name; the colours are those of the reports."""
-    found = {
-        each.name: _asset(each.name, each.read_bytes())
-        for each in (resources.files(__package__) / "web").iterdir()
-        if each.name.rpartition(".")[2] in MEDIA
+    """Every file of the page by its name; the look begins with that of the reports."""
+    files = {
+        each.name: each.read_bytes() for each in (resources.files(__package__) / "web").iterdir() if each.is_file()
     }
-    found["report.css"] = _asset("report.css", style.PAGE.encode())
+    files["page.css"] = style.PAGE.encode() + files["page.css"]
+    found = {name: _asset(name, body) for name, body in files.items() if name.rpartition(".")[2] in MEDIA}
     found["picture.css"] = _asset("picture.css", style.PICTURE.encode())
     return found
 

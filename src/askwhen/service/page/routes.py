@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
+import msgspec
 from litestar import Response, get
 
 from ...errors import AskwhenError
 from ..api.door import Asked, door_of
 from ..errors import NotFoundError
+from ..uses import streams
 from . import answered_routes, overview_routes, review_routes, sign_in
 from .assets import HEADERS, all_assets, policy
 from .view import source_of
@@ -23,83 +26,95 @@ TITLES = {
     "import": "Import",
     "tokens": "Tokens",
 }
-SHARED = ("shell.js", "dom.js", "api.js")
+SHARED = ("api.js", "dom.js", "shell.js")
 PARTS = {
-    "label": ("instance.js", "keys.js", "outbox.js", "desk.js", "holds.js", "search.js", "help.js"),
+    "home": ("settings.js",),
+    "label": ("first.js", "instance.js", "keys.js", "outbox.js", "desk.js", "holds.js", "search.js", "help.js"),
     "review": ("instance.js", "keys.js", "search.js"),
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js", "labels.js"),
-    "home": ("settings.js",),
 }
 """The modules that a page needs, told to the browser at once, so that it does not find them one after the other."""
 
+EARLY = {"label": "first.js"}
+"""What runs as soon as it is there, before the rest of the page is."""
+
 _assets = all_assets()
+_PLACES = re.compile(r"{{(\w+)}}")
 
 
-def _shell(request: Asked, view: str, name: str | None = None) -> Response[bytes]:
-    """A page: an empty frame that its module fills."""
+async def _shell(request: Asked, view: str, name: str | None = None) -> Response[bytes]:
+    """A page: a frame that its module fills, with what is known of the person and the stream."""
     title = TITLES[view] if name is None else f"{TITLES[view]} {name}"
-    modules = [*SHARED, f"{view}.js", *PARTS.get(view, ())]
-    links = "".join(f'<link rel="modulepreload" href="/page/{each}">' for each in modules)
-    signed, sources = _known(request, name)
+    links = "".join(f'<link rel="modulepreload" href="/page/{each}">' for each in (*SHARED, *PARTS.get(view, ())))
+    if view in EARLY:
+        links += f'<script type="module" async src="/page/{EARLY[view]}"></script>'
+    known, sources = await _known(request, name)
+    signed = "no" if name is not None and known["stream"] is None else "yes"
+    inside = msgspec.json.encode(known).decode().replace("<", "\\u003c")
     body = _assets["shell.html"].body.decode()
-    for place, text in (("title", html.escape(title)), ("view", view), ("signed", signed), ("links", links)):
-        body = body.replace(f"{{{{{place}}}}}", text)
+    parts = {"title": html.escape(title), "view": view, "signed": signed, "links": links, "known": inside}
+    made = _PLACES.sub(lambda found: parts[found[1]], body)
     headers = HEADERS | {"Content-Security-Policy": policy(sources), "Cache-Control": "no-store"}
-    return Response(body.encode(), media_type="text/html; charset=utf-8", headers=headers)
+    return Response(made.encode(), media_type="text/html; charset=utf-8", headers=headers)
 
 
-def _known(request: Asked, name: str | None) -> tuple[str, list[str]]:
-    """Whether the request is of somebody who may see the stream, and from where its images may come."""
-    if name is None:
-        return "yes", []
+async def _known(request: Asked, name: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Who sends a request, the stream if they may see it, and from where its images may come."""
+    known: dict[str, Any] = {"session": sign_in.Session(False), "stream": None}
+    door = door_of(request)
     try:
-        stream, _ = door_of(request).stream(request, name)
+        known["session"] = await sign_in.session(request)
+        if name is None:
+            return known, []
+        stream, _ = door.stream(request, name)
+        await door.desk.commits.settled()
     except AskwhenError:
-        return "no", []
-    return "yes", [place for place in stream.settings.view.media if source_of(place)]
+        return known, []
+    known["stream"] = streams.facts(stream)
+    return known, [place for place in stream.settings.view.media if source_of(place)]
 
 
 @get("/", include_in_schema=False)
 async def home(request: Asked) -> Response[bytes]:
     """The streams."""
-    return _shell(request, "home")
+    return await _shell(request, "home")
 
 
 @get("/new", include_in_schema=False)
 async def form(request: Asked) -> Response[bytes]:
     """A form that makes a stream."""
-    return _shell(request, "form")
+    return await _shell(request, "form")
 
 
 @get("/tokens", include_in_schema=False)
 async def tokens(request: Asked) -> Response[bytes]:
     """Who may do what."""
-    return _shell(request, "tokens")
+    return await _shell(request, "tokens")
 
 
 @get("/label/{name:str}", include_in_schema=False)
 async def label(request: Asked, name: str) -> Response[bytes]:
     """Questions and answers."""
-    return _shell(request, "label", name)
+    return await _shell(request, "label", name)
 
 
 @get("/review/{name:str}", include_in_schema=False)
 async def review(request: Asked, name: str) -> Response[bytes]:
     """What answers were, and what is right."""
-    return _shell(request, "review", name)
+    return await _shell(request, "review", name)
 
 
 @get("/dashboard/{name:str}", include_in_schema=False)
 async def dashboard(request: Asked, name: str) -> Response[bytes]:
     """How a stream does."""
-    return _shell(request, "dashboard", name)
+    return await _shell(request, "dashboard", name)
 
 
 @get("/import/{name:str}", include_in_schema=False)
 async def importing(request: Asked, name: str) -> Response[bytes]:
     """A file of instances."""
-    return _shell(request, "import", name)
+    return await _shell(request, "import", name)
 
 
 @get("/page/{file:str}", include_in_schema=False)

@@ -24,9 +24,8 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True):
     token: str
 
 
-@get("/", include_in_schema=False)
-async def who(request: Asked) -> Session:
-    """Who is signed in; without a name, nobody."""
+async def session(request: Asked) -> Session:
+    """Who sends a request; without a name, nobody who is known."""
     door = door_of(request)
     if door.is_open:
         return Session(True, None, sorted(door.anybody(request).roles))
@@ -35,6 +34,12 @@ async def who(request: Asked) -> Session:
     except NotSignedInError:
         return Session(False)
     return Session(False, holder.name, sorted(holder.roles))
+
+
+@get("/", include_in_schema=False)
+async def who(request: Asked) -> Session:
+    """Who is signed in."""
+    return await session(request)
 
 
 @post("/", include_in_schema=False, status_code=200)

@@ -38,14 +38,24 @@ export async function call(method, path, body, { keepalive = false, timeout = 15
   return said;
 }
 
-export const session = { open: false, name: null, roles: [] };
-
 const NAME = "askwhen name";
+const known = JSON.parse(document.getElementById("known").textContent);
 
-export async function enter() {
+// Who is here, and the stream of this page as it was when the page was made, if there is one and they may see it.
+export const session = known.session;
+export const facts = known.stream;
+if (session.open) session.name = localStorage.getItem(NAME);
+
+// Ask who is here; the page knows it unless it was opened from another site, and came without the cookie.
+export async function enter(again = false) {
+  if (!again && (session.open || session.name)) return;
   Object.assign(session, await call("GET", "/session"));
   if (session.open) session.name = localStorage.getItem(NAME);
-  return session;
+}
+
+// The stream of this page.
+export async function streamFacts() {
+  return facts ?? call("GET", streamPath(streamHere()));
 }
 
 export async function signIn(token) {

@@ -10,8 +10,9 @@ const LONGEST_PAUSE = 4000;
 
 export class Desk {
   // told: { shown(question or null), elsewhere(), reachable(yes), lost(question, why), failed(error), ahead(how many) }
-  constructor(stream, lease, outbox, told) {
-    Object.assign(this, { stream, outbox, told });
+  // first: a question that was asked for already, or nothing.
+  constructor(stream, lease, outbox, told, first) {
+    Object.assign(this, { stream, outbox, told, first });
     this.current = null;
     this.ahead = [];
     this.answered = new Set(); // whose answers the service may not have yet
@@ -52,7 +53,9 @@ export class Desk {
   async fetch() {
     let found;
     try {
-      found = await call("POST", streamPath(this.stream, "/questions/next"), who());
+      const { first } = this;
+      this.first = null;
+      found = await (first ?? call("POST", streamPath(this.stream, "/questions/next"), who()));
     } catch (error) {
       if (!isPassing(error)) {
         this.told.failed(error);

@@ -1,7 +1,7 @@
 // A file of instances, sent in batches. Every instance has an id, so that a file that is sent twice counts once.
 
 import { count, el, plural, put, say } from "./dom.js";
-import { Refused, call, isPassing, may, streamHere, streamPath, who } from "./api.js";
+import { Refused, call, isPassing, may, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { Labels, look } from "./labels.js";
 import { FORMATS, formatOf, instanceOf, records } from "./readers.js";
@@ -14,7 +14,7 @@ const name = streamHere();
 let facts, places, stopped;
 
 page(async (main) => {
-  facts = await call("GET", streamPath(name));
+  facts = await streamFacts();
   places = {
     file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.ndjson,.jsonl,.json,.parquet" }),
     format: el("select", { id: "format" }, FORMATS.map(([value, text]) => el("option", { value }, text))),

@@ -1,12 +1,13 @@
 // Questions and answers. One question fills the page; every answer is one key or one touch.
 
 import { count, el, plural, put, say, uuid, warn } from "./dom.js";
-import { Refused, call, session, streamHere, streamPath, who } from "./api.js";
+import { Refused, call, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
 import { Outbox, inWords } from "./outbox.js";
 import { Desk } from "./desk.js";
+import { first } from "./first.js";
 import { search } from "./search.js";
 import { help } from "./help.js";
 
@@ -22,13 +23,10 @@ let shownAt = 0;
 let answered = 0;
 const done = []; // what was answered last, newest at the end: { entry, question }
 
-// Asked for at once, beside the question who is here; nothing where nobody is.
-const early = call("GET", streamPath(name)).catch(() => null);
-
 page(start);
 
 async function start(main) {
-  facts = (await early) ?? (await call("GET", streamPath(name)));
+  facts = await streamFacts();
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");
@@ -36,7 +34,7 @@ async function start(main) {
   if (!started) {
     started = true;
     outbox = new Outbox({ changed: showSafety, sent, refused });
-    desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead });
+    desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead }, first);
     document.addEventListener("keydown", pressed);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
@@ -118,6 +116,7 @@ function elsewhere() {
 
 function showSafety(state) {
   desk?.settle();
+  if (desk && !state.reachable) reachable(false);
   const { safe, text } = inWords(state);
   if (places.safety.textContent !== text) {
     if (safe !== (places.safety.dataset.safe === "yes") && places.safety.textContent) (safe ? say : warn)(text);

@@ -1,7 +1,7 @@
 // What people said, side by side, and a reviewer who decides.
 
 import { el, percent, plural, put, say, warn } from "./dom.js";
-import { call, streamHere, streamPath, who } from "./api.js";
+import { call, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
@@ -17,7 +17,7 @@ let decided = 0;
 let labels = [];
 
 page(async (main) => {
-  facts = await call("GET", streamPath(name));
+  facts = await streamFacts();
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");

@@ -120,7 +120,7 @@ async function sendWhatWaits() {
 
 // The token is not valid any more, or tokens are asked for by now.
 export async function askAgain(start) {
-  await enter().catch(() => null);
+  await enter(true).catch(() => null);
   session.name = null;
   gate(start);
 }
