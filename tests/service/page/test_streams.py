@@ -59,7 +59,8 @@ def test_what_cannot_be_changed_is_said_and_another_stream_can_be_made_like_it(v
     page = visit("root", "/")
     card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
     card.get_by_text(re.compile("^Change ")).click()
-    rows = dict(row.split("\t")[:2] for row in card.locator("table").last.locator("tbody").inner_text().split("\n"))
+    names, values = (card.locator(f".facts {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    rows = dict(zip(names, values, strict=True))
     every = stream.facts()["settings"]
     assert set(rows) == set(every)
     assert (rows["labels"], rows["lease"], rows["guess"]) == ("calm, busy", "30 s", "yes")

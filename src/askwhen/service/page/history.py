@@ -21,8 +21,9 @@ from ..store.rows import Event, Reader
 from ..stream import Stream
 from ..uses import reports
 
-PAUSE, REST = 2.0, 30.0
-"""Seconds between two looks, and how many times as long as a look took: it costs others a tenth of a second."""
+PAUSE, REST, LONGEST_REST = 1.0, 20.0, 5.0
+"""Seconds between two looks, how many times as long as a look took, since it costs others a tenth of a second, and how
+long at most."""
 
 MOST_POINTS = 400
 """In a picture: where there are more, every other one is left out."""
@@ -155,4 +156,4 @@ async def _record(desk: Desk, history: History) -> None:
                 log.error("no point in the history", exc_info=error, extra={"facts": {"stream": stream.name}})
                 noted = True
             if noted:
-                await asyncio.sleep(max(PAUSE, REST * (time.monotonic() - started)))
+                await asyncio.sleep(min(max(PAUSE, REST * (time.monotonic() - started)), LONGEST_REST))

@@ -5,11 +5,11 @@ import { el, svg } from "./dom.js";
 const FONT = 12.5;
 const ROOM = { top: 14, right: 14, bottom: 40, left: 52 };
 
-function ticks(low, high, about) {
+function ticks(low, high, about, least = 0) {
   const span = high - low || 1;
   const raw = span / Math.max(about, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= raw);
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= raw && each >= least) ?? least;
   const found = [];
   for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(Number(at.toPrecision(12)));
   return found;
@@ -22,7 +22,7 @@ function frame(given) {
   const across = (value) => inner.left + ((value - x.low) / (x.high - x.low || 1)) * (inner.right - inner.left);
   const up = (value) => inner.bottom - ((value - y.low) / (y.high - y.low || 1)) * (inner.bottom - inner.top);
   const made = svg("svg", { class: "chart", role: "img", "aria-label": title, viewBox: `0 0 ${width} ${height}`, width, height });
-  const fit = ticks(x.low, x.high, (inner.right - inner.left) / 90);
+  const fit = ticks(x.low, x.high, (inner.right - inner.left) / 90, x.least);
   made.append(
     ...ticks(y.low, y.high, 5).flatMap((value) => [
       svg("line", { class: "grid", x1: inner.left, x2: inner.right, y1: up(value), y2: up(value) }),
@@ -48,6 +48,7 @@ export function lines(given) {
     const band = [...known.map(([x, , low]) => [across(x), up(low)]), ...known.toReversed().map(([x, , , high]) => [across(x), up(high)])];
     const line = each.points.filter((point) => point[1] !== null).map(([x, value]) => [across(x), up(value)]);
     made.append(svg("g", { class: `s${k}` },
+      k === 0 && known.length === 1 && svg("path", { class: "line", d: path(band) }),
       k === 0 && band.length > 3 && svg("path", { class: "band", d: `${path(band)}Z` }),
       line.length > 1 ? svg("path", { class: "line", d: path(line), "stroke-dasharray": DASHES[k % 4] })
         : line.map(([x, y]) => svg("circle", { class: "dot", cx: x, cy: y, r: 4 }))));

@@ -8,7 +8,7 @@ import { Figure } from "./figures.js";
 
 const name = streamHere();
 const shares = (low = 0) => ({ low, high: 1, format: (value) => `${Math.round(100 * value)} %` });
-const rounds = (points) => ({ name: "instances", low: points[0]?.[0] ?? 0, high: Math.max(points.at(-1)?.[0] ?? 1, (points[0]?.[0] ?? 0) + 1), format: short });
+const rounds = (points) => ({ name: "instances", low: 0, high: Math.max(points.at(-1)?.[0] ?? 1, 1), least: 1, format: short });
 const range = ([value, low, high]) => (low === null ? "unknown" : `${percent(low)} to ${percent(high)}`);
 
 function short(value) {
@@ -81,8 +81,9 @@ function update(parts, data) {
   parts.tiles.waiting.set(count(data.waiting.count), data.waiting.count ? `the oldest for ${duration(data.waiting.oldest)}, half of them for over ${duration(data.waiting.middle)}` : "nobody waits for an answer");
   put(parts.advice, accuracy.advice || (accuracy.answered ? "" : "No label is known yet, so nothing is known of the accuracy."));
   const switches = drift.switches ?? [];
-  parts.by.accuracy.update({ points: data.history, switches }, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.`);
-  parts.by.drift.update({ points: data.history, switches, names: names(drift) });
+  const points = data.history.filter((point, i, all) => point.rounds !== all[i + 1]?.rounds); // of the same instances, the last
+  parts.by.accuracy.update({ points, switches }, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.`);
+  parts.by.drift.update({ points, switches, names: names(drift) });
   parts.by.asked.update(data.today.decisions);
   parts.by.waiting.update(data.waiting.ages);
   parts.by.people?.update(data.people, data.people.krippendorff === null ? "" : `Agreement of all (Krippendorff's alpha): ${data.people.krippendorff.toFixed(2)}.`);
@@ -214,7 +215,7 @@ function confusionFigure() {
 function confusionNote({ confusion, confused }) {
   if (confusion) return "";
   if (!confused) return "With so many labels it is not counted which is taken for which. By label has the precision and recall of each.";
-  return confused.length ? `There are too many labels for a picture of all. These are the ${plural(confused.length, "pair")} with most instances, about so many each, and their share of what was predicted.`
+  return confused.length ? `There are too many labels for a picture of all. These are the pairs with most instances, about so many each, and their share of what was predicted; the numbers have ${count(confused.length)} of them.`
     : "No label was taken for another so far.";
 }
 

@@ -60,7 +60,7 @@ const select = (name, label, options) => el("div", { class: "field" }, el("label
 function fields() {
   return [
     text("name", "Name", "Letters, digits, dots, dashes and underscores: it stands in addresses.", { required: true, maxlength: 100 }),
-    text("labels", "Labels", "One on each line, in the order of the keys 1, 2, 3 … The second of two is the one whose precision and recall are told.", { rows: 4, value: "no\nyes" }),
+    text("labels", "Labels", "One on each line, in the order of the keys 1, 2, 3 …", { rows: 4, value: "no\nyes" }),
     tick("open", "Open labels", "people type them, and each new one opens a class"),
     choices("features", "What an instance is", FEATURES, "text"),
     text("names", "Names of the numbers", "With commas between them; left empty, an array of numbers.", { for: "features=numbers,mixed" }),

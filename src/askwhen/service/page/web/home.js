@@ -33,7 +33,7 @@ function card(stream) {
   const wrong = el("div", {});
   return el("li", { class: "card stream" },
     el("h2", {}, stream.name, stream.state !== "active" && el("span", { class: "tag" }, stream.state)),
-    el("p", { class: "read" }, labels),
+    el("p", { class: "read", dir: "auto" }, labels),
     el("p", {}, el("strong", {}, plural(stream.waiting, "question")), ` waiting · ${count(stream.rounds)} instances · `
       + `${plural(stream.told, "label")}${stream.disputed ? ` · ${count(stream.disputed)} disputed` : ""}`),
     el("div", { class: "row" },
@@ -85,6 +85,6 @@ function changes(stream, wrong) {
       act("Replay", "POST", "/replay", null, "The model was made again.")),
     el("p", { class: "read" }, "A paused stream takes no instances, but answers. Archived streams are not listed; nothing is destroyed. "
       + "Replay makes the model again from the corrected answers."),
-    settled(stream.settings, stream.name),
+    settled(stream.settings),
     el("p", { class: "read" }, "For other settings ", el("a", { href: `/new?like=${encodeURIComponent(stream.name)}` }, `make a stream like ${stream.name}`), "."));
 }

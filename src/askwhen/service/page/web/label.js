@@ -53,6 +53,7 @@ function frame() {
     refusals: el("div", {}),
     question: el("section", { class: "question", "aria-label": "Question", tabindex: -1 }),
     labels: el("div", { class: "labels", role: "group", "aria-label": "Labels" }),
+    more: el("p", { class: "more read" }),
     guess: el("p", { class: "guess" }),
     last: el("p", { class: "last" }),
     tally: el("span", { class: "tally" }),
@@ -65,7 +66,7 @@ function frame() {
   parts.all = [
     el("div", { class: "head" }, el("h1", {}, name), parts.tally),
     parts.safety, parts.refusals, parts.question,
-    el("div", { class: "panel" }, parts.guess, parts.labels, parts.acts, parts.last),
+    el("div", { class: "panel" }, parts.guess, parts.labels, parts.more, parts.acts, parts.last),
   ];
   parts.wait = (text) => {
     put(parts.question, el("p", { class: "lead wait" }, text));
@@ -79,9 +80,9 @@ function learn(found) {
   keys = keymap(labels, ownLetters(name));
   put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", {
     type: "button", class: "label", dir: "auto", "aria-keyshortcuts": keys.shown.get(label).join(" ") || null, onclick: () => answer(label),
-  }, keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))),
-  labels.length > MOST_BUTTONS && el("p", { class: "read" }, `and ${count(labels.length - MOST_BUTTONS)} more: press / to search.`),
-  labels.length === 0 && el("p", { class: "read" }, "Labels are open: press / and type one."));
+  }, keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))));
+  put(places.more, labels.length > MOST_BUTTONS ? `${MOST_BUTTONS} of ${count(labels.length)} labels have a button; Search finds all of them.`
+    : labels.length === 0 ? "Labels are open: press / or Search, and type one." : null);
 }
 
 // Open labels grow while people work: those that are known already keep their places.

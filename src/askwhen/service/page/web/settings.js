@@ -2,9 +2,9 @@
 
 import { el } from "./dom.js";
 
-const DECIDED = "the log was decided by it, and must decide the same when it is played again";
-const PROMISED = "questions that are open, and what became of others, follow from it";
-const ONCE = "it is said when a stream is made; the service has no call that changes it";
+const DECIDED = "These stay: the log was decided by them, and must decide the same when it is played again.";
+const PROMISED = "These stay: questions that are open, and what became of others, follow from them.";
+const ONCE = "These are said when a stream is made; the service has no call that changes them.";
 const WHY = [
   [DECIDED, ["labels", "features", "algorithm", "letters", "raw", "budget", "seed"]],
   [PROMISED, ["slots", "decide", "order", "lease", "grace", "forget"]],
@@ -25,9 +25,7 @@ function inWords(name, value) {
   return parts.map(([part, each]) => `${part} ${Array.isArray(each) ? each.join(", ") : each}`).join("; ") || "none";
 }
 
-export function settled(settings, name) {
-  const rows = WHY.flatMap(([why, names]) => names.map((each) => el("tr", {}, el("th", { scope: "row", class: "text" }, each),
-    el("td", { class: "text wrap", dir: "auto" }, inWords(each, settings[each])), el("td", { class: "text wrap read" }, why))));
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Settings of ${name}` }, el("table", {},
-    el("thead", {}, el("tr", {}, ["What stays", "As it is", "Why"].map((text) => el("th", { scope: "col", class: "text" }, text)))), el("tbody", {}, rows)));
+export function settled(settings) {
+  return WHY.map(([why, names]) => [el("p", { class: "read" }, why),
+    el("dl", { class: "facts" }, names.map((name) => [el("dt", {}, name), el("dd", { dir: "auto" }, inWords(name, settings[name]))]))]);
 }
