@@ -33,7 +33,7 @@ function card(stream) {
   const wrong = el("div", {});
   return el("li", { class: "card stream" },
     el("h2", {}, stream.name, stream.state !== "active" && el("span", { class: "tag" }, stream.state)),
-    el("p", { class: "read", dir: "auto" }, labels),
+    el("p", { class: "read" }, el("bdi", {}, labels)),
     el("p", {}, el("strong", {}, plural(stream.waiting, "question")), ` waiting · ${count(stream.rounds)} instances · `
       + `${plural(stream.told, "label")}${stream.disputed ? ` · ${count(stream.disputed)} disputed` : ""}`),
     el("div", { class: "row" },

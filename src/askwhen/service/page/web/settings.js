@@ -27,5 +27,5 @@ function inWords(name, value) {
 
 export function settled(settings) {
   return WHY.map(([why, names]) => [el("p", { class: "read" }, why),
-    el("dl", { class: "facts" }, names.map((name) => [el("dt", {}, name), el("dd", { dir: "auto" }, inWords(name, settings[name]))]))]);
+    el("dl", { class: "facts" }, names.map((name) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, inWords(name, settings[name])))]))]);
 }
