@@ -215,7 +215,7 @@ def test_leases_are_renewed_while_the_page_is_open_and_given_back_on_leaving(vis
 @pytest.mark.parametrize("kind", ["text", "code"])
 def test_hostile_instances_and_labels_stay_text(visit, made, kind):
     bad = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>\u202e{{x}} &lt;b&gt; ]]> \x07"
-    label = "<b onclick=window.ran=1>spam</b>\"'`"
+    label = "</script><script>window.ran=1</script><b onclick=window.ran=1>spam</b>\"'`{{links}}"
     stream = made([bad, bad], labels=["ham", label], guess=True, view={"kind": kind, "highlight": "onerror|(a+)$"})
     page = visit("ann", f"/label/{stream.name}")
     read(page)
