@@ -1,12 +1,13 @@
 // The questions that somebody holds: the one in front of them, and the next one, fetched ahead under a lease of its own.
 
 import { Refused, call, isPassing, streamPath, who } from "./api.js";
-import { finish, hold, letGo, takeBack } from "./holds.js";
+import { finish, freed, hold, letGo, takeBack } from "./holds.js";
 
 const AHEAD = 1;
 const SHORT_PAUSE = 250;
 const PAUSE = 1000;
 const LONGEST_PAUSE = 4000;
+const ELSEWHERE = 30000; // another tab has the next question, and says when it has it no longer
 
 export class Desk {
   // told: { shown(question or null), elsewhere(), reachable(yes), lost(question, why), failed(error), ahead(how many) }
@@ -80,7 +81,8 @@ export class Desk {
     if (!(await hold(this.stream, found.question))) {
       if (!this.current) this.told.elsewhere();
       this.outbox.flush(); // that tab may have left an answer behind
-      this.wait();
+      this.again(ELSEWHERE); // every look is a lease more in the log
+      freed(this.stream, found.question).then(() => this.again(PAUSE));
       return;
     }
     if (this.left) {

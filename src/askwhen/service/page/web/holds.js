@@ -27,6 +27,11 @@ export function hold(stream, question) {
   });
 }
 
+// Done when no other tab has it any more.
+export function freed(stream, question) {
+  return navigator.locks?.request(named(stream, question), () => null).catch(() => null) ?? new Promise(() => null);
+}
+
 // It is answered: no tab shows it. Its lock stays until the service has the answer.
 export function finish(stream, question) {
   mark(named(stream, question), true);
