@@ -41,6 +41,7 @@ page(async (main) => {
       el("p", { class: "read" }, "This is what the button sends."), call_)));
   hide(form);
   show();
+  if (matchMedia("(hover:hover)").matches) form.elements.name.focus();
 });
 
 const text = (name, label, read_, more = {}) => el("div", { class: "field", "data-for": more.for ?? null }, el("label", { for: name }, label),

@@ -32,10 +32,10 @@ export function help(stream, labels, changed) {
   const box = el("dialog", { class: "help", "aria-labelledby": "help-title" },
     el("h2", { id: "help-title" }, "Keys"),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "All keys" },
+      el("dl", { class: "facts" }, ACTS.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Label"),
         el("th", { scope: "col", class: "text" }, "Digit"), el("th", { scope: "col", class: "text" }, "Your own letter"))),
-      el("tbody", {}, rows)),
-      el("dl", { class: "facts" }, ACTS.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]))),
+      el("tbody", {}, rows))),
     el("p", { class: "read" }, "Letters are kept in this browser, for this stream. A key within a tenth of a second of a new question is ignored."),
     el("button", { type: "button", class: "main", onclick: () => box.close() }, "Close"));
   box.addEventListener("close", () => {
