@@ -33,6 +33,21 @@ def test_offline_for_ten_seconds_with_answers_given(visit, made):
     assert answers(stream) == [(0, "ann", "ham"), (1, "ann", "spam"), (2, "ann", "other"), (3, "ann", "ham")]
 
 
+def test_a_page_that_is_reloaded_at_once_does_not_ask_again(visit, made):
+    stream = made([f"mail {i}" for i in range(12)])
+    page = visit("ann", f"/label/{stream.name}")
+    seen = []
+    for _ in range(6):
+        prefetched(page)
+        seen.append(press(page, "1"))
+        page.reload()
+    read(page)
+    all_safe(page)
+    assert len(set(seen)) == len(seen)
+    assert sorted(number for number, _, _ in answers(stream)) == sorted(seen)
+    assert page.locator(".problem").count() == 0
+
+
 def test_a_tab_that_was_closed_with_answers_not_sent(visit, made, server):
     stream = made(["one", "two", "three"])
     page = visit("ann", f"/label/{stream.name}", loud=True)

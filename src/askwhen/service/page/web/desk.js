@@ -1,7 +1,7 @@
 // The questions that somebody holds: the one in front of them, and the next one, fetched ahead under a lease of its own.
 
 import { Refused, call, isPassing, streamPath, who } from "./api.js";
-import { finish, freed, hold, letGo, takeBack } from "./holds.js";
+import { finish, freed, hold, letGo, takeBack, wasAnswered } from "./holds.js";
 
 const AHEAD = 1;
 const SHORT_PAUSE = 250;
@@ -72,7 +72,8 @@ export class Desk {
       this.wait();
       return;
     }
-    const known = this.held.some((each) => each.question === found.question)
+    await this.outbox.ready;
+    const known = this.held.some((each) => each.question === found.question) || wasAnswered(this.stream, found.question)
       || this.outbox.pending(this.stream).some((each) => each.question === found.question);
     if (known) {
       this.again(SHORT_PAUSE);
@@ -101,6 +102,11 @@ export class Desk {
     this.answered.add(this.current.question);
     finish(this.stream, this.current.question);
     return this.next();
+  }
+
+  // An answer has come to the service, perhaps one of an earlier page.
+  sent({ stream, question }) {
+    if (stream === this.stream && this.current?.question !== question) finish(stream, question);
   }
 
   // Some answers may have come to the service meanwhile.

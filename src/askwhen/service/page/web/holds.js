@@ -27,6 +27,9 @@ export function hold(stream, question) {
   });
 }
 
+// Whether it was just answered, here or in another tab.
+export const wasAnswered = (stream, question) => isFresh(named(stream, question));
+
 // Done when no other tab has it any more.
 export function freed(stream, question) {
   return navigator.locks?.request(named(stream, question), () => null).catch(() => null) ?? new Promise(() => null);

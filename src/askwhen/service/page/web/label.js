@@ -202,6 +202,7 @@ function tell(text) {
 // What comes back.
 
 async function sent(entry, receipt) {
+  desk?.sent(entry);
   if (desk && !desk.current) desk.fill();
   const last = done.at(-1);
   if (!receipt || entry.stream !== name || last?.entry.key !== entry.key || receipt.label === undefined) return;

@@ -61,6 +61,7 @@ export class Outbox {
     this.channel.onmessage = () => this.look();
     addEventListener("online", () => this.flush());
     addEventListener("pageshow", (event) => event.persisted && this.flush());
+    this.ready = this.look(); // what an earlier page has left
     this.flush();
   }
 
