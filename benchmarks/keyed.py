@@ -41,6 +41,8 @@ def make(seed: int) -> aw.Sampler:
 
 
 KIND = Kind.of(make(SEED), D, False)
+KINDS = {"perceptron": KIND, "sparse default": Kind.of(aw.Sampler(seed=SEED), D, True)}
+BATCH = 50_000
 
 
 def drawn(keys: int, events: int, skew: str, seed: int = 0) -> np.ndarray:
@@ -69,8 +71,11 @@ def log_of(who: np.ndarray) -> list[Event]:
     return found
 
 
-def write_parquet(path: Path, events: list[Event]) -> None:
-    kinds = (pa.string(), pa.list_(pa.float64()), pa.int64(), pa.float64())
+def write_parquet(path: Path, events: list[Event], sparse: bool = False) -> None:
+    numbers = pa.map_(pa.int64(), pa.float64()) if sparse else pa.list_(pa.float64())
+    kinds = (pa.string(), numbers, pa.int64(), pa.float64())
+    if sparse:
+        events = [(key, None if x is None else list(enumerate(x)), *rest) for key, x, *rest in events]
     columns = zip(*events, strict=True)
     arrays = [pa.array(list(column), kind) for column, kind in zip(columns, kinds, strict=True)]
     table = pa.table(dict(zip(("key", "x", "round", "label"), arrays, strict=True)))
@@ -84,10 +89,10 @@ def write_lines(path: Path, events: list[Event]) -> None:
             file.write(json.dumps(event) + "\n")
 
 
-def worker_on(folder: Path, name: str, cache: int, batch: int, sink: Any = None) -> PartitionWorker:
-    store = SqliteStore(str(folder / f"store-{name}")).claim(name, KIND.written())
-    reader = FolderLog(str(folder)).reader(name, KIND)
-    return PartitionWorker(name, reader, store, KIND, cache=cache, batch=batch, sink=sink)
+def worker_on(folder: Path, name: str, cache: int, batch: int, sink: Any = None, kind: Kind = KIND) -> PartitionWorker:
+    store = SqliteStore(str(folder / f"store-{name}")).claim(name, kind.written())
+    reader = FolderLog(str(folder)).reader(name, kind)
+    return PartitionWorker(name, reader, store, kind, cache=cache, batch=batch, sink=sink)
 
 
 def to_its_end(worker: PartitionWorker) -> float:
@@ -99,7 +104,7 @@ def to_its_end(worker: PartitionWorker) -> float:
     return events / (time.process_time() - started)
 
 
-def loop(folder: Path, keys: int = 10_000, events: int = 100_000) -> None:
+def loop(folder: Path, keys: int = 10_000, events: int = 200_000) -> None:
     """The worker of a partition beside a plain loop over the same samplers, all of them in memory."""
     first = log_of(np.arange(keys))
     second = log_of(np.concatenate([np.arange(keys), drawn(keys, events, "uniform")]))[len(first) :]
@@ -119,7 +124,7 @@ def loop(folder: Path, keys: int = 10_000, events: int = 100_000) -> None:
     samplers.clear()
     print(f"plain loop at {keys:,} keys: {plain:,.0f} events/s")
     for name, write in (("parquet", write_parquet), ("ndjson", write_lines)):
-        for batch in (20_000, 100_000):
+        for batch in (20_000, BATCH):
             part = folder / f"{name}-{batch}"
             part.mkdir()
             write(part / f"1.{name}", first)
@@ -134,24 +139,32 @@ def loop(folder: Path, keys: int = 10_000, events: int = 100_000) -> None:
             shutil.rmtree(part)
 
 
-def workers(folder: Path, keys: int = 4_000, events: int = 200_000) -> None:
+def workers(folder: Path, events: int = 200_000) -> None:
     """One process and two, with a file for each of four partitions."""
+    for keys, skew in ((4_000, "uniform"), (4_000, "zipf"), (100_000, "uniform")):
+        _workers(folder / f"{keys}-{skew}", keys, skew, events)
+
+
+def _workers(folder: Path, keys: int, skew: str, events: int) -> None:
     parts: list[list[Event]] = [[] for _ in range(4)]
-    for event in log_of(drawn(keys, events, "uniform")):
+    for event in log_of(drawn(keys, events, skew)):
         parts[partition_of(event[0], 4)].append(event)
     source = folder / "parts"
-    source.mkdir()
+    source.mkdir(parents=True)
     for number, part in enumerate(parts):
         write_parquet(source / f"part-{number}.parquet", part)
     names, best = [f"part-{number}" for number in range(4)], {1: 0.0, 2: 0.0}
     for trial, number in itertools.product(range(3), (1, 2)):
-        job = Job(str(source), str(folder / f"with-{number}-{trial}"), None, KIND.written(), 20_000, 10_000, False)
+        job = Job(str(source), str(folder / f"with-{number}-{trial}"), None, KIND.written(), 40_000, 10_000, False)
         moments: list[tuple[float, int]] = []
         processes.run(job, names, number, partial(_note, moments))
         # Between the first commits and the last, so that neither imports nor the making of samplers counts.
         first, last = moments[len(moments) // 4], moments[-1]
         best[number] = max(best[number], (last[1] - first[1]) / (last[0] - first[0]))
-    print(f"one process: {best[1]:,.0f} events/s; two: {best[2]:,.0f}, {best[2] / best[1]:.2f} times one")
+    print(
+        f"{keys:,} keys, {skew}: one process {best[1]:,.0f} events/s, two {best[2]:,.0f}, "
+        f"{best[2] / best[1]:.2f} times one"
+    )
 
 
 def _note(moments: list[tuple[float, int]], done: int, _last: str) -> None:
@@ -171,13 +184,14 @@ class Answers:
                 self.waiting.append((each["key"], None, each["round"], 1.0 if each["round"] % 2 else -1.0))
 
 
-def measured(folder: Path, keys: int, skew: str, cache: int, batch: int, events: int) -> dict[str, float]:
+def measured(folder: Path, name: str, keys: int, skew: str, cache: int, events: int) -> dict[str, float]:
     """Events per second with so many keys in the store, most of them cold; every question is answered soon."""
-    part = folder / f"{keys}-{skew}-{cache}-{batch}"
+    kind, batch = KINDS[name], BATCH
+    part = folder / f"{name}-{keys}-{skew}-{cache}"
     part.mkdir()
     X = np.random.default_rng(3).standard_normal((1000, D))
     answers = Answers()
-    worker = worker_on(folder, part.name, cache, batch, answers)
+    worker = worker_on(folder, part.name, cache, batch, answers, kind)
     who = drawn(keys, events, skew)
     seconds, played = 0.0, 0
     every = np.random.default_rng(2).permutation(keys)
@@ -186,19 +200,21 @@ def measured(folder: Path, keys: int, skew: str, cache: int, batch: int, events:
             piece = answers.waiting
             answers.waiting = []
             piece += [(f"key {key}", X[key % 1000], None, None) for key in chosen[first : first + batch].tolist()]
-            write_parquet(part / f"{number}-{first:09d}.parquet", piece)
+            write_parquet(part / f"{number}-{first:09d}.parquet", piece, kind.sparse)
             started, done = time.process_time(), 0
             while step := worker.step():
                 done += step
             if number:
                 seconds, played = seconds + time.process_time() - started, played + done
     worker.close()
-    sizes = [len(state) for _, state in open_store(str(folder / f"store-{part.name}")).samplers(part.name)]
+    store = folder / f"store-{part.name}"
+    sizes = [len(state) for _, state in open_store(str(store)).samplers(part.name)]
+    disk = sum(file.stat().st_size for file in store.iterdir()) / keys
     shutil.rmtree(part)
-    shutil.rmtree(folder / f"store-{part.name}")
+    shutil.rmtree(store)
     missed, stored = simulated(who, cache, batch, every)
     rate, size = played / seconds, float(np.mean(sizes))
-    return {"rate": rate, "bytes": size, "missed": missed, "stored": stored}
+    return {"rate": rate, "bytes": size, "disk": disk, "missed": missed, "stored": stored}
 
 
 def simulated(who: np.ndarray, cache: int, batch: int, before: np.ndarray) -> tuple[float, float]:
@@ -206,8 +222,8 @@ def simulated(who: np.ndarray, cache: int, batch: int, before: np.ndarray) -> tu
     held: dict[int, None] = dict.fromkeys(before[-cache:].tolist())
     missed = stored = 0
     for first in range(0, len(who), batch):
-        part = who[first : first + batch].tolist()
-        stored += len(set(part))
+        part = dict.fromkeys(who[first : first + batch].tolist())
+        stored += len(part)
         for key in part:
             if key in held:
                 del held[key]
@@ -219,20 +235,20 @@ def simulated(who: np.ndarray, cache: int, batch: int, before: np.ndarray) -> tu
     return missed / len(who), stored / len(who)
 
 
-def keys(folder: Path, most: int = 100_000, events: int = 60_000) -> list[dict[str, float]]:
-    """Events per second against keys, skew and cache."""
-    found = []
-    print("     keys  skew      cache   batch  events/s  bytes/key  read/event  written/event")
-    for number in [n for n in (1_000, 10_000, 100_000, 1_000_000) if n <= most]:
-        settings = [("uniform", 10_000), ("zipf", 10_000), ("uniform", 1_000), ("zipf", 1_000)]
-        for skew, cache in settings if number < 1_000_000 else settings[:2]:
-            each = measured(folder, number, skew, cache, 20_000, events)
-            found.append(each)
-            shown = f"{each['rate']:9,.0f} {each['bytes']:10.0f}"
-            print(
-                f"{number:9,}  {skew:8} {cache:6,} {20_000:7,} {shown} {each['missed']:11.2f} {each['stored']:14.2f}",
-                flush=True,
-            )
+def keys(folder: Path, most: int = 100_000, events: int = 200_000) -> dict[str, list[dict[str, float]]]:
+    """Events per second against keys, skew and cache, for each kind of sampler."""
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in KINDS}
+    print("kind            keys  skew      cache  events/s  bytes/key  on disk  read/event  written/event")
+    settings = [("uniform", 10_000), ("zipf", 10_000), ("uniform", 1_000), ("zipf", 1_000)]
+    for name, number in itertools.product(KINDS, (1_000, 10_000, 100_000, 1_000_000)):
+        if number > (most if name == "perceptron" else most // 10):  # a million of the default take 45 GB
+            continue
+        for skew, cache in settings if name == "perceptron" and number < 1_000_000 else settings[:2]:
+            each = measured(folder, name, number, skew, cache, events if name == "perceptron" else events // 4)
+            found[name].append(each)
+            sizes = f"{each['rate']:9,.0f} {each['bytes']:10,.0f} {each['disk']:8,.0f}"
+            shown = f"{sizes} {each['missed']:11.2f} {each['stored']:14.2f}"
+            print(f"{name:10} {number:9,}  {skew:8} {cache:6,} {shown}", flush=True)
     return found
 
 
@@ -244,13 +260,15 @@ def model(found: list[dict[str, float]], workers: int = 1_000, keys: int = 10**9
     cannot see; the store of a share is in the page cache, or every read costs one more read of a disk (``disk``).
     """
     A = np.array([[1.0, each["missed"], each["stored"]] for each in found])
-    costs, _ = nnls(A, np.array([1.0 / each["rate"] for each in found]))
-    errors = A @ costs * np.array([each["rate"] for each in found]) - 1.0
+    rates = np.array([each["rate"] for each in found])
+    costs, _ = nnls(A * rates[:, None], np.ones(len(rates)))  # the smallest relative errors
+    errors = A @ costs * rates - 1.0
     print("microseconds: play {:.1f}, read {:.1f}, write {:.1f}".format(*(1e6 * costs)), end="")
-    print(f"; the fit is off by {100 * np.abs(errors).mean():.0f} % on average")
-    share, cache, batch, disk = keys // workers, 10_000, 50_000, 100e-6
+    print(f"; the fit is off by {100 * abs(errors).mean():.0f} % on average, {100 * abs(errors).max():.0f} at most")
+    share, cache, disk = keys // workers, 10_000, 100e-6
+    size = found[-1]["disk"]
     for skew in ("uniform", "zipf"):
-        missed, stored = simulated(drawn(share, 300_000, skew), cache, batch, np.arange(share)[::-1])
+        missed, stored = simulated(drawn(share, 500_000, skew), cache, BATCH, np.arange(share)[::-1])
         one = costs @ [1.0, missed, stored]
         harmonic = np.log(keys) + np.euler_gamma
         largest = max(1.0 / workers, 1.0 / harmonic if skew == "zipf" else 0.0)  # of all events, the busiest worker's
@@ -259,9 +277,7 @@ def model(found: list[dict[str, float]], workers: int = 1_000, keys: int = 10**9
             f"{1 / (one * largest):,.0f} in all;"
         )
         slow = one + missed * disk
-        print(
-            f"  with stores that do not fit in memory {1 / slow:,.0f} each; {share * 1.3e3 / 1e9:.1f} GB of store each"
-        )
+        print(f"  with stores that are not in memory {1 / slow:,.0f} each; {share * size / 1e9:.1f} GB of store each")
 
 
 PARTS: dict[str, Callable[..., Any]] = {"loop": loop, "workers": workers, "keys": keys, "model": model}
@@ -278,7 +294,9 @@ def main() -> None:
         if {"keys", "model"} & set(wanted):
             found = keys(folder, most)
             if "model" in wanted:
-                model(found)
+                for name, rows in found.items():
+                    print(name)
+                    model(rows)
     finally:
         shutil.rmtree(folder)
 

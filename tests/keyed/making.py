@@ -8,7 +8,7 @@ from askwhen.keyed.seeds import partition_of
 from tests.keyed.reference import Reference
 
 
-def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, sparse=False, zipf=False, stray=True):
+def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, sparse=False, timed=False):
     """Write partitions of NDJSON; the reference that played each of them, by its name."""
     rng = np.random.default_rng(seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -16,8 +16,7 @@ def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, spars
     played = {name: Reference(make, seed, d if sparse else None) for name in names}
     lines = {name: [] for name in names}
     waiting = []
-    weights = 1.0 / np.arange(1, keys + 1) if zipf else np.ones(keys)
-    for number in rng.choice(keys, events, p=weights / weights.sum()).tolist():
+    for number in rng.choice(keys, events, p=np.ones(keys) / keys).tolist():
         key = f"key {number}"
         x = rng.standard_normal(d).tolist()
         truth = 1 if x[number % d] > 0 else -1
@@ -26,7 +25,9 @@ def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, spars
             truth = 1 if sum(x.values()) > 0 else -1
         draw = rng.random()
         event = {"key": key, "x": x} | ({"label": truth} if draw < 0.03 else {})
-        if stray and draw > 0.98:
+        if timed and draw > 0.05:  # some come late, and some without a time
+            event["time"] = 900 * len(waiting) + 60.0 * sum(map(len, lines.values())) - (500 if draw > 0.8 else 0)
+        if draw > 0.98:
             event = {"key": key, "round": int(rng.integers(50)), "label": truth}
         name = names[partition_of(key, partitions)]
         decision = played[name].play(event)

@@ -26,16 +26,18 @@ class Reference:
 
     def __init__(self, make, seed, features=None):
         self.make, self.seed, self.features = make, seed, features
-        self.samplers, self.decisions, self.refused = {}, [], 0
+        self.samplers, self.decisions, self.refused, self.times = {}, [], 0, {}
 
     def play(self, event):
-        key = event["key"]
+        key, time = event["key"], event.get("time")
         sampler = self.samplers.get(key)
         if sampler is None:
             sampler = self.make(seed_of(self.seed, key))
         try:
             if "x" in event and "label" not in event:
-                ask = sampler.ask(as_row(event["x"], self.features))
+                if time is not None:
+                    time = self.times[key] = max(time, self.times.get(key, time))
+                ask = sampler.ask(as_row(event["x"], self.features), time=time)
                 names = ("round", "prediction", "margin", "uncertainty", "probability", "query", "certainty")
                 facts = {name: value for name, value in zip(names, ask, strict=True) if value is not None}
                 self.decisions.append({"key": key} | facts)

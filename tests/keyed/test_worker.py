@@ -1,5 +1,6 @@
 """The worker of a partition ends where a plain loop over samplers does, bit for bit."""
 
+import apsw
 import pytest
 
 import askwhen as aw
@@ -23,6 +24,10 @@ KINDS = {
     ),
     "costs": (lambda seed: aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=seed, costs=(1, 5)), False),
     "classes": (lambda seed: aw.Sampler(aw.Perceptron(), aw.FixedRate(0.5), seed=seed, classes=[-1, 1, 2]), False),
+    "a budget by time": (
+        lambda seed: aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=3600, count=3), seed=seed),
+        False,
+    ),
     "the default": (lambda seed: aw.Sampler(seed=seed), False),
 }
 
@@ -55,7 +60,7 @@ def play_all(folder, store, kind, cache, batch):
 def test_a_store_ends_as_a_plain_loop_whatever_the_pieces_and_the_cache(tmp_path, name):
     make, sparse = KINDS[name]
     events, keys = {"a Perceptron": (500, 30), "the default": (120, 6)}.get(name, (150, 10))
-    played = make_log(tmp_path / "log", make, events=events, keys=keys, sparse=sparse)
+    played = make_log(tmp_path / "log", make, events=events, keys=keys, sparse=sparse, timed="time" in name)
     kind = Kind.of(make(7), 5, sparse)
     for cache, batch in ((2, 7), (1000, 1000)):
         store = SqliteStore(str(tmp_path / f"store-{batch}"))
@@ -91,6 +96,24 @@ def test_of_two_workers_with_one_partition_the_older_cannot_commit(tmp_path):
         old.step()
     while new.step():
         pass
+    assert played["part-0"].fingerprints() == states(store, kind, "part-0")
+
+
+def test_a_commit_that_failed_can_be_tried_again(tmp_path):
+    make, _ = KINDS["a Perceptron"]
+    played = make_log(tmp_path / "log", make, partitions=1)
+    kind, store = Kind.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
+    claimed = store.claim("part-0", kind.written())
+    claimed._connection.set_busy_timeout(0)
+    log = FolderLog(str(tmp_path / "log"))
+    worker = PartitionWorker("part-0", log.reader("part-0", kind), claimed, kind, cache=100, batch=200)
+    other = apsw.Connection(str(tmp_path / "store" / "part-0.keyed"))
+    while worker.step():
+        other.execute("begin immediate")
+        if log.reader("part-0", kind).read(claimed.position, 1)[0].keys:
+            with pytest.raises(StoreError, match="the store of partition part-0 cannot be used: .*locked"):
+                worker.step()
+        other.execute("rollback")
     assert played["part-0"].fingerprints() == states(store, kind, "part-0")
 
 

@@ -9,13 +9,17 @@ An event is one JSON object, or one row of a table with the same columns:
 ``{"key", "round", "forget": true}``  the question will never be answered
 ====================================  ==========================================================
 
-x is a list of numbers, or of a sparse instance an object of numbers by their place, ``{"3": 0.5}``. An ``id`` comes
-back with the decision, and other names are passed over. What is none of these is refused, by one sentence in the place
-of its decision, and the stream goes on.
+x is a list of numbers, or of a sparse instance an object of numbers by their place, ``{"3": 0.5}``. An instance may
+have a ``time``, a number or a date, which a budget per period of time needs; one before the last counts as the last. An
+``id`` comes back with the decision, and other names are passed over. What is none of these is refused, by one sentence
+in the place of its decision, and the stream goes on.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -45,7 +49,13 @@ class Batch(NamedTuple):
     instances: list[Any]
     rounds: list[int | None]
     labels: list[Any]
+    times: list[Any]
     ids: list[Any]
+
+
+def nothing() -> Batch:
+    """No event."""
+    return Batch(*([] for _ in Batch._fields))
 
 
 class Line(msgspec.Struct, gc=False):
@@ -56,11 +66,13 @@ class Line(msgspec.Struct, gc=False):
     round: int | None = None
     label: float | str | None = None
     forget: bool = False
+    time: float | datetime | None = None
     id: str | int | None = None
 
 
 _LINES = msgspec.json.Decoder(Line)
 _NO_LINE = Line("")
+_COLUMNS: Any = attrgetter(*Line.__struct_fields__)
 
 
 def of_lines(content: bytes, kind: Kind) -> Batch:
@@ -86,11 +98,10 @@ def of_texts(texts: list[bytes | None], kind: Kind) -> Batch:
 
 def of_events(lines: list[Line], kind: Kind, wrong: dict[int, str] | None = None) -> Batch:
     """The same events as columns."""
-    instances = [line.x for line in lines]
+    columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in Line.__struct_fields__)
+    keys, instances, rounds, labels, forgets, times, ids = columns
     given: list[Any] = _sparse(instances, kind) if kind.sparse else _dense(instances)
-    columns = ([getattr(line, name) for line in lines] for name in ("key", "round", "label", "forget", "id"))
-    keys, rounds, labels, forgets, ids = columns
-    return checked(Batch(keys, given, rounds, labels, ids), forgets, wrong or {})
+    return checked(Batch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
 
 
 def checked(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
@@ -109,19 +120,17 @@ def checked(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
 
 def _dense(instances: list[Any]) -> list[Any]:
     """Rows of one matrix where all have as many numbers; None where there is none."""
-    there = [i for i, x in enumerate(instances) if x is not None]
-    found: list[Any] = [None] * len(instances)
-    try:
-        rows = np.array([instances[i] for i in there], float)
-        if rows.ndim != 2:
-            raise ValueError("no matrix")
-        for i, row in zip(there, rows, strict=True):
-            found[i] = row
-    except (ValueError, TypeError):
-        for i in there:
-            x = instances[i]
-            found[i] = np.array(x, float) if isinstance(x, list) and x else Refusal("x must be a list of numbers here.")
-    return found
+    there = [x for x in instances if x is not None]
+    d = len(there[0]) if there else 0
+    if d and all(type(x) is list and len(x) == d for x in there):
+        values = np.fromiter(chain.from_iterable(there), float, d * len(there))
+        rows = iter(values.reshape(-1, d))
+        return [None if x is None else next(rows) for x in instances]
+    return [None if x is None else _dense_row(x) for x in instances]
+
+
+def _dense_row(x: Any) -> np.ndarray | Refusal:
+    return np.array(x, float) if isinstance(x, list) and x else Refusal("x must be a list of numbers here.")
 
 
 def _sparse(instances: list[Any], kind: Kind) -> list[Any]:

@@ -38,10 +38,6 @@ class Kind:
             raise InputError("sampler must be a new one: every key gets its own, made like it.", owner="keyed")
         if engine.seed is None:
             raise InputError("sampler must have a seed, from which the seed of every key follows.", owner="keyed")
-        if engine.needs_time:
-            raise InputError(
-                "a budget per period of time is not for keyed streams, whose events bear no time.", owner="keyed"
-            )
         check_flag("keyed", "sparse", sparse)
         if features is not None:
             check_count("keyed", "features", features)
@@ -51,6 +47,11 @@ class Kind:
         found = cls(engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse)
         found.make(0)
         return found
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether every instance must come with its time."""
+        return self.make(0).engine.needs_time
 
     def make(self, seed: int) -> Sampler:
         """A sampler of this kind."""

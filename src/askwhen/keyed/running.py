@@ -48,7 +48,7 @@ def run(
     features: int | None = None,
     sparse: bool = False,
     cache: int = 10_000,
-    batch: int = 20_000,
+    batch: int = 50_000,
     follow: bool = False,
     watch: Watch | None = None,
 ) -> Played:
@@ -77,7 +77,7 @@ def run(
         Whether x is an object of numbers by place, ``{"3": 0.5}``, and not a list.
     cache : int, default 10000
         How many samplers a worker holds in memory; those of all other keys are in the store.
-    batch : int, default 20000
+    batch : int, default 50000
         How many events of a partition are committed at once, at most.
     follow : bool, default False
         Whether to wait for more events at the end of the log, for ever.

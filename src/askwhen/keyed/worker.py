@@ -8,15 +8,22 @@ is that of a worker which was never killed.
 from __future__ import annotations
 
 import gc
+from collections import defaultdict
 from typing import Any, Protocol
 
+from ..contracts.rule import last_time
+from ..engine.door import check_time, moment
 from ..errors import AskwhenError
 from .cache import Cache
 from .decisions import Decision, written
 from .events import Batch, Refusal
 from .kind import Kind
-from .slots import Slots
+from .slots import Held, Slots
 from .stores.kept import Commit, Counts, PartitionStore
+
+_FIRST_BATCH = 2_000
+_MOST_BYTES = 1 << 27
+"""About so much is committed at once, by what the last commit took for each event."""
 
 
 class Reader(Protocol):
@@ -68,6 +75,7 @@ class PartitionWorker:
         self._cache: Cache | None = None
         self._d = store.features if store.features is not None else kind.features
         self._published = 0
+        self._room = min(batch, _FIRST_BATCH)
         if sink is not None:
             for first, body in store.decisions():  # of a commit whose worker was killed before it could
                 self._publish(sink, first, body)
@@ -78,13 +86,16 @@ class PartitionWorker:
         gc.disable()  # it would look at all samplers again and again, and nothing here refers to itself
         try:
             return self._step()
+        except BaseException:
+            self._cache = None  # which has played what is not committed
+            raise
         finally:
             if collects:
                 gc.enable()
 
     def _step(self) -> int:
         store = self._store
-        batch, position = self._reader.read(store.position, self._batch)
+        batch, position = self._reader.read(store.position, self._room)
         if not batch.keys:
             return 0
         decisions, counts, changed = self._play(batch)
@@ -92,8 +103,8 @@ class PartitionWorker:
         total = Counts(*(before + now for before, now in zip(store.counts, counts, strict=True)))
         published = self._published if self._sink is not None else 0
         store.commit(Commit(position, total, self._d, changed, first, body, published))
-        if self._cache is not None:
-            self._cache.settle()
+        size = len(body) + sum(len(state) for _, state in changed)
+        self._room = min(self._batch, len(batch.keys) * _MOST_BYTES // size + 1) if size else self._batch
         if self._sink is not None and body:
             self._publish(self._sink, first, body)
         return len(batch.keys)
@@ -117,59 +128,76 @@ class PartitionWorker:
         return self._cache
 
     def _play(self, batch: Batch) -> tuple[list[Decision], Counts, list[tuple[str, bytes]]]:
-        """What comes of these events."""
+        """What comes of these events.
+
+        Keys have nothing to do with each other, so that each plays all of its events before the next one does.
+        """
         cache = self._begin(batch)
-        decisions: list[Decision] = []
         first = self._store.counts.events
         if cache is None:  # no instance came yet, so that nothing can be answered
-            for i, key in enumerate(batch.keys):
-                x = batch.instances[i]
-                sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
-                decisions.append(Decision(key, id=batch.ids[i], refused=sentence, event=first + i))
-            return decisions, Counts(events=len(decisions), refused=len(decisions)), []
-        cache.expect(batch.keys)
-        get, note, decide = cache.get, cache.note, decisions.append
-        last, changed, stored = cache.last, cache.changed, cache.stored
-        shape, sparse = (self._d,), self._kind.sparse
+            return _all_refused(batch, first)
+        events = defaultdict[str, list[Any]](list)
+        for key, event in zip(batch.keys, zip(range(len(batch.keys)), *batch[1:], strict=True), strict=True):
+            events[key].append(event)
+        decisions: list[Decision | None] = [None] * len(batch.keys)
+        changed: list[tuple[str, bytes]] = []
+        stored, shape = cache.stored, None if self._kind.sparse else (self._d,)
+        timeless = not self._kind.needs_time
         instances = questions = answers = volunteered = forgotten = refused = 0
-        number: Any
-        for i, (key, x, number, label, name) in enumerate(zip(*batch, strict=True)):
-            try:
-                if x is None:
-                    held = get(key)
-                    if label is None:
-                        held.sampler.forget(number)
-                        forgotten += 1
+        for key, held in cache.visit(list(events)):
+            is_changed = False
+            for i, x, number, label, time, name in events[key]:
+                try:
+                    if x is None:
+                        if label is None:
+                            held.sampler.forget(number)
+                            forgotten += 1
+                        else:
+                            held.sampler.tell(number, label)
+                            answers += 1
+                    elif type(x) is Refusal:
+                        raise _RefusedError(x.sentence)
+                    elif shape is not None and x.shape != shape:
+                        raise _RefusedError(f"x must have {self._d} features as before, got {len(x)}.")
+                    elif label is None:
+                        ask = held.engine.ask(x) if timeless else held.engine.ask(x, _moment(held, time))
+                        instances += 1
+                        questions += ask[5]
+                        decisions[i] = Decision(key, *ask, name)
                     else:
-                        held.sampler.tell(number, label)
-                        answers += 1
-                elif isinstance(x, Refusal):
-                    raise _RefusedError(x.sentence)
-                elif not sparse and x.shape != shape:
-                    raise _RefusedError(f"x must have {self._d} features as before, got {len(x)}.")
-                elif label is None:
-                    held = get(key)
-                    ask = held.engine.ask(x)
-                    instances += 1
-                    questions += ask[5]
-                    decide(Decision(key, *ask, name))
-                    changed[key] = stored(held) if last[key] == i else None  # the same as below, without a call
-                    continue
-                else:
-                    _learn(get(key), x, label, self._d)
-                    volunteered += 1
-                note(i, key, True)
-            except AskwhenError as error:
-                cache.drop(key)
-                refused += 1
-                decide(Decision(key, id=name, refused=error.sentence, event=first + i))
-                note(i, key, False)
+                        _learn(held, x, label, self._d)
+                        volunteered += 1
+                    is_changed = True
+                except AskwhenError as error:
+                    refused += 1
+                    decisions[i] = Decision(key, id=name, refused=error.sentence, event=first + i)
+                    if held.engine.learner is None:
+                        held = cache.renewed(key)
+            if is_changed:
+                changed.append((key, stored(held)))
         counts = Counts(len(batch.keys), instances, questions, answers, volunteered, forgotten, refused)
-        return decisions, counts, cache.all_changed()
+        return [each for each in decisions if each is not None], counts, changed
+
+
+def _all_refused(batch: Batch, first: int) -> tuple[list[Decision], Counts, list[tuple[str, bytes]]]:
+    decisions = []
+    for i, (key, x, name) in enumerate(zip(batch.keys, batch.instances, batch.ids, strict=True)):
+        sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
+        decisions.append(Decision(key, id=name, refused=sentence, event=first + i))
+    return decisions, Counts(events=len(decisions), refused=len(decisions)), []
 
 
 class _RefusedError(AskwhenError):
     """An event that cannot be taken."""
+
+
+def _moment(held: Held, time: Any) -> float:
+    """The time of an event, or the last one where it would go back: producers' clocks may differ."""
+    engine = held.engine
+    if time is not None:
+        now, last = check_time("ask", time), float(last_time(engine.rule))
+        time = last if now < last else now
+    return moment(engine, "ask", time)
 
 
 def _learn(held: Any, x: Any, label: Any, d: Any) -> None:

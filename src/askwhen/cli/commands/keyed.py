@@ -31,7 +31,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option(
     "--cache", type=click.IntRange(1), default=10_000, show_default=True, help="Samplers in a worker's memory."
 )
-@click.option("--batch", type=click.IntRange(1), default=20_000, show_default=True, help="Events in a commit, at most.")
+@click.option("--batch", type=click.IntRange(1), default=50_000, show_default=True, help="Events in a commit, at most.")
 @click.option("--follow", is_flag=True, help="Wait for more events at the end, until interrupted.")
 def keyed(
     out: Out,

@@ -12,13 +12,13 @@ from typing import Any
 
 from ...errors import InputError
 from ...system.whole_file import whole_file
-from ..events import Batch, of_lines
+from ..events import Batch, nothing, of_lines
 from ..kind import Kind
 from . import parquet
 
 LINES, TABLES = (".ndjson", ".jsonl"), (".parquet",)
-_NOTHING = Batch([], [], [], [], [])
 _FIRST_GUESS = 512
+_MOST_BYTES = 1 << 26
 
 
 class FolderLog:
@@ -75,7 +75,7 @@ class FolderReader:
             if batch.keys or is_last:
                 return batch, f"{segments[i]}:{at}"
             at = 0
-        return _NOTHING, position
+        return nothing(), position
 
     def _file(self, name: str) -> Path:
         return self._path / name if self._path.is_dir() else self._path
@@ -86,7 +86,7 @@ class FolderReader:
         return sorted(each.name for each in self._path.iterdir() if each.suffix in LINES + TABLES)
 
     def _lines(self, file: Path, at: int, most: int, is_last: bool) -> tuple[Batch, int]:
-        size = max(most * self._guess, 1 << 16)
+        size = min(max(most * self._guess, 1 << 16), _MOST_BYTES)
         with file.open("rb") as opened:
             while True:
                 opened.seek(at)
@@ -100,7 +100,7 @@ class FolderReader:
         if content.count(b"\n") > most:
             content = content[: len(content) - len(content.split(b"\n", most)[-1])]
         if not content:
-            return _NOTHING, at
+            return nothing(), at
         batch = of_lines(content, self._kind)
         self._guess = len(content) // max(len(batch.keys), 1) + 16
         return batch, at + len(content)

@@ -1,4 +1,4 @@
-"""Events in Parquet: the columns key, x, round, label, forget and id, without those that no row needs.
+"""Events in Parquet: the columns key, x, round, label, forget, time and id, without those that no row needs.
 
 x is a list of numbers, or a map from places to numbers for sparse instances.
 """
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ..events import Batch, Refusal, checked, sparse_row
+from ..events import Batch, Refusal, checked, nothing, sparse_row
 from ..kind import Kind
 
-_COLUMNS = ("key", "x", "round", "label", "forget", "id")
+_COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 
 
 class Rows:
@@ -41,7 +41,7 @@ class Rows:
                     first += count
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError(f"{file} cannot be read as Parquet: {error}.", owner="keyed") from error
-        return Batch([], [], [], [], []), at
+        return nothing(), at
 
     def _group(self, opened: Any, file: Path, group: int) -> Batch:
         if self._kept is None or self._kept[:2] != (file, group):
@@ -57,9 +57,9 @@ class Rows:
         keys = [key if isinstance(key, str) else None for key in columns["key"]]
         wrong = {i: "the key must be a text." for i, key in enumerate(keys) if key is None}
         given = none[:] if "x" not in table.column_names else self._instances(table["x"])
-        ids, rounds, labels = (columns.get(name, none) for name in ("id", "round", "label"))
+        rounds, labels, times, ids = (columns.get(name, none) for name in ("round", "label", "time", "id"))
         forgets = [bool(each) for each in columns.get("forget", none)]
-        return checked(Batch([key or "" for key in keys], given, rounds, labels, ids), forgets, wrong)
+        return checked(Batch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong)
 
     def _instances(self, column: Any) -> list[Any]:
         import pyarrow
@@ -89,5 +89,5 @@ class Rows:
 
 
 def _part(batch: Batch, here: slice) -> Batch:
-    keys, instances, rounds, labels, ids = batch
-    return Batch(keys[here], instances[here], rounds[here], labels[here], ids[here])
+    columns: Any = (column[here] for column in batch)
+    return Batch(*columns)

@@ -6,6 +6,7 @@ a commit is refused where that is no longer the one of its claim.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,15 @@ create table if not exists partition (
 create table if not exists samplers (key text primary key, state blob not null) strict, without rowid;
 create table if not exists decisions (first integer primary key, body blob not null) strict;
 """
+
+
+@contextlib.contextmanager
+def _told(partition: str) -> Iterator[None]:
+    """An error of the file is one sentence."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise StoreError(f"the store of partition {partition} cannot be used: {error}.", owner="keyed") from error
 
 
 class SqliteStore:
@@ -131,15 +141,16 @@ class SqlitePartition:
     def load(self, keys: list[str]) -> dict[str, bytes]:
         """The samplers of these keys, as far as there are any."""
         text = json.dumps(sorted(keys))
-        return dict(
-            self._connection.execute(
-                "select samplers.key, state from json_each(?) each cross join samplers on samplers.key = each.value",
-                (text,),
-            )
-        )
+        asked = "select samplers.key, state from json_each(?) each cross join samplers on samplers.key = each.value"
+        with _told(self._name):
+            return dict(self._connection.execute(asked, (text,)))
 
     def commit(self, commit: Commit) -> None:
         """Keep all of it or nothing."""
+        with _told(self._name):
+            self._commit(commit)
+
+    def _commit(self, commit: Commit) -> None:
         run = self._connection.execute
         run("begin immediate")
         try:
@@ -155,7 +166,8 @@ class SqlitePartition:
             if commit.decisions:
                 run("insert into decisions values (?, ?)", (commit.first, commit.decisions))
         except BaseException:
-            run("rollback")
+            if self._connection.in_transaction:  # a full disk has ended it already
+                run("rollback")
             raise
         run("commit")
         self.position, self.counts, self.features = commit.position, commit.counts, commit.features
