@@ -183,6 +183,9 @@ class Answers:
             if each["query"]:
                 self.waiting.append((each["key"], None, each["round"], 1.0 if each["round"] % 2 else -1.0))
 
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 def measured(folder: Path, name: str, keys: int, skew: str, cache: int, events: int) -> dict[str, float]:
     """Events per second with so many keys in the store, most of them cold; every question is answered soon."""

@@ -10,7 +10,10 @@ _WRITER, _READER = msgspec.json.Encoder(), msgspec.json.Decoder()
 
 
 class Decision(msgspec.Struct, gc=False, omit_defaults=True):
-    """One line of the output: the round of a key's sampler, or ``refused`` with the number of the event."""
+    """One line of the output: the round of a key's sampler, or ``refused`` with the number of the event.
+
+    A question that goes to people has its ``x``.
+    """
 
     key: str
     round: int | None = None
@@ -23,6 +26,7 @@ class Decision(msgspec.Struct, gc=False, omit_defaults=True):
     id: Any = None
     refused: str | None = None
     event: int | None = None
+    x: Any = None
 
 
 def written(decisions: list[Decision]) -> bytes:

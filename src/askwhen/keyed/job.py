@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import InputError
@@ -29,6 +29,8 @@ class Job:
     cache: int
     batch: int
     follow: bool
+    questions: str | None = None
+    token: str | None = None
 
     def written(self) -> str:
         """As text."""
@@ -77,7 +79,12 @@ def claimed(job: Job, partition: str) -> PartitionWorker:
     reader = open_log(job.source).reader(partition, kind)
     store: PartitionStore = open_store(job.store).claim(partition, job.kind)
     sink = None if job.out is None else open_sink(job.out)
-    return PartitionWorker(partition, reader, store, kind, cache=job.cache, batch=job.batch, sink=sink)
+    if job.questions is not None:
+        from .questions import QuestionSink
+
+        sink = QuestionSink(job.questions, job.token, sink)
+    shows = job.questions is not None
+    return PartitionWorker(partition, reader, store, kind, cache=job.cache, batch=job.batch, sink=sink, shows=shows)
 
 
 def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) -> None:
@@ -85,7 +92,7 @@ def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) 
 
     ``tell`` hears the name of a partition and how many of its events were committed just now.
     """
-    share = Job(job.source, job.store, job.out, job.kind, max(job.cache // len(partitions), 1), job.batch, job.follow)
+    share = replace(job, cache=max(job.cache // len(partitions), 1))
     workers = {partition: claimed(share, partition) for partition in partitions}
     try:
         while True:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +52,8 @@ def run(
     cache: int = 10_000,
     batch: int = 50_000,
     follow: bool = False,
+    questions: str | None = None,
+    token: str | None = None,
     watch: Watch | None = None,
 ) -> Played:
     r"""Play a partitioned log of events, with a sampler for each key.
@@ -81,6 +85,12 @@ def run(
         How many events of a partition are committed at once, at most.
     follow : bool, default False
         Whether to wait for more events at the end of the log, for ever.
+    questions : str, optional
+        A stream of the labelling service, ``http://127.0.0.1:8300/streams/NAME``, which asks about everything that it
+        is sent. Questions go there as well as to ``out``, which must be given, and what people answer is appended to
+        the log: at the start, and as it comes where the log is followed.
+    token : str, optional
+        Of a producer, for that service.
     watch : callable, optional
         Is told how many events were committed so far, and in which partition the last ones.
 
@@ -102,18 +112,44 @@ def run(
     if workers:
         check_count("keyed", "workers", workers)
     kind = Kind.of(sampler, features, sparse)
-    job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow))
-    partitions = open_log(source).partitions()
-    deaths = 0
+    job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow), questions, token)
+    log = open_log(source)
+    partitions = log.partitions()
+    with _answers(job, kind, log):
+        deaths = _place(job, partitions, int(workers), cluster, watch)
+    return Played(total(job, partitions), partitions, deaths)
+
+
+def _place(job: Job, partitions: list[str], workers: int, cluster: str | None, watch: Watch | None) -> int:
+    """Have all partitions played, here or elsewhere; how many workers died."""
     if cluster is not None:
         from . import actors
 
-        deaths = actors.run(job, partitions, int(workers) or 1, cluster, watch)
-    elif workers:
-        deaths = processes.run(job, partitions, int(workers), watch)
-    else:
-        work(job, partitions, _counting(watch))
-    return Played(total(job, partitions), partitions, deaths)
+        return actors.run(job, partitions, workers or 1, cluster, watch)
+    if workers:
+        return processes.run(job, partitions, workers, watch)
+    work(job, partitions, _counting(watch))
+    return 0
+
+
+@contextlib.contextmanager
+def _answers(job: Job, kind: Kind, log: Any) -> Iterator[None]:
+    """Bring answers to the log, once, and where it is followed as long as the work goes on."""
+    if job.questions is None:
+        yield
+        return
+    if job.out is None:
+        raise InputError("questions need an output log too, for all decisions: give out.", owner="keyed")
+    from .questions import Answers
+
+    answers = Answers(job.questions, job.token, kind, log, open_store(job.store))
+    try:
+        answers.bring()
+        if job.follow:
+            answers.follow()
+        yield
+    finally:
+        answers.close()
 
 
 def _counting(watch: Watch | None) -> Any:

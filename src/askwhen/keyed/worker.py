@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from ..contracts.rule import last_time
 from ..engine.door import check_time, moment
 from ..errors import AskwhenError
+from ..linalg.rows import SparseRow
 from .cache import Cache
 from .decisions import Decision, written
 from .events import Batch, Refusal
@@ -39,6 +40,9 @@ class Sink(Protocol):
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided; writing it again changes nothing."""
 
+    def close(self) -> None:
+        """Let go of it."""
+
 
 class PartitionWorker:
     """Plays one partition.
@@ -57,6 +61,8 @@ class PartitionWorker:
         How many events are committed at once, at most.
     sink : Sink, optional
         An output log. Without one, decisions stay in the store.
+    shows : bool, default False
+        Whether questions bear their instances, for people to see.
     """
 
     def __init__(
@@ -69,9 +75,10 @@ class PartitionWorker:
         cache: int,
         batch: int,
         sink: Sink | None = None,
+        shows: bool = False,
     ) -> None:
         self._partition, self._reader, self._store, self._kind = partition, reader, store, kind
-        self._most, self._batch, self._sink = cache, batch, sink
+        self._most, self._batch, self._sink, self._shows = cache, batch, sink, shows
         self._cache: Cache | None = None
         self._d = store.features if store.features is not None else kind.features
         self._published = 0
@@ -110,8 +117,10 @@ class PartitionWorker:
         return len(batch.keys)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store and the output log."""
         self._store.close()
+        if self._sink is not None:
+            self._sink.close()
 
     def _publish(self, sink: Sink, first: int, body: bytes) -> None:
         sink.publish(self._partition, first, body)
@@ -142,6 +151,7 @@ class PartitionWorker:
         decisions: list[Decision | None] = [None] * len(batch.keys)
         changed: list[tuple[str, bytes]] = []
         stored, shape = cache.stored, None if self._kind.sparse else (self._d,)
+        shows = self._shows
         timeless = not self._kind.needs_time
         instances = questions = answers = volunteered = forgotten = refused = 0
         for key, held in cache.visit(list(events)):
@@ -163,7 +173,9 @@ class PartitionWorker:
                         ask = held.engine.ask(x) if timeless else held.engine.ask(x, _moment(held, time))
                         instances += 1
                         questions += ask[5]
-                        decisions[i] = Decision(key, *ask, name)
+                        decisions[i] = made = Decision(key, *ask, name)
+                        if shows and ask[5]:
+                            made.x = _plain(x)
                     else:
                         _learn(held, x, label, self._d)
                         volunteered += 1
@@ -189,6 +201,14 @@ def _all_refused(batch: Batch, first: int) -> tuple[list[Decision], Counts, list
 
 class _RefusedError(AskwhenError):
     """An event that cannot be taken."""
+
+
+def _plain(x: Any) -> Any:
+    """An instance as it is written."""
+    if isinstance(x, SparseRow):
+        places, values = x.indices[x.start : x.stop].tolist(), x.data[x.start : x.stop].tolist()
+        return {str(place): value for place, value in zip(places, values, strict=True)}
+    return x.tolist()
 
 
 def _moment(held: Held, time: Any) -> float:

@@ -32,6 +32,10 @@ from ..terminal.progress import progress_bar, say_if_compiling
     "--cache", type=click.IntRange(1), default=10_000, show_default=True, help="Samplers in a worker's memory."
 )
 @click.option("--batch", type=click.IntRange(1), default=50_000, show_default=True, help="Events in a commit, at most.")
+@click.option(
+    "--questions", metavar="URL", help="A stream of the labelling service, http://host:8300/streams/NAME; needs --out."
+)
+@click.option("--token", envvar="ASKWHEN_TOKEN", help="Of a producer, for that service.  [env: ASKWHEN_TOKEN]")
 @click.option("--follow", is_flag=True, help="Wait for more events at the end, until interrupted.")
 def keyed(
     out: Out,
@@ -50,6 +54,8 @@ def keyed(
     cluster: str | None,
     cache: int,
     batch: int,
+    questions: str | None,
+    token: str | None,
     follow: bool,
 ) -> None:
     """Play a log of many keys, with a sampler for each.
@@ -89,6 +95,8 @@ def keyed(
             cache=cache,
             batch=batch,
             follow=follow,
+            questions=questions,
+            token=token,
             watch=lambda done, partition: move(done, count=f"{done:,}", last=partition),
         )
     facts = {**found.counts._asdict(), "partitions": len(found.partitions), "deaths": found.deaths, "store": store}

@@ -7,6 +7,8 @@ that the last one may still be in the writing; the last line of a file counts in
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from . import parquet
 LINES, TABLES = (".ndjson", ".jsonl"), (".parquet",)
 _FIRST_GUESS = 512
 _MOST_BYTES = 1 << 26
+_WAIT = 5.0
 
 
 class FolderLog:
@@ -40,6 +43,20 @@ class FolderLog:
         """Who reads a partition."""
         return FolderReader(self._paths()[partition], kind)
 
+    def append(self, partition: str, lines: list[bytes]) -> None:
+        """Add whole lines to the last file of a partition, again where another one has come after it meanwhile."""
+        path, last = self._paths().get(partition), None
+        if path is None:
+            raise InputError(f"{self._path} has no partition {partition} to append answers to.", owner="keyed")
+        while (now := _last_segment(path)) != last:
+            last = now
+            if last is None or last.suffix not in LINES:
+                raise InputError(f"answers cannot be appended to {last or path}, which is no NDJSON.", owner="keyed")
+            try:
+                _append(last, b"".join(lines))
+            except OSError as error:
+                raise InputError(f"cannot write to {last}: {error.strerror}.", owner="keyed") from error
+
     def _paths(self) -> dict[str, Path]:
         found: dict[str, Path] = {}
         for each in self._path.iterdir():
@@ -49,6 +66,25 @@ class FolderLog:
             if found.setdefault(name, each) != each:
                 raise InputError(f"{self._path} has {name} twice: {found[name].name} and {each.name}.", owner="keyed")
         return found
+
+
+def _last_segment(path: Path) -> Path | None:
+    if not path.is_dir():
+        return path
+    return max((each for each in path.iterdir() if each.suffix in LINES + TABLES), default=None, key=lambda it: it.name)
+
+
+def _append(file: Path, content: bytes) -> None:
+    """Write after a line that has ended, all at once: others may append too, whole lines each time."""
+    deadline = time.monotonic() + _WAIT
+    with file.open("rb+", buffering=0) as opened:
+        while opened.seek(0, os.SEEK_END) and opened.seek(-1, os.SEEK_END) >= 0 and opened.read(1) != b"\n":
+            if time.monotonic() > deadline:
+                raise InputError(f"the last line of {file} has no end, so that nothing can follow it.", owner="keyed")
+            time.sleep(0.05)
+    with file.open("ab", buffering=0) as opened:
+        opened.write(content)
+        os.fsync(opened.fileno())
 
 
 class FolderReader:
@@ -124,6 +160,9 @@ class FolderSink:
                 file.write(body)
         except OSError as error:
             raise InputError(f"cannot write to {folder}: {error.strerror}.", owner="keyed") from error
+
+    def close(self) -> None:
+        """Nothing is open."""
 
     def decisions(self, partition: str) -> list[dict[str, Any]]:
         """All that was written of a partition."""

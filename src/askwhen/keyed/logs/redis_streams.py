@@ -65,6 +65,14 @@ class RedisLog:
         """Who reads a stream."""
         return RedisReader(self._redis, self._prefix + partition, kind)
 
+    def append(self, partition: str, lines: list[bytes]) -> None:
+        """Add events to a stream."""
+        with _told():
+            pipe = self._redis.pipeline(transaction=True)
+            for line in lines:
+                pipe.xadd(self._prefix + partition, {"event": line.rstrip()})
+            pipe.execute()
+
 
 class RedisReader:
     """Reads one stream, from an id on."""
@@ -98,3 +106,7 @@ class RedisSink:
                 for answer in pipe.execute(raise_on_error=False):
                     if isinstance(answer, redis.RedisError) and _NOT_ABOVE not in str(answer):
                         raise answer
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._redis.close()

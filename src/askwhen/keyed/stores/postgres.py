@@ -29,6 +29,7 @@ create table if not exists keyed_samplers (
 create table if not exists keyed_decisions (
     partition text not null, first bigint not null, body bytea not null, primary key (partition, first)
 );
+create table if not exists keyed_numbers (name text primary key, number bigint not null);
 """
 
 
@@ -86,6 +87,16 @@ class PostgresStore:
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
         """What is kept of decisions."""
         return self._rows("select first, body from keyed_decisions where partition = %s order by first", partition)
+
+    def remember(self, name: str, number: int) -> None:
+        """Keep a number under a name."""
+        changed = "on conflict (name) do update set number = excluded.number returning number"
+        self._rows(f"insert into keyed_numbers values (%s, %s) {changed}", name, number)
+
+    def recalled(self, name: str) -> int:
+        """The number that was kept under a name, or 0."""
+        rows = self._rows("select number from keyed_numbers where name = %s", name)
+        return rows[0][0] if rows else 0
 
     def _connected(self) -> psycopg.Connection[Any]:
         connection = psycopg.connect(self._address, autocommit=True)

@@ -14,12 +14,14 @@ from typing import Any
 
 import apsw
 
+from ...system.whole_file import whole_file
 from ..errors import CutOffError, StoreError
 from .kept import COUNTS, CUT_OFF, OTHER_KIND, Commit, Counts
 
 _OLDEST = (3, 51, 3)  # versions before can lose a commit when a checkpoint meets another connection's write
 _CHECKPOINT_PAGES = 20_000
 _SUFFIX = ".keyed"
+_NUMBERS = "numbers.json"
 _TABLES = f"""
 create table if not exists partition (
     one integer primary key check (one = 1), fence integer not null, kind text not null, position text not null,
@@ -90,6 +92,24 @@ class SqliteStore:
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
         """What is kept of decisions."""
         return self._rows(partition, "select first, body from decisions order by first")
+
+    def remember(self, name: str, number: int) -> None:
+        """Keep a number under a name."""
+        numbers = self._numbers() | {name: number}
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with whole_file(self._folder / _NUMBERS) as file:
+                file.write(json.dumps(numbers).encode())
+        except OSError as error:
+            raise StoreError(f"{self._folder} cannot be used: {error}.", owner="keyed") from error
+
+    def recalled(self, name: str) -> int:
+        """The number that was kept under a name, or 0."""
+        return self._numbers().get(name, 0)
+
+    def _numbers(self) -> dict[str, int]:
+        path = self._folder / _NUMBERS
+        return json.loads(path.read_bytes()) if path.exists() else {}
 
     def _path(self, partition: str) -> Path:
         return self._folder / f"{partition}{_SUFFIX}"
