@@ -56,6 +56,20 @@ def test_the_command_takes_a_cluster(cluster, tmp_path):
     assert here == there
 
 
+def test_tuning_and_an_experiment_give_the_same_numbers_on_a_cluster(cluster, tmp_path, monkeypatch):
+    X, y = aw.data.switching(300, 4, seed=1)[:2]
+    np.savetxt("a.csv", np.c_[X, y], delimiter=",", header="a,b,c,d,label", comments="")
+    tune = ("tune", "a.csv", "--label", "label", "-a", "pa-i-active", "--labels", "20%")
+    assert facts(*tune) == facts(*tune, "--cluster", cluster)
+    found = []
+    for where in ([], ["--cluster", cluster]):
+        kept = tmp_path / f"kept{len(where)}"
+        monkeypatch.setattr("askwhen.experiments.playing.cells_folder", lambda kept=kept: kept)
+        found.append(facts("reproduce", "switch-regression", "--quick", "--out", "r", *where)["switch-regression"])
+        assert list(kept.rglob("*.json")), "finished cells are kept here"
+    assert found[0]["tables"][0]["rows"] == found[1]["tables"][0]["rows"]
+
+
 def once(folder, name):
     """Dies the first time."""
     mark = pathlib.Path(folder) / name

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.keyed import StoreError
+from askwhen.keyed import StoreError, actors
+from tests import ray_cluster
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import from_folder, job_of, make
@@ -41,6 +43,30 @@ def test_killed_actors_and_drivers_leave_what_was_never_killed(tmp_path, cluster
 
     job = job_of(tmp_path, batch=5)
     run_and_kill(job, list(played), 2, kills=times(2, 7), seed=trial, started=start, found=actors_of, most=3)
+    assert_as_played(job, played, from_folder(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("trial", range(times(0, 2)))  # a cluster takes half a minute to miss a machine
+def test_a_machine_that_is_lost_leaves_what_was_never_lost(tmp_path, cluster, database, trial):
+    played = make_log(tmp_path / "log", make, events=3000, partitions=3)
+    job = job_of(tmp_path, batch=5, store=database)
+    machine = ray_cluster.Machine()
+    seen, lost = [], threading.Event()
+
+    def watch(done, _last):
+        seen.append(done)
+        if done > 30 * (trial + 1) and not lost.is_set() and machine.has_actor("PartitionActor"):
+            machine.kill()
+            lost.set()
+
+    try:
+        with pytest.raises(InputError, match="SQLite files is for one machine, and the cluster has 2"):
+            actors.run(job_of(tmp_path), list(played), 3, cluster)
+        deaths = actors.run(job, list(played), 3, cluster, watch)  # of three, one has its place there
+    finally:
+        machine.kill()
+    assert lost.is_set()
+    assert deaths > 0
     assert_as_played(job, played, from_folder(tmp_path / "out"))
 
 

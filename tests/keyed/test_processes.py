@@ -26,8 +26,14 @@ def make(seed):
 
 def job_of(tmp_path, **changes):
     kind = Kind.of(make(7), None, False).written()
-    settings = {"out": str(tmp_path / "out"), "cache": 20, "batch": 10, "follow": False} | changes
-    return Job(source=str(tmp_path / "log"), store=str(tmp_path / "store"), kind=kind, **settings)
+    settings = {
+        "store": str(tmp_path / "store"),
+        "out": str(tmp_path / "out"),
+        "cache": 20,
+        "batch": 10,
+        "follow": False,
+    }
+    return Job(source=str(tmp_path / "log"), kind=kind, **(settings | changes))
 
 
 def from_folder(folder):

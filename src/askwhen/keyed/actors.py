@@ -47,21 +47,23 @@ def run(job: Job, partitions: Sequence[str], workers: int, address: str, watch: 
     shares = [list(partitions[first::workers]) for first in range(min(workers, len(partitions)))]
     actors = [kind.remote() for _ in shares]
     before = total(job, partitions).events
-    waiting = [actor.work.remote(job.written(), share) for actor, share in zip(actors, shares, strict=True)]
+    working = {actor.work.remote(job.written(), share): actor for actor, share in zip(actors, shares, strict=True)}
     deaths = 0
     try:
-        while waiting:
-            ready, waiting = ray.wait(waiting, timeout=_LOOK)
-            for facts in ray.get(ready):
+        while working:
+            ready, _ = ray.wait(list(working), timeout=_LOOK)
+            for future in ready:
+                facts = ray.get(future)
+                ray.kill(working.pop(future))  # its processor may be needed by one whose machine was lost
                 deaths += facts["again"]
                 if "error" in facts:
                     raise _ERRORS.get(facts["kind"], AskwhenError)(facts["error"], owner="keyed")
             if watch is not None:
                 watch(
                     total(job, partitions).events - before,
-                    f"{len(actors) - len(waiting)} of {len(actors)} at their ends",
+                    f"{len(actors) - len(working)} of {len(actors)} at their ends",
                 )
     finally:
-        for actor in actors:
+        for actor in working.values():
             ray.kill(actor)
     return deaths
