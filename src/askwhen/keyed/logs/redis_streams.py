@@ -33,7 +33,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except redis.RedisError as error:
-        raise StoreError(f"Redis cannot be used: {error}.", owner="keyed") from error
+        raise StoreError(f"Redis cannot be used: {str(error).rstrip('.')}.", owner="keyed") from error
 
 
 def _opened(address: str) -> tuple[Any, str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
+
+from ..errors import StoreError
 
 COUNTS = ("events", "instances", "questions", "answers", "volunteered", "forgotten", "refused")
 
@@ -69,4 +72,12 @@ class PartitionStore(Protocol):
 
 
 CUT_OFF = "another worker has taken over partition {}; what this one did last was not committed."
-OTHER_KIND = "the store holds samplers of another kind, or with another seed: {}, and here {}."
+
+
+def check_kind(known: str, kind: str) -> None:
+    """Refuse a store of samplers that were made in another way, by what differs."""
+    if known != kind:
+        one, other = json.loads(known), json.loads(kind)
+        differs = [f"{name} {one[name]} there and {other[name]} here" for name in other if one.get(name) != other[name]]
+        sentence = f"the store holds samplers of another kind, or with another seed: {'; '.join(differs)}."
+        raise StoreError(sentence, owner="keyed")

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from ..errors import CutOffError, StoreError
-from .kept import COUNTS, CUT_OFF, OTHER_KIND, Commit, Counts
+from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind
 
 _AT_ONCE = 5_000
 _LOCK = 7_219_350_861
@@ -127,8 +127,7 @@ class PostgresPartition:
                 (name,),
             )
             known, self._fence, self.position, self.features, *counts = taken.fetchone()
-            if known != kind:
-                raise StoreError(OTHER_KIND.format(known, kind), owner="keyed")
+            check_kind(known, kind)
         self.counts = Counts(*counts)
 
     def load(self, keys: list[str]) -> dict[str, bytes]:

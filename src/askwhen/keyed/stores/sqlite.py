@@ -16,7 +16,7 @@ import apsw
 
 from ...system.whole_file import whole_file
 from ..errors import CutOffError, StoreError
-from .kept import COUNTS, CUT_OFF, OTHER_KIND, Commit, Counts
+from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind
 
 _OLDEST = (3, 51, 3)  # versions before can lose a commit when a checkpoint meets another connection's write
 _CHECKPOINT_PAGES = 20_000
@@ -146,8 +146,7 @@ class SqlitePartition:
             run(_TABLES)
             run(f"insert or ignore into partition values (1, 0, ?, '', null{', 0' * len(COUNTS)})", (kind,))
             (known,) = run("select kind from partition").fetchone() or ("",)
-            if known != kind:
-                raise StoreError(OTHER_KIND.format(known, kind), owner="keyed")
+            check_kind(known, kind)
             run("update partition set fence = fence + 1")
             row = run(f"select fence, position, features, {', '.join(COUNTS)} from partition").fetchone()
         assert row is not None
