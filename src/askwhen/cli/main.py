@@ -10,6 +10,7 @@ import click
 import askwhen
 
 from .commands.algorithms import algorithms
+from .commands.backup import backup, migrate_db, restore
 from .commands.compare import compare
 from .commands.completion import completion
 from .commands.data import data
@@ -65,6 +66,9 @@ for each in (
     serve,
     token,
     replay,
+    backup,
+    restore,
+    migrate_db,
     keyed,
     explain,
     algorithms,

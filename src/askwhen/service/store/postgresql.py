@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -17,7 +17,7 @@ from psycopg import sql
 
 from ..errors import StoreError
 from .migrations import missing
-from .rows import ALL, Event, Snapshot
+from .rows import ALL, PART, Event, Part, Snapshot
 
 PATIENCE = 5.0
 """Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""
@@ -69,10 +69,7 @@ class PostgresqlStore:
         end = time.monotonic() + PATIENCE
         while not _first(run("select pg_try_advisory_lock(%s)", (_LOCK,))):
             if time.monotonic() > end:
-                said = (
-                    "another process of askwhen serves this database; stop it first, or give its address with --server."
-                )
-                raise StoreError(said, owner="serve")
+                raise StoreError(_SERVED, owner="serve")
             time.sleep(0.05)
         with self.connection.transaction():
             run("create table if not exists versions (number integer primary key, applied timestamptz not null)")
@@ -87,24 +84,33 @@ class PostgresqlStore:
 
     def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot] = ()) -> None:
         """Write all of them or none; refused where another server owns the database by now."""
-        run = self.connection.execute
         with self.connection.transaction():
-            owned = run("select 1 from owner where number = %s for share", (self._number,)).fetchone()
-            if owned is None:
-                raise StoreError("another server owns the database by now.", owner="serve")
-            if events:
-                run(_INSERT, [list(column) for column in zip(*events, strict=True)])
-            for snapshot in snapshots:
-                run(
-                    "insert into snapshots values (%s, %s, %s, %s, %s) on conflict (stream, seq) do update set "
-                    "about = excluded.about, books = excluded.books, model = excluded.model",
-                    snapshot,
-                )
-                run(
-                    "delete from snapshots where stream = %s and seq not in "
-                    "(select seq from snapshots where stream = %s order by seq desc limit %s)",
-                    (snapshot.stream, snapshot.stream, _KEPT),
-                )
+            self._insert(events, snapshots)
+
+    def fill(self, parts: Iterable[Part]) -> None:
+        """Write all parts or none."""
+        with self.connection.transaction():
+            for events, snapshots in parts:
+                self._insert(events, snapshots)
+
+    def _insert(self, events: Sequence[Event], snapshots: Sequence[Snapshot]) -> None:
+        run = self.connection.execute
+        owned = run("select 1 from owner where number = %s for share", (self._number,)).fetchone()
+        if owned is None:
+            raise StoreError("another server owns the database by now.", owner="serve")
+        if events:
+            run(_INSERT, [list(column) for column in zip(*events, strict=True)])
+        for snapshot in snapshots:
+            run(
+                "insert into snapshots values (%s, %s, %s, %s, %s) on conflict (stream, seq) do update set "
+                "about = excluded.about, books = excluded.books, model = excluded.model",
+                snapshot,
+            )
+            run(
+                "delete from snapshots where stream = %s and seq not in "
+                "(select seq from snapshots where stream = %s order by seq desc limit %s)",
+                (snapshot.stream, snapshot.stream, _KEPT),
+            )
 
     def reader(self) -> PostgresqlReader:
         """A new connection that only reads."""
@@ -176,6 +182,32 @@ class PostgresqlReader:
         """Close the connection."""
         with contextlib.suppress(psycopg.Error):
             self._connection.close()
+
+
+@contextlib.contextmanager
+def looking(address: str) -> Iterator[Iterator[Part]]:
+    """Everything in a database as it is at one moment, part by part, whoever writes to it meanwhile."""
+    try:
+        with psycopg.connect(address) as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            connection.read_only = True
+            applied = _first(connection.execute("select count(*) from versions"))
+            if missing("postgresql", applied):
+                raise StoreError("the database is of an older askwhen; serve it once with this one.", owner="backup")
+            yield _parts(connection)
+    except psycopg.Error as error:
+        raise StoreError(f"PostgreSQL cannot be read: {_said(error)}.", owner="backup") from error
+
+
+def _parts(connection: psycopg.Connection[Any]) -> Iterator[Part]:
+    for table, make in (("events", Event), ("snapshots", Snapshot)):
+        columns = sql.SQL(", ".join(make._fields))
+        query = sql.SQL("select {} from {} order by stream, seq").format(columns, sql.Identifier(table))
+        with connection.cursor(f"all_{table}", binary=True) as cursor:
+            cursor.execute(query)
+            while rows := cursor.fetchmany(PART):
+                made: list[Any] = [make(*row) for row in rows]
+                yield (made, []) if table == "events" else ([], made)
 
 
 def _first(cursor: psycopg.Cursor[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 ALL = 1 << 62
@@ -36,6 +36,13 @@ class Snapshot(NamedTuple):
     about: str
     books: bytes
     model: bytes
+
+
+Part = tuple[Sequence[Event], Sequence[Snapshot]]
+"""Some events and some snapshots, of any streams."""
+
+PART = 1_000
+"""So many rows are copied at once."""
 
 
 class Reader(Protocol):
@@ -74,6 +81,9 @@ class Store(Protocol):
 
     def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot]) -> None:
         """Write all of them or none; once this returns, no loss of power takes them away."""
+
+    def fill(self, parts: Iterable[Part]) -> None:
+        """Write all parts or none, into a database that has nothing."""
 
     def reader(self) -> Reader:
         """A new connection that only reads."""

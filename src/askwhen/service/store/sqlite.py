@@ -8,8 +8,11 @@ Readers have connections of their own, which cannot write.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import apsw
@@ -17,7 +20,7 @@ import apsw
 from ...system.whole_file import open_alone
 from ..errors import StoreError
 from .migrations import missing
-from .rows import ALL, Event, Snapshot
+from .rows import ALL, PART, Event, Part, Snapshot
 
 CHECKPOINT_PAGES = 2_000
 """Of the WAL: so many are copied into the database at once, 8 MB."""
@@ -96,8 +99,26 @@ class SqliteStore:
 
     def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot] = ()) -> None:
         """Write all of them or none, and copy the WAL into the database where it has grown long."""
+        self.connection.execute("begin immediate")
+        self._insert(events, snapshots)
+        self.connection.execute("commit")
+        if self._pages > CHECKPOINT_PAGES:
+            self.checkpoint()
+
+    def fill(self, parts: Iterable[Part]) -> None:
+        """Write all parts or none."""
+        self.connection.execute("begin immediate")
+        try:
+            for events, snapshots in parts:
+                self._insert(events, snapshots)
+        except BaseException:
+            self.connection.execute("rollback")
+            raise
+        self.connection.execute("commit")
+        self.checkpoint()
+
+    def _insert(self, events: Sequence[Event], snapshots: Sequence[Snapshot]) -> None:
         connection = self.connection
-        connection.execute("begin immediate")
         if events:
             connection.executemany(f"insert into events ({_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
         for snapshot in snapshots:
@@ -107,9 +128,6 @@ class SqliteStore:
                 "(select seq from snapshots where stream = ? order by seq desc limit ?)",
                 (snapshot.stream, snapshot.stream, _KEPT),
             )
-        connection.execute("commit")
-        if self._pages > CHECKPOINT_PAGES:
-            self.checkpoint()
 
     def checkpoint(self) -> None:
         """Copy the WAL into the database; any error is raised, and a reader in the way is no error."""
@@ -194,6 +212,30 @@ class SqliteReader:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+
+@contextlib.contextmanager
+def looking(path: str) -> Iterator[Iterator[Part]]:
+    """Everything in a file as it is at one moment, part by part, whoever writes to it meanwhile."""
+    if not Path(path).is_file():
+        raise StoreError(f"there is no database {path}.", owner="backup")
+    try:
+        with contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            connection.set_busy_timeout(10_000)
+            connection.execute("begin")
+            if missing("sqlite", connection.execute("select count(*) from versions").get):
+                raise StoreError(f"{path} is of an older askwhen; serve it once with this one.", owner="backup")
+            yield _parts(connection)
+    except apsw.Error as error:
+        raise StoreError(f"{path} cannot be read: {error}.", owner="backup") from error
+
+
+def _parts(connection: apsw.Connection) -> Iterator[Part]:
+    for table, make in (("events", Event), ("snapshots", Snapshot)):
+        rows = connection.execute(f"select {', '.join(make._fields)} from {table} order by stream, seq")
+        while found := [make(*row) for row in islice(rows, PART)]:
+            made: Any = found
+            yield (made, []) if table == "events" else ([], made)
 
 
 def locked(path: str) -> BinaryIO:
