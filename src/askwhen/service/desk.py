@@ -27,6 +27,7 @@ from .store.rows import Event, Reader, Snapshot, Store
 from .stream import Stream
 from .tails import Tails
 from .tokens import Tokens
+from .warming import Warming
 
 TICK = 0.2
 LONGEST_COMMIT = 60.0
@@ -68,6 +69,7 @@ class Desk:
         self._about = provenance()
         self._tails = Tails()
         self._listening = asyncio.Lock()
+        self._warming: dict[int, Warming] = {}
         self._exports = 0
         self._in_flight: dict[tuple[int, str], asyncio.Future[Any]] = {}
         self._watchers: dict[int, set[asyncio.Event]] = {}
@@ -206,8 +208,16 @@ class Desk:
             self._know(stream)
             fact = Created(stream.number, stream.name, stream.settings)
             event, done = self.note("created", fact, self._snapshot(stream), key)
+            self._warming[stream.number] = Warming(stream.settings)
         await asyncio.shield(done)
         return event
+
+    async def warmed(self, stream: Stream) -> None:
+        """Wait until the rounds of a new stream are compiled; others are served meanwhile."""
+        warming = self._warming.get(stream.number)
+        if warming is not None:
+            await warming.wait()
+            self._warming.pop(stream.number, None)
 
     async def _tick(self) -> None:
         while True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from typing import Any
 
@@ -11,7 +10,6 @@ import msgspec
 from ..desk import SERVICE, Desk
 from ..errors import ConflictError
 from ..events import Changed, Created, Renamed, facts_of
-from ..model import warm
 from ..settings import Settings, check_name, check_settings
 from ..store.rows import Event
 from ..stream import Stream
@@ -31,8 +29,6 @@ async def create(desk: Desk, name: str, settings: Settings, key: str | None = No
     async def act() -> Event:
         if len(desk.numbers) >= MOST_STREAMS:
             raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
-        _check_free(desk, name)
-        await asyncio.to_thread(warm, settings)
         _check_free(desk, name)
         return await desk.add(desk.new_stream(name, settings), stored)
 
