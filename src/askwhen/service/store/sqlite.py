@@ -58,12 +58,12 @@ class SqliteStore:
             if self.connection.readonly("main"):
                 raise StoreError(f"{path} cannot be written.", owner="serve")
             self._prepare(synchronous)
-        except StoreError:
-            self.close()
-            raise
         except apsw.Error as error:
             self.close()
             raise StoreError(f"{path} cannot be used: {error}.", owner="serve") from error
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare(self, synchronous: str) -> None:
         run = self.connection.execute
