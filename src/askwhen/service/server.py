@@ -20,6 +20,7 @@ from ..errors import InputError
 from .api.app import create_app
 from .api.options import Options
 from .api.slow import Impatient
+from .api.straight import Straight
 from .desk import Desk
 from .json_log import log_to_stderr
 from .store import Store, open_store
@@ -103,7 +104,7 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
     desks: list[Desk] = []
     config = uvicorn.Config(
-        Impatient(create_app(lambda: desks[0], serving.options), serving.options.slowest),
+        Impatient(Straight(create_app(lambda: desks[0], serving.options)), serving.options.slowest),
         host=serving.host,
         port=serving.port,
         access_log=False,

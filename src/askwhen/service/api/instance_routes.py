@@ -8,9 +8,9 @@ from litestar.types import ASGIApp
 
 from ..uses import instances
 from ..uses.instances import Raw
-from .door import Asked, door_of
+from .bodies import read
+from .door import Asked, Door, door_of
 from .ndjson import NDJSON, Lines
-from .problems import too_large
 from .streaming import Reply
 
 _raw = msgspec.json.Decoder(Raw)
@@ -24,12 +24,13 @@ async def played(request: Asked, name: str) -> ASGIApp:
 
     One as JSON; or many as NDJSON (application/x-ndjson), a line each, answered in order, a line each.
     """
-    door = door_of(request)
+    return await take(door_of(request), request, name)
+
+
+async def take(door: Door, request: Asked, name: str) -> ASGIApp:
+    """The reply to one instance or to many."""
     stream, _ = door.stream(request, name, "producer")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() in _NDJSON:
         return Lines(door.desk, stream, door.options)
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > door.options.largest_body:
-        raise too_large("the body", door.options.largest_body)
-    found = await instances.play(door.desk, stream, _raw.decode(await request.body()))
+    found = await instances.play(door.desk, stream, _raw.decode(await read(door, request)))
     return Reply(_encode(found))

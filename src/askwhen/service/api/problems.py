@@ -89,16 +89,22 @@ def _plain(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[bytes]:
+def replied(path: str, error: BaseException) -> tuple[int, dict[str, str], bytes]:
     """The response to an error; of one that should not happen the log has all, the response nothing."""
     problem = problem_of(error)
     if problem.status >= 500 and not isinstance(error, ServiceError):
-        log.error("an error that should not happen", exc_info=error, extra={"facts": {"path": request.url.path}})
+        log.error("an error that should not happen", exc_info=error, extra={"facts": {"path": path}})
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}
     if problem.status in (429, 503):
         headers["Retry-After"] = "1"
     headers |= dict(getattr(error, "headers", None) or {})
-    return Response(msgspec.json.encode(problem), media_type=MEDIA, status_code=problem.status, headers=headers)
+    return problem.status, headers, msgspec.json.encode(problem)
+
+
+def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[bytes]:
+    """The same as the framework wants it."""
+    status, headers, body = replied(request.url.path, error)
+    return Response(body, media_type=MEDIA, status_code=status, headers=headers)
 
 
 def too_large(what: str, most: int) -> TooLargeError:

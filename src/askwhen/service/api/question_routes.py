@@ -75,7 +75,13 @@ async def shown(request: Asked, name: str, question: Round) -> Shown:
 @post("/{question:int}/answer", status_code=200, summary="Answer a question")
 async def answered(request: Asked, name: str, question: Round, data: Given) -> Receipt:
     """A label, or unsure. It is safe once this returns; the model is told after the grace period."""
-    door, stream, who = _enter(request, name, data.annotator)
+    return await take_answer(door_of(request), request, name, question, data)
+
+
+async def take_answer(door: Door, request: Asked, name: str, question: int, data: Given) -> Receipt:
+    """The receipt of an answer."""
+    stream, holder = door.stream(request, name, "annotator")
+    who = _who(door, holder, data.annotator)
     if (data.label is None) != data.unsure:
         raise InputError("give either a label, or unsure.", owner="answer", parameter="label")
     return await questions.answer(door.desk, stream, question, who, data.label, data.key, data.lead)

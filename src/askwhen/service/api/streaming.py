@@ -21,13 +21,14 @@ _encode = msgspec.json.Encoder().encode
 class Reply:
     """An ASGI application that sends JSON which is encoded already."""
 
-    def __init__(self, body: bytes) -> None:
-        self._body = body
+    def __init__(self, body: bytes, status: int = 200, media: str = "application/json", **headers: str) -> None:
+        self._body, self._status = body, status
+        self._headers = {"content-type": media, "content-length": str(len(body))} | headers
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send it."""
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(self._body)).encode())]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        headers = [(name.lower().encode(), value.encode()) for name, value in self._headers.items()]
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
         await send({"type": "http.response.body", "body": self._body, "more_body": False})
 
 
