@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..data.hashing import counted, hashed_names, hashed_words
 from ..errors import InputError
 from .settings import Features
 
+_NUMBERS = frozenset({float, int})
 MOST_FEATURES = 100_000
 """Of one instance."""
 
@@ -56,8 +58,8 @@ class Reader:
             )
         if not x or len(x) > MOST_FEATURES:
             raise InputError(f"x must have between 1 and {MOST_FEATURES:,} numbers, got {len(x)}.", owner="instance")
-        strange = next((i for i, value in enumerate(x) if type(value) is not float and type(value) is not int), None)
-        if strange is not None:
+        if not _NUMBERS.issuperset(map(type, x)):
+            strange = next(i for i, value in enumerate(x) if type(value) not in _NUMBERS)
             raise _wrong("a number", x[strange], f"x[{strange}]")
         return _finite(x)
 
@@ -118,9 +120,10 @@ class Reader:
 def _finite(values: list[Any]) -> np.ndarray:
     try:
         found = np.array(values, np.float64)
+        finite = math.isfinite(sum(values, 0.0)) or np.isfinite(found).all()  # the sum of finite ones may be infinite
     except OverflowError:
         raise InputError("x must have numbers that a double can hold.", owner="instance", parameter="x") from None
-    if not np.isfinite(found).all():
+    if not finite:
         raise InputError("x must have finite numbers.", owner="instance", parameter="x")
     return found
 

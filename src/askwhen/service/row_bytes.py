@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from .errors import StoreError
 
 _SPARSE = struct.Struct("<cIQ")
 _DENSE = b"d"
+_LITTLE = sys.byteorder == "little"
 
 
 def to_bytes(x: Any) -> bytes:
     """A letter for the form, then the numbers, little-endian."""
     if isinstance(x, np.ndarray):
-        return _DENSE + bytes(x.astype("<f8", copy=False).data)
+        return _DENSE + (x if _LITTLE else x.astype("<f8")).tobytes()
     indices, data = x.indices.astype("<u4", copy=False), x.data.astype("<f8", copy=False)
     return b"".join([_SPARSE.pack(b"s", len(data), x.shape[1]), indices.tobytes(), data.tobytes()])
 
