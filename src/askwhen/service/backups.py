@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ import msgspec
 import askwhen
 
 from ..errors import InputError
+from ..system.whole_file import sync_folder
 from .errors import StoreError
 from .store import open_store
 from .store.rows import Part
@@ -80,20 +80,11 @@ def backup(db: str, path: str) -> Contents:
             store.connection.execute(_TABLE)
             store.connection.execute("insert into backup values (?)", (json.dumps(about | found._asdict()),))
         temporary.replace(target)
-        _sync(target.parent)
+        sync_folder(target.parent)
     finally:
         for left in target.parent.glob(f"{temporary.name}*"):
             left.unlink()
     return found
-
-
-def _sync(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
 
 
 def checked(path: str) -> Contents:
