@@ -55,6 +55,8 @@ html_copy_source = False
 html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -91,7 +93,8 @@ def tidy(app, doctree):
     """Examples end with an empty line, which doctest needs and a reader does not."""
     for block in doctree.findall(nodes.literal_block):
         if block.astext().endswith("\n"):
-            block[:] = [nodes.Text(block.astext().rstrip("\n"))]
+            block.rawsource = text = block.astext().rstrip("\n")  # only a block that is its source is highlighted
+            block[:] = [nodes.Text(text)]
 
 
 def setup(app):

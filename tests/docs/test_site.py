@@ -31,6 +31,12 @@ def test_nothing_is_fetched_from_elsewhere(site):
         assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", sheet.read_text()), sheet
 
 
+def test_code_is_highlighted(site):
+    page = (site / "learn" / "tutorial.html").read_text()
+    assert 'class="gp"' in page  # a prompt of Python
+    assert 'class="kn"' in page  # its import
+
+
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
