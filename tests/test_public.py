@@ -160,3 +160,15 @@ def test_cache_folders_that_nobody_used_for_a_month_are_removed(tmp_path):
     assert not (folder / old).exists()
     assert (folder / young).exists()
     assert (folder / foreign).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [("Client", "httpx", "service"), ("AsyncClient", "httpx", "service"), ("keyed", "msgspec", "keyed")],
+)
+def test_a_name_whose_extra_is_missing_says_what_to_install(name, module, extra):
+    asked = f"import sys; sys.modules[{module!r}] = None; import askwhen as aw; aw.{name}"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert last.endswith(f" {module}: pip install 'askwhen[{extra}]'.")

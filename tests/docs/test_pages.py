@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import httpx
 import pytest
 
 from tests.service.serving import Server
@@ -56,6 +57,13 @@ def test_the_service_is_used_from_python(tmp_path, capsys):
         names = play("howto/service-python.md", server.url.removeprefix("http://"))
     assert len(names["asked"]) > 10
     assert len(capsys.readouterr().out.splitlines()) > 10
+
+
+def test_every_call_of_the_service_is_listed(tmp_path):
+    with Server(tmp_path / "mails.db") as server:
+        paths = httpx.get(f"{server.url}/openapi.json").json()["paths"]
+    listed = re.findall(r"^\| `([A-Z]+ /\S+)` \|", (ROOT / "docs/reference/http.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(f"{method.upper()} {path}" for path, found in paths.items() for method in found)
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])

@@ -18,6 +18,7 @@ import askwhen.contracts.rule
 import askwhen.errors
 import askwhen.evaluate.agreement
 import askwhen.report
+import askwhen.service.client
 from askwhen.cli.main import main
 from askwhen.compiled.steps import Family
 
@@ -42,12 +43,14 @@ def families(module):
 
 
 MODULES = [aw, aw.data, aw.evaluate, aw.keyed, askwhen.report, askwhen.checks, askwhen.errors, askwhen.adapters.river]
+MODULES += [askwhen.service.client]
 NAMES = [
     *((module, name) for module in MODULES for name in module.__all__),
     *((module, name) for module in (aw.evaluate.bounds, askwhen.evaluate.agreement) for name in own(module)),
     (askwhen.adapters.sklearn, "priced"),
 ]
-MADE_BY_OTHERS = (aw.BatchClassifier, aw.data.Stream)  # online_to_batch and read say what they take
+SERVED = (askwhen.service.client.Stream, askwhen.service.client.AsyncStream, askwhen.service.client.Decision)
+MADE_BY_OTHERS = (aw.BatchClassifier, aw.data.Stream, *SERVED)  # online_to_batch, read and clients make them
 CALLED = {}
 for module, name in NAMES:
     found = getattr(module, name)

@@ -111,4 +111,5 @@ def revoke(out: Out, number: str, db: str, server: str | None) -> None:
 
 
 for name, each in (("make", make), ("list", listed), ("revoke", revoke)):
-    token.add_command(each, name)
+    each.name = name
+    token.add_command(each)

@@ -24,7 +24,27 @@ ERRORS: dict[int, type[AskwhenError]] = {
 
 
 class Decision(NamedTuple):
-    """What the service says to an instance; if ``query``, answer with ``tell``."""
+    """What the service says to an instance; if ``query``, answer with ``tell``.
+
+    Attributes
+    ----------
+    round : int
+        Its round, and the number of its question.
+    prediction : str or None
+        The label that is predicted; None while no class is known.
+    margin, probability : float
+        Of the prediction, and of asking.
+    query : bool
+        Whether a question was opened.
+    why : str
+        Why it was, or was not.
+    certainty, uncertainty : float or None
+        How likely the prediction is right, and how little the learner knows here, where it can tell.
+    id : str or None
+        Of the instance, if it came with one.
+    again : bool
+        Whether it had come before: then this is the first reply.
+    """
 
     round: int
     prediction: str | None
