@@ -1,5 +1,8 @@
 """The catalogue of algorithms: every name builds, and says truly what it takes."""
 
+import pathlib
+import re
+
 import pytest
 
 import askwhen as aw
@@ -58,3 +61,11 @@ def test_what_does_not_fit_is_refused_in_one_sentence():
         algorithm("sel-p").build()
     with pytest.raises(aw.InputError, match=r"^sel-p: give either b or a share of labels, since both say .*\.$"):
         algorithm("sel-p").build({"b": 1.0}, share=0.1)
+
+
+def test_the_page_names_the_same_papers():
+    page = (pathlib.Path(__file__).parents[1] / "docs" / "algorithms.md").read_text()
+    listed = dict(re.findall(r"^\| ([A-Z0-9-]+) \| .* \| \[(\w[\w-]*)[^]]*\]\(#[\w-]+\)[^|]*\|$", page, re.MULTILINE))
+    ours = {name.upper(): each.source for name, each in algorithms().items() if each.source != "askwhen"}
+    assert sorted(listed) == sorted(ours)
+    assert {name: paper for name, paper in ours.items() if not paper.startswith(listed[name])} == {}

@@ -1,13 +1,7 @@
 """What a saved sampler says of instances without labels: columns of predictions, ready to be written.
 
-==========  ==========================================================
-p_k         the margin of class k; with two labels p of the second and -p of the first
-P_k         (1 + p_k) / 2, at least 0 and at most 1, divided by their sum over the classes
-==========  ==========================================================
-
-In the noise model of the papers on selective sampling the expected label of x is linear in x, and the margin of a
-second-order learner that learns every asked label estimates it: then P_k estimates how likely class k is. The margins
-of other learners have no such scale, and they get no probabilities.
+The probability of a label is that of ``Sampler.probabilities``: learnt from the labels that were asked for, whatever
+the learner.
 """
 
 from __future__ import annotations

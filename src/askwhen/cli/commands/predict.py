@@ -42,7 +42,7 @@ def predict(
 
     MODEL is what `askwhen run --model`, `askwhen label` or `save` in Python wrote; FILE is as in `askwhen run`, and
     needs no labels. Columns are found as in the file that the sampler has learnt from: what was said of that one need
-    not be said again. Every row gets a label and its margin, and how likely the label is where the learner can tell;
+    not be said again. Every row gets a label, its margin, and how likely the label is by those that were asked for;
     nothing is learnt. With --json lines of JSON are printed.
 
     \b

@@ -126,7 +126,7 @@ function bySpeed(names_, weights) {
 function accuracyFigure() {
   return new Figure({
     title: "Accuracy over time", wide: true, file: `${name}-accuracy`,
-    read: "From the few labels that were asked for, for all instances: the band holds the true value at every moment. Dashed: the last instances only. Upright lines are switches.",
+    read: "From the few labels that were asked for, for all instances: the band holds the true value at every moment, with 95 % confidence. Dashed: the last instances only. Upright lines are switches.",
     columns: ["Instances", "All", "Interval", "Lately", "Interval"],
     key: () => legend([["all instances", 0], ["lately", 1]]),
     draw: ({ points, switches }, width) => {
