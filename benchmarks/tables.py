@@ -4,9 +4,11 @@
     python benchmarks/tables.py --write     write the pages
 
 A page says where a table goes by two comments. What is between them is written from FILE.json, and a line under it says
-which command printed the table, and when. *rows* takes some of the rows, and *turned* makes columns of them.
+which command printed the table, and when. *rows* takes some of the rows, *without* leaves columns out, and *turned*
+makes columns of rows.
 
     <!-- table: FILE: TITLE -->
+    <!-- table: FILE: TITLE | without A / B -->
     <!-- table: FILE: TITLE | rows A / B / C | turned -->
     <!-- end -->
 """
@@ -21,7 +23,8 @@ from typing import Any
 
 PAGES = Path(__file__).parents[1] / "docs" / "measurements"
 PLACE = re.compile(
-    r"^<!-- table: (?P<file>[\w-]+): (?P<title>[^|\n]+?)(?: \| rows (?P<rows>[^|\n]+?))?(?P<turned> \| turned)? -->\n"
+    r"^<!-- table: (?P<file>[\w-]+): (?P<title>[^|\n]+?)(?: \| rows (?P<rows>[^|\n]+?))?"
+    r"(?: \| without (?P<without>[^|\n]+?))?(?P<turned> \| turned)? -->\n"
     r".*?^<!-- end -->$",
     re.M | re.S,
 )
@@ -38,6 +41,18 @@ def some_rows(table: dict[str, Any], names: list[str]) -> dict[str, Any]:
         if name not in rows:
             raise StaleError(f"there is no row {name!r}; there are {', '.join(rows)}")
     return table | {"rows": [rows[name] for name in names]}
+
+
+def without_columns(table: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """The table without the columns with these names."""
+    columns = table["columns"]
+    for name in names:
+        if name not in columns:
+            raise StaleError(f"there is no column {name!r}; there are {', '.join(columns)}")
+    kept = [i for i, name in enumerate(columns) if name not in names]
+    right = [kept.index(i) for i in table.get("right", []) if i in kept]
+    rows = [[row[i] for i in kept] for row in table["rows"]]
+    return table | {"columns": [columns[i] for i in kept], "rows": rows, "right": right}
 
 
 def turned(table: dict[str, Any]) -> dict[str, Any]:
@@ -73,6 +88,8 @@ def written(text: str, data: Path) -> str:
         table = facts["tables"][found["title"]]
         if found["rows"]:
             table = some_rows(table, found["rows"].split(" / "))
+        if found["without"]:
+            table = without_columns(table, found["without"].split(" / "))
         shown = markdown(turned(table) if found["turned"] else table)
         first = found[0].split("\n", 1)[0]
         return f"{first}\n{shown}\n\n{source(facts)}\n<!-- end -->"

@@ -25,6 +25,7 @@ QUOTED = {
     ("label-efficiency", LABELS, "default", "mean"): ("86.81", "86.8 %"),
     ("label-efficiency", LABELS, "random", "mean"): ("84.80", "84.8 %"),
     ("label-efficiency", LABELS, "LASEC-SS, queried", "mean"): ("84.51", "84.5 %"),
+    ("label-efficiency", LABELS, "LASEC-SS", "mean"): ("82.86", "as published 82.9 %"),
     ("coverage", COVERED, "BudgetRule(0.1), the default", "overall"): ("491, 0.197", "491 of 500"),
     ("peers", W1, "askwhen SEL-P, 10 % asked", "instances/s"): ("6.83 M", "SEL-P 6.8 M rounds/s"),
     ("peers", W1, "askwhen, the default, 10 % asked", "instances/s"): ("128 k", "the default 128 k"),
@@ -67,6 +68,8 @@ def test_a_changed_number_shows(monkeypatch, tmp_path):
     assert "|  | a |\n| --- | --- |\n| one | 1.5 |\n| two | 2 |\n\nMeasured 2026-01-02: `python it.py`.\n" in first
     assert "|  | two | one |\n| --- | --- | --- |\n| a | 2 | 1.5 |\n" in first
     assert "old" not in first
+    fewer = tables.written("<!-- table: it: T | without a -->\n<!-- end -->", tmp_path)
+    assert "|  |\n| --- |\n| one |\n| two |\n" in fewer
     assert first.startswith("before\n")
     assert first.endswith("after\n")
     assert tables.written(first, tmp_path) == first
@@ -81,6 +84,7 @@ def test_a_changed_number_shows(monkeypatch, tmp_path):
         ("it: no", "has no table 'no'; it has T"),
         ("none: T", "no none.json"),
         ("it: T | rows x / y", "no row 'y'; there are x"),
+        ("it: T | without a", "no column 'a'; there are "),
     ],
 )
 def test_a_table_that_there_is_not_is_refused(monkeypatch, tmp_path, place, why):
