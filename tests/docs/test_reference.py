@@ -94,6 +94,8 @@ def test_commands_are_those_that_there_are(site):
     page = (site / "reference" / "options.html").read_text()
     for command in main.commands.values():
         assert f'id="askwhen-{command.name}"' in page
+        for name in getattr(command, "commands", ()):
+            assert f'id="askwhen-{command.name}-{name}"' in page
         for option in command.params:
             for word in option.opts if option.param_type_name == "option" and not option.hidden else ():
                 assert word in page, (command.name, word)
