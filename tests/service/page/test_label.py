@@ -273,3 +273,95 @@ def test_every_kind_of_instance(visit, made, server):
     assert '"deep": {' in seen[5]
     assert seen[7].split() == ["both", "n", "1"]
     assert page.evaluate("window.ran ?? 0") == 0
+
+
+def test_a_prefetch_that_fails_leaves_the_question_and_is_tried_again(visit, made):
+    stream = made([f"mail {i}" for i in range(3)])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+    page.route("**/questions/next", lambda route: route.fulfill(status=500, json={"detail": "broken."}))
+    press(page, "1")
+    page.wait_for_timeout(300)
+    assert page.inner_text(".question .text") == "mail 1"
+    press(page, "2")
+    page.get_by_text("The server has trouble: broken.").first.wait_for()
+    page.keyboard.press("3")
+    all_safe(page)
+    page.unroute("**/questions/next")
+    assert asked(page) == "2"
+    assert answers(stream) == [(0, "ann", "ham"), (1, "ann", "spam")]
+
+
+def test_a_prefetch_that_is_refused_is_said_beside_the_question(visit, made):
+    stream = made([f"mail {i}" for i in range(3)])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+    page.route("**/questions/next", lambda route: route.fulfill(status=403, json={"detail": "not now."}))
+    press(page, "1")
+    page.locator(".problem", has_text="Not now.").wait_for()
+    assert page.inner_text(".question .text") == "mail 1"
+    assert page.locator(".panel.idle").count() == 0
+
+
+def test_two_undos_at_once_take_back_two_answers(visit, made):
+    stream = made([f"mail {i}" for i in range(5)])
+    page = visit("ann", f"/label/{stream.name}")
+    for key in "12":
+        press(page, key)
+        all_safe(page)
+    read(page)
+    page.evaluate(
+        """() => { for (const key of 'zz3') document.dispatchEvent(
+        new KeyboardEvent('keydown', {key, code: key === 'z' ? 'KeyZ' : 'Digit3', bubbles: true})); }"""
+    )
+    page.wait_for_selector(".question[data-question='0'] .instance")
+    page.wait_for_timeout(200)
+    assert answers(stream) == []
+    assert [press(page, "3") for _ in range(3)] == [0, 1, 2]
+    all_safe(page)
+    assert answers(stream) == [(i, "ann", "other") for i in range(3)]
+
+
+def test_an_undo_that_is_refused_does_not_stay_in_the_way(visit, made):
+    stream = made([f"mail {i}" for i in range(4)])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    for key in "12":
+        press(page, key)
+        all_safe(page)
+    page.evaluate(
+        "name => fetch(`/v1/streams/${name}/questions/1/undo`, {method: 'POST', body: '{}',"
+        " headers: {'Content-Type': 'application/json'}})",
+        stream.name,
+    )
+    page.keyboard.press("z")
+    page.locator(".last", has_text="question").wait_for()
+    page.keyboard.press("z")
+    page.wait_for_selector(".question[data-question='0'] .instance")
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "given"), [("w", "KeyZ", 1), (";", "KeyZ", 1), ("я", "KeyZ", 0), ("z", "KeyY", 0)]
+)
+def test_the_layout_says_which_letter_a_key_is(visit, made, key, code, given):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}")
+    press(page, "1")
+    all_safe(page)
+    page.evaluate(
+        "given => document.dispatchEvent(new KeyboardEvent('keydown', {...given, bubbles: true}))",
+        {"key": key, "code": code},
+    )
+    page.wait_for_timeout(150)
+    assert asked(page) == str(given)
+
+
+def test_labels_that_cannot_be_used_now_can_still_be_read(visit, made):
+    stream = made([])
+    page = visit("ann", f"/label/{stream.name}")
+    page.get_by_text("No question is waiting").first.wait_for()
+    button = page.get_by_role("button", name="ham")
+    assert button.get_attribute("aria-disabled") == "true"
+    assert button.evaluate("e => [e, e.parentElement].map(each => getComputedStyle(each).opacity)") == ["1", "1"]
+    stream.ask("one")
+    asked(page)
+    assert button.get_attribute("aria-disabled") == "false"

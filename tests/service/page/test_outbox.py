@@ -108,6 +108,55 @@ def test_another_person_in_the_same_browser_does_not_send_your_answers(visit, ma
     assert all(who != "bob" for _, who, _ in answers(stream))
 
 
+def test_an_answer_is_not_given_in_the_name_of_who_signs_in_meanwhile(visit, made, server):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+    cookie = {"name": "askwhen", "url": server.url, "httpOnly": True}
+    page.context.add_cookies([cookie | {"value": server.tokens["bob"]}])
+    press(page, "2")
+    page.wait_for_load_state()
+    page.wait_for_timeout(300)
+    assert answers(stream) == []
+    page.context.add_cookies([cookie | {"value": server.tokens["ann"]}])
+    page.goto(f"{server.url}/label/{stream.name}")
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "spam")]
+
+
+def test_a_tab_notices_who_signs_in_and_out_in_another(visit, made, server):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    asked(page)
+    other = page.context.new_page()
+    other.goto(server.url)
+    other.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Token").wait_for()
+    other.get_by_label("Token").fill(server.tokens["bob"])
+    other.keyboard.press("Enter")
+    press(page, "1")
+    all_safe(page)
+    assert [(who, label) for _, who, label in answers(stream)] == [("bob", "ham")]
+
+
+def test_an_answer_never_lands_on_another_stream_of_the_same_name(visit, made, client):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+    page.context.set_offline(True)
+    press(page, "2")
+    page.get_by_text("1 answer not sent yet").first.wait_for()
+    client.send("PATCH", f"/v1/streams/{stream.name}", json={"name": f"{stream.name}-old"})
+    page.context.set_offline(False)
+    page.locator(".safety", has_text="the stream has another name by now").wait_for()
+    settings = {"labels": ["ham", "spam"], "features": {"kind": "text", "places": 64}, "budget": {"rate": 1.0}}
+    other = client.create(stream.name, **settings)
+    other.ask("another one")
+    page.reload()
+    page.locator(".problem", has_text="is another one by now").wait_for()
+    assert answers(other) == []
+
+
 def test_an_answer_that_is_refused_is_shown_with_the_reason(visit, made, server):
     stream = made(["one", "two"], lease=1.0)
     page = visit("ann", f"/label/{stream.name}", loud=True)
@@ -124,9 +173,24 @@ def test_an_answer_that_is_refused_is_shown_with_the_reason(visit, made, server)
     assert number == 0
     page.get_by_text("was not taken").first.wait_for()
     assert "all slots are filled" in page.inner_text(".problem")
+    assert page.get_attribute(".safety", "data-safe") == "no"
+    assert "1 answer was not taken" in page.inner_text(".safety")
     page.get_by_role("button", name="Put away").click()
     page.wait_for_selector(".problem", state="detached")
     assert answers(stream) == [(0, "cid", "ham")]
+
+
+def test_several_refusals_are_one_line(visit, made, server):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+    page.route("**/answer", lambda route: route.fulfill(status=409, json={"detail": "no."}))
+    press(page, "1")
+    press(page, "2")
+    page.get_by_text("2 of your answers were not taken").wait_for()
+    assert page.locator(".problem").count() == 1
+    page.get_by_role("button", name="Put all away").click()
+    all_safe(page)
 
 
 def test_a_token_that_was_revoked_while_answering(visit, made, client, server):
@@ -146,6 +210,28 @@ def test_a_token_that_was_revoked_while_answering(visit, made, client, server):
     page.keyboard.press("Enter")
     all_safe(page)
     assert answers(stream) == [(0, "eve", "spam")]
+
+
+def test_after_signing_in_again_the_question_is_shown_again(visit, made, client):
+    tokens = [client.send("POST", "/v1/tokens", json={"name": "fay", "roles": ["annotator"]}) for _ in range(2)]
+    stream = made([f"mail {i}" for i in range(5)])
+    page = visit(None, f"/label/{stream.name}", loud=True)
+    page.get_by_label("Token").fill(tokens[0]["secret"])
+    page.keyboard.press("Enter")
+    prefetched(page)
+    client.send("DELETE", f"/v1/tokens/{tokens[0]['token']}")
+    read(page)
+    page.keyboard.press("2")
+    page.get_by_label("Token").wait_for()
+    page.evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("1")
+    page.get_by_label("Token").fill(tokens[1]["secret"])
+    page.keyboard.press("Enter")
+    assert asked(page) == "1"
+    all_safe(page)
+    assert press(page, "3") == 1
+    all_safe(page)
+    assert answers(stream) == [(0, "fay", "spam"), (1, "fay", "other")]
 
 
 def test_the_service_is_killed_and_started_while_answering(visit, without_tokens):

@@ -12,7 +12,7 @@ export class Unreachable extends Error {}
 
 // Whether it may help to send the same request again.
 export function isPassing(error) {
-  return error instanceof Unreachable || (error instanceof Refused && [429, 502, 503, 504].includes(error.status));
+  return error instanceof Unreachable || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }
 
 export async function call(method, path, body, { keepalive = false, timeout = 15000, type = "application/json" } = {}) {
@@ -58,27 +58,42 @@ export async function streamFacts() {
   return facts ?? call("GET", streamPath(streamHere()));
 }
 
+// All tabs have one cookie: each notices when another signs in or out, and starts anew as the person who is there now.
+const channel = new BroadcastChannel("askwhen session");
+channel.onmessage = async () => {
+  if (!(await isStillHere().catch(() => true))) location.reload();
+};
+
+// Whether the person who is here is the one whom this page knows.
+export async function isStillHere() {
+  const now = await call("GET", "/session");
+  return (now.open ? localStorage.getItem(NAME) : now.name) === session.name;
+}
+
 export async function signIn(token) {
   Object.assign(session, await call("POST", "/session", { token }));
+  channel.postMessage("in");
 }
 
 export function nameYourself(name) {
   localStorage.setItem(NAME, name);
   session.name = name;
+  channel.postMessage("in");
 }
 
 export async function signOut() {
   if (session.open) localStorage.removeItem(NAME);
   else await call("DELETE", "/session");
+  channel.postMessage("out");
 }
 
 export function may(role) {
   return session.roles.includes(role) || session.roles.includes("admin");
 }
 
-// Who does it, in a body: a name only where no token says it.
+// Who does it, in a body. The service refuses a name that is not the token's: the cookie may be another's by now.
 export function who(body = {}) {
-  return session.open ? { ...body, annotator: session.name } : body;
+  return { ...body, annotator: session.name };
 }
 
 export function streamPath(name, rest = "") {

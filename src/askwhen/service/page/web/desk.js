@@ -10,7 +10,7 @@ const LONGEST_PAUSE = 4000;
 const ELSEWHERE = 30000; // another tab has the next question, and says when it has it no longer
 
 export class Desk {
-  // told: { shown(question or null), elsewhere(), reachable(yes), lost(question, why), failed(error), ahead(how many) }
+  // told: { shown(question or null), elsewhere(), reachable(yes, error), lost(question, why), failed(error), ahead(how many) }
   // first: a question that was asked for already, or nothing.
   constructor(stream, lease, outbox, told, first) {
     Object.assign(this, { stream, outbox, told, first });
@@ -62,7 +62,7 @@ export class Desk {
         this.told.failed(error);
         return;
       }
-      this.told.reachable(false);
+      this.told.reachable(false, error);
       this.again(PAUSE);
       return;
     }

@@ -54,9 +54,11 @@ export function keyOf(event) {
   return key;
 }
 
-// For keys that have no label of their own: the letter at the same place of a Latin keyboard.
+// For keys that have no label of their own: where they give a letter of another script, the one at the same place of a
+// Latin keyboard.
 export function latinOf(event) {
-  return event.code.startsWith("Key") ? event.code.at(-1).toLowerCase() : "";
+  const isOther = /^\p{L}$/u.test(event.key) && !/^\p{Script=Latin}$/u.test(event.key);
+  return isOther && event.code.startsWith("Key") ? event.code.at(-1).toLowerCase() : "";
 }
 
 // Whether a key press is meant for the page, and not for a field, a window or the browser.

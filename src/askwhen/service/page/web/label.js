@@ -1,7 +1,7 @@
 // Questions and answers. One question fills the page; every answer is one key or one touch.
 
 import { count, el, plural, put, say, uuid, warn } from "./dom.js";
-import { Refused, call, session, streamFacts, streamHere, streamPath, who } from "./api.js";
+import { Refused, call, isStillHere, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
@@ -16,7 +16,7 @@ const MOST_BUTTONS = 30;
 const REMEMBERED = 20;
 
 const name = streamHere();
-let facts, desk, outbox, places, started;
+let facts, desk, outbox, places, whose;
 let labels = [];
 let keys = { toLabel: new Map(), shown: new Map() };
 let shownAt = 0;
@@ -26,22 +26,29 @@ const done = []; // what was answered last, newest at the end: { entry, question
 page(start);
 
 async function start(main) {
+  if (whose && whose !== session.name) {
+    location.reload(); // what this page holds is another person's
+    return;
+  }
   facts = await streamFacts();
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");
   learn(facts.settings.labels === "open" ? [] : facts.settings.labels);
-  if (!started) {
-    started = true;
+  if (!whose) {
+    whose = session.name;
     outbox = new Outbox({ changed: showSafety, sent, refused });
     desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead }, first);
     document.addEventListener("keydown", pressed);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
     outbox.state.signedIn = true;
+    showSafety(outbox.state);
+    showTally();
     outbox.flush();
   }
-  places.wait("Fetching the first question …");
+  if (desk.current) shown(desk.current);
+  else places.wait("Fetching the first question …");
   desk.fill();
 }
 
@@ -51,6 +58,7 @@ function frame() {
   const parts = {
     safety: el("p", { class: "safety", id: "safety" }),
     refusals: el("div", {}),
+    trouble: el("div", {}),
     question: el("section", { class: "question", "aria-label": "Question", tabindex: -1 }),
     labels: el("div", { class: "labels", role: "group", "aria-label": "Labels" }),
     more: el("p", { class: "more read" }),
@@ -65,14 +73,24 @@ function frame() {
     act("Search", "/", openSearch), act("Keys", "?", openHelp));
   parts.all = [
     el("div", { class: "head" }, el("h1", {}, name), parts.tally),
-    parts.safety, parts.refusals, parts.question,
+    parts.safety, el("div", {}, parts.refusals, parts.trouble), parts.question,
     el("div", { class: "panel" }, parts.guess, parts.labels, parts.more, parts.acts, parts.last),
   ];
   parts.wait = (text) => {
-    put(parts.question, el("p", { class: "lead wait" }, text));
-    parts.all.at(-1).classList.add("idle");
+    parts.empty(el("p", { class: "lead wait" }, text));
+  };
+  parts.empty = (said) => {
+    parts.onScreen = null;
+    put(parts.question, said);
+    idle(parts, true);
   };
   return parts;
+}
+
+// Without a question, labels can be reached and read, but not used.
+function idle(parts, yes) {
+  parts.all.at(-1).classList.toggle("idle", yes);
+  for (const each of parts.labels.children) each.setAttribute("aria-disabled", String(yes));
 }
 
 function learn(found) {
@@ -81,6 +99,7 @@ function learn(found) {
   put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", {
     type: "button", class: "label", dir: "auto", "aria-keyshortcuts": keys.shown.get(label).join(" ") || null, onclick: () => answer(label),
   }, keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))));
+  idle(places, !places.onScreen);
   put(places.more, labels.length > MOST_BUTTONS ? `${MOST_BUTTONS} of ${count(labels.length)} labels have a button; Search finds all of them.`
     : labels.length === 0 ? "Labels are open: press / or Search, and type one." : null);
 }
@@ -99,8 +118,9 @@ function shown(question) {
     say("No question is waiting.");
     return;
   }
+  places.onScreen = question;
   learnNew(question.labels);
-  places.all.at(-1).classList.remove("idle");
+  idle(places, false);
   places.question.dataset.question = question.question;
   put(places.question, instance(question, facts.settings.view));
   put(places.guess, question.guess && facts.settings.guess ? ["The model guesses ", el("strong", { dir: "auto" }, question.guess), "."] : null);
@@ -125,10 +145,18 @@ function showSafety(state) {
     put(places.safety, el("span", { class: "mark", "aria-hidden": "true" }, safe ? "✓" : "!"), text,
       !state.signedIn && el("button", { type: "button", class: "quiet", onclick: () => askAgain(start) }, "Sign in"));
   }
-  const old = state.refused.map((entry) => el("div", { class: "problem" },
-    `Your answer ${entry.label === null ? "unsure" : `“${entry.label}”`} to question ${entry.question} of ${entry.stream} was not taken: ${entry.refused} `,
-    el("button", { type: "button", class: "quiet", onclick: () => outbox.drop(entry.key) }, "Put away")));
-  put(places.refusals, old);
+  showRefused(state.refused);
+}
+
+// One is shown as it is, several as one line that opens.
+function showRefused(entries) {
+  const away = (text, some) => el("button", { type: "button", class: "quiet", onclick: () => some.forEach((entry) => outbox.drop(entry.key)) }, text);
+  const one = (entry) => [`Your answer ${entry.label === null ? "unsure" : `“${entry.label}”`} to question ${entry.question} of ${entry.stream} `
+    + `was not taken: ${entry.refused} `, away("Put away", [entry])];
+  const isOpen = places.refusals.querySelector("details")?.open;
+  put(places.refusals, entries.length === 0 ? null : el("div", { class: "problem" }, entries.length === 1 ? one(entries[0])
+    : [el("details", { open: isOpen }, el("summary", {}, `${count(entries.length)} of your answers were not taken`),
+      el("ul", {}, entries.map((entry) => el("li", {}, one(entry))))), away("Put all away", entries)]));
 }
 
 function showTally() {
@@ -137,14 +165,19 @@ function showTally() {
 
 // What a person does.
 
+// Only what somebody sees is answered.
+function isOnScreen() {
+  return desk.current !== null && places.onScreen === desk.current && places.question.isConnected;
+}
+
 function ready() {
-  return desk.current !== null && performance.now() - shownAt >= TOO_SOON;
+  return !undoing && isOnScreen() && performance.now() - shownAt >= TOO_SOON;
 }
 
 function give(act, label) {
   if (!ready()) return null;
   const question = desk.current;
-  const given = { key: uuid(), stream: name, question: question.question, act, label, lead: Math.min((performance.now() - shownAt) / 1000, 86400) };
+  const given = { key: uuid(), stream: name, question: question.question, opened: question.opened, act, label, lead: Math.min((performance.now() - shownAt) / 1000, 86400) };
   outbox.add(given);
   done.push({ entry: given, question });
   if (done.length > REMEMBERED) done.shift();
@@ -164,7 +197,18 @@ function skip() {
   if (give("skip", null)) put(places.last, "Skipped; you will not see it again.");
 }
 
-async function undo() {
+// One after the other: a second undo takes back the answer before, and nothing is answered meanwhile.
+let undoing = 0;
+let undone = Promise.resolve();
+
+function undo() {
+  undoing += 1;
+  undone = undone.then(undoLast).finally(() => {
+    undoing -= 1;
+  });
+}
+
+async function undoLast() {
   const last = done.at(-1);
   if (last && (await outbox.recall(last.entry))) {
     bringBack(last, "Taken back before it was sent.");
@@ -177,11 +221,16 @@ async function undo() {
   }
   try {
     await outbox.sending;
+    if (last && (await outbox.recall(last.entry))) {
+      bringBack(last, "Taken back before it was sent.");
+      return;
+    }
     const path = last ? `/questions/${last.question.question}/undo` : "/questions/undo";
     const found = await call("POST", streamPath(name, path), who());
     const question = last?.question ?? (await call("GET", streamPath(name, `/questions/${found.question}`)));
     bringBack(last ?? { question }, found.note ? `Taken back; ${found.note}.` : "Taken back.");
   } catch (error) {
+    if (last && [404, 409].includes(error.status)) done.splice(done.indexOf(last), 1); // nothing is left to take back
     tell(error instanceof Refused ? words(error) : "Undo needs the server, which cannot be reached now.");
   }
 }
@@ -221,8 +270,10 @@ function refused(entry, why) {
   warn(`An answer was not taken: ${why}`);
 }
 
-function reachable(yes) {
-  if (!yes && !desk.current) places.wait("The server cannot be reached. The next question comes as soon as it can.");
+function reachable(yes, error) {
+  const what = error instanceof Refused ? `The server has trouble: ${error.message}` : "The server cannot be reached.";
+  if (!yes && !desk.current) places.wait(`${what} The next question comes as soon as it can.`);
+  if (yes) put(places.trouble);
   if (yes && !outbox.state.reachable) outbox.flush();
 }
 
@@ -236,13 +287,19 @@ function lost(question, why) {
 
 function failed(error) {
   if (error.status === 401) askAgain(start);
-  else put(places.question, problem(words(error)));
+  else if (error.status === 422) isStillHere().then((yes) => (yes ? sayFailed(error) : location.reload()), () => sayFailed(error));
+  else sayFailed(error);
+}
+
+function sayFailed(error) {
+  if (isOnScreen()) put(places.trouble, problem(`The next question cannot be fetched: ${words(error)}`));
+  else places.empty(problem(words(error)));
 }
 
 // Keys.
 
 function pressed(event) {
-  if (!isForPage(event)) return;
+  if (!isForPage(event) || !places.question.isConnected) return;
   const run = meaning(keyOf(event)) ?? meaning(latinOf(event));
   if (!run) return;
   event.preventDefault();
@@ -261,8 +318,9 @@ function play() {
 }
 
 function openSearch() {
-  if (!desk.current) return;
-  search(labels, facts.settings.labels === "open", answer);
+  if (!isOnScreen()) return;
+  const question = desk.current;
+  search(labels, facts.settings.labels === "open", (label) => question === desk.current && answer(label));
 }
 
 function openHelp() {

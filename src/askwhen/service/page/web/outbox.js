@@ -1,7 +1,7 @@
 // Answers on their way. Each is kept in the browser's own database, with the key that makes it count once, before it is
 // sent; and sent again until the service says that it has it, from any page, whether or not this one is still open.
 
-import { Refused, call, isPassing, session, streamPath } from "./api.js";
+import { Refused, call, isPassing, isStillHere, session, streamPath } from "./api.js";
 
 const STORE = "answers";
 const NO_PAUSE = 50;
@@ -52,10 +52,12 @@ export class Outbox {
   constructor(told = {}) {
     this.told = told;
     this.entries = [];
-    this.state = { waiting: 0, refused: [], reachable: true, signedIn: true, kept: true };
+    this.state = { waiting: 0, refused: [], missing: 0, reachable: true, signedIn: true, kept: true };
     this.sending = null;
     this.pause = NO_PAUSE;
     this.inFlight = null;
+    this.fresh = new Set(); // given on this page, and not tried yet
+    this.missing = new Set(); // whose stream was not found the last time
     this.onTheWay = new Map(); // not on the disk yet, so not to be sent yet
     this.channel = new BroadcastChannel("askwhen outbox");
     this.channel.onmessage = () => this.look();
@@ -78,6 +80,7 @@ export class Outbox {
     const entry = { ...given, who: session.name, at: Date.now(), order: order++, refused: "" };
     this.entries.push(entry);
     this.onTheWay.set(entry.key, entry);
+    this.fresh.add(entry.key);
     this.say();
     try {
       await transact("readwrite", (store) => store.put(entry));
@@ -95,6 +98,7 @@ export class Outbox {
   async drop(key) {
     this.entries = this.entries.filter((entry) => entry.key !== key);
     inMemory.delete(key);
+    this.missing.delete(key);
     this.onTheWay.delete(key);
     await transact("readwrite", (store) => store.delete(key)).catch(() => null);
     this.channel.postMessage("gone");
@@ -117,6 +121,7 @@ export class Outbox {
   say() {
     this.state.waiting = this.entries.filter((entry) => !entry.refused).length;
     this.state.refused = this.entries.filter((entry) => entry.refused);
+    this.state.missing = this.entries.filter((entry) => this.missing.has(entry.key)).length;
     this.told.changed?.(this.state);
   }
 
@@ -141,17 +146,20 @@ export class Outbox {
   // A timer, not the browser's word for being online: that stays true when only the service is gone.
   plan() {
     clearTimeout(this.timer);
-    if (this.state.waiting && this.state.signedIn) this.timer = setTimeout(() => this.flush(), this.pause);
+    const pause = this.state.waiting === this.state.missing ? LONGEST_PAUSE : this.pause;
+    if (this.state.waiting && this.state.signedIn) this.timer = setTimeout(() => this.flush(), pause);
   }
 
   async send() {
     await this.look();
+    const tried = new Set();
     for (;;) {
-      const entry = this.entries.find((each) => !each.refused && !this.onTheWay.has(each.key));
+      const entry = this.entries.find((each) => !each.refused && !this.onTheWay.has(each.key) && !tried.has(each.key));
       if (!entry) return;
       this.inFlight = entry.key;
+      tried.add(entry.key);
       try {
-        const receipt = await deliver(entry);
+        const receipt = await deliver(entry, this.fresh.delete(entry.key));
         Object.assign(this.state, { reachable: true, signedIn: true });
         this.pause = NO_PAUSE;
         await this.drop(entry.key);
@@ -166,18 +174,24 @@ export class Outbox {
 
   // What to do about an answer that was not taken; whether to go on with the next one.
   async failed(entry, error) {
-    if (isPassing(error) || error.status >= 500) {
+    if (isPassing(error)) {
       this.state.reachable = false;
       this.pause = Math.min(Math.max(2 * this.pause, FIRST_PAUSE), LONGEST_PAUSE);
       this.say();
       return false;
     }
-    if (error.status === 401) {
+    this.state.reachable = true;
+    if (error.status === 401 || (error.status === 422 && !(await isStillHere().catch(() => false)))) {
       this.state.signedIn = false;
       this.say();
       return false;
     }
     if (!(error instanceof Refused)) throw error;
+    if (error.status === 404 && error.problem.owner === "stream") {
+      this.missing.add(entry.key); // it may have another name for a while
+      this.say();
+      return true;
+    }
     entry.refused = error.message;
     await transact("readwrite", (store) => store.put(entry)).catch(() => null);
     this.say();
@@ -186,17 +200,29 @@ export class Outbox {
   }
 }
 
-async function deliver(entry) {
+// A stream may have another name by now, and its own be that of another stream, whose questions have the same numbers.
+async function checkStream(entry) {
+  if (entry.opened === undefined) return;
+  const found = await call("GET", streamPath(entry.stream, `/questions/${entry.question}`)).catch((error) => {
+    if (error.problem?.owner === "question") return entry;
+    throw error;
+  });
+  if (found.opened !== entry.opened) throw new Refused(409, { detail: `the stream ${entry.stream} is another one by now.` });
+}
+
+async function deliver(entry, isFresh) {
   const path = streamPath(entry.stream, `/questions/${entry.question}/${entry.act}`);
-  const annotator = session.open ? { annotator: entry.who } : {};
+  const annotator = { annotator: entry.who };
   if (entry.act === "skip") {
     try {
+      if (!isFresh) await checkStream(entry);
       return await call("POST", path, annotator);
     } catch (error) {
       if (error instanceof Refused && [404, 409].includes(error.status)) return null; // nobody is asked any more
       throw error;
     }
   }
+  if (!isFresh) await checkStream(entry);
   const body = { label: entry.label, unsure: entry.label === null, key: entry.key, lead: entry.lead, ...annotator };
   return call("POST", path, body);
 }
@@ -204,6 +230,10 @@ async function deliver(entry) {
 // What is safe, and what is not yet, in words.
 export function inWords(state) {
   const some = `${state.waiting} ${state.waiting === 1 ? "answer" : "answers"}`;
+  const refused = state.refused.length;
+  if (!state.waiting && refused) {
+    return { safe: false, text: `${refused} ${refused === 1 ? "answer was" : "answers were"} not taken. All others are safe on the server.` };
+  }
   if (!state.waiting) return { safe: true, text: "All your answers are safe on the server." };
   if (!state.kept) {
     return { safe: false, text: `Not safe yet: this browser keeps nothing, and ${some} must still be sent. Keep this page open.` };
@@ -214,6 +244,7 @@ export function inWords(state) {
     return { safe: false, text: `The server cannot be reached. ${some} not sent yet. ${where}, and sent by itself as soon as there is a way; you may close this page.`
       .replace("browser, and sent by itself", state.waiting === 1 ? "browser, and is sent by itself" : "browser, and are sent by themselves") };
   }
+  if (state.missing === state.waiting) return { safe: false, text: `${some} not sent: the stream has another name by now, or none. ${where}.` };
   return { safe: true, text: `Sending ${some}. ${where} meanwhile.` };
 }
 
