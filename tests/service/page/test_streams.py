@@ -128,7 +128,7 @@ def test_files_of_every_format_become_the_same_instances(visit, made, format):
         )
         page.get_by_label("Format").select_option(format)
         page.get_by_role("button", name="Send").click()
-        done = "Done. 5 instances sent, " + ("0 questions opened, 5 were" if again else "5 questions")
+        done = "Done. 5 instances sent, " + ("0 questions opened, 5 ids were" if again else "5 questions")
         page.locator("main p", has_text=done).wait_for()
     assert [row["id"] for row in stream.export("predictions")] == [str(i) for i in range(5)]
     assert [stream._send("GET", f"/questions/{i}")["x"] for i in range(5)] == TEXTS
@@ -171,11 +171,65 @@ def test_labels_of_a_file_answer_what_is_asked(visit, made, format):
     for again in (False, True):
         page.get_by_role("button", name="Send").click()
         done = (
-            "4 questions opened, 3 answered from the file" if not again else "0 questions opened, 4 were there before"
+            "4 questions opened, 3 answered from the file"
+            if not again
+            else "0 questions opened, 4 ids were there before and left alone"
         )
         page.locator("main p", has_text=done).wait_for()
     expected = [(i, "root", label) for i, (_, _, label) in enumerate(LABELLED) if label]
     assert sorted(answers(stream)) == expected
+
+
+def put_file(page, name, content):
+    page.get_by_label("File", exact=True).set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+
+
+def test_labels_answer_no_question_that_was_there_before(visit, made):
+    stream = made([{"x": "another text", "id": "a"}], labels=["ham", "spam"])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "m.csv", b"id,text,y\na,buy now,spam\nb,win,spam\n")
+    page.get_by_label("Answer with them").check()
+    page.get_by_role("button", name="Send").click()
+    page.locator("main p", has_text="Done. 2 instances sent").wait_for()
+    assert "1 answered from the file, 1 id was there before and left alone" in page.inner_text("form")
+    assert answers(stream) == [(1, "root", "spam")]
+
+
+def test_lines_of_prodigy_are_known_by_what_they_hold(visit, made):
+    stream = made([], labels=["ham", "spam"])
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, *labelled("prodigy"))
+    page.get_by_label("Answer with them").check()
+    assert page.get_by_label("Format").input_value() == "prodigy"
+    assert page.get_by_label("What not Spam means").input_value() == "ham"
+    put_file(page, *written("ndjson"))
+    page.wait_for_function("document.getElementById('format').value === 'ndjson'")
+
+
+def test_columns_have_any_name_and_any_usual_separator(visit, made):
+    names = ["tokens", "answer", "meta", "x"]
+    stream = made([], features={"kind": "numbers", "names": names})
+    page = visit("root", f"/import/{stream.name}")
+    put_file(page, "n.csv", b"tokens;answer;meta;x\n1;2;3;4\n")
+    page.get_by_role("button", name="Send").click()
+    page.locator("main p", has_text="Done. 1 instance sent").wait_for()
+    assert stream._send("GET", "/questions/0")["x"] in ([1, 2, 3, 4], dict(zip(names, [1, 2, 3, 4], strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("n.csv", b"", "The file is empty."),
+        ("n.csv", b"text\n", "There are no instances in the file."),
+        ("n.csv", "text\ngrößer\n".encode("latin-1"), "The file is not in UTF-8"),
+        ("n.json", b"[", "The file is no JSON."),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_in_a_sentence(visit, made, name, content, said):
+    page = visit("root", f"/import/{made([]).name}")
+    put_file(page, name, content)
+    page.get_by_role("button", name="Send").click()
+    page.locator(".problem", has_text=said).wait_for()
 
 
 def test_labels_of_a_file_that_nobody_asks_for_are_said_to_be_unused(visit, made):
@@ -211,7 +265,9 @@ def test_a_large_file_shows_progress_and_can_be_stopped(visit, made):
     page.locator("p", has_text="instances sent").wait_for()
     page.get_by_role("button", name="Stop").click()
     page.get_by_role("button", name="Stop").wait_for(state="hidden")
-    assert 0 < stream.facts()["rounds"] <= 3000
+    sent = stream.facts()["rounds"] / 3000
+    assert 0.0 < sent <= 1.0
+    assert abs(page.locator("progress").evaluate("bar => bar.value") - sent) < 0.3
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="Done. 3,000 instances sent").wait_for(timeout=30_000)
     assert stream.facts()["rounds"] == 3000

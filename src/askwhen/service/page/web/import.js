@@ -4,7 +4,7 @@ import { count, el, plural, put, say } from "./dom.js";
 import { Refused, call, isPassing, may, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { Labels, look } from "./labels.js";
-import { FORMATS, formatOf, instanceOf, records } from "./readers.js";
+import { FORMATS, detect, formatOf, instanceOf, records } from "./readers.js";
 
 const BATCH = 200;
 const SMALL_BATCH = 50; // with labels, so that the model learns on the way
@@ -26,10 +26,14 @@ page(async (main) => {
     labels: new Labels(facts.settings, may("annotator")),
   };
   places.file.addEventListener("change", () => {
+    places.chosen = false;
     if (places.file.files[0]) places.format.value = formatOf(places.file.files[0].name);
+    places.known = recognise();
+  });
+  places.format.addEventListener("change", () => {
+    places.chosen = true;
     inspect();
   });
-  places.format.addEventListener("change", inspect);
   const form = el("form", { class: "card" },
     el("div", { class: "field" }, el("label", { for: "file" }, "File"), places.file),
     el("div", { class: "field" }, el("label", { for: "format" }, "Format"), places.format),
@@ -37,12 +41,21 @@ page(async (main) => {
     el("p", { class: "read" }, "A column id, or the place in the file, is the id of each instance: sending the same file again changes nothing, so that a broken import can simply be started again."),
     places.labels.element,
     el("div", { class: "row" }, places.go, places.stop), places.progress, places.said, places.wrong);
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    await places.known;
     send(places.file.files[0], places.format.value);
   });
   put(main, el("div", { class: "head" }, el("h1", {}, `Import into ${name}`)), form);
 });
+
+// The format by what is in the file, unless somebody has chosen one meanwhile.
+async function recognise() {
+  const file = places.file.files[0];
+  const format = file && (await detect(file).catch(() => null));
+  if (format && file === places.file.files[0] && !places.chosen) places.format.value = format;
+  await inspect();
+}
 
 // Look at the beginning of the file for labels; whatever is wrong with it is said when it is sent.
 async function inspect() {
@@ -55,7 +68,7 @@ async function inspect() {
 }
 
 function expected({ kind, names, text }) {
-  const rest = " Lines that have an x are taken as they are.";
+  const rest = " Lines of NDJSON that have an x are taken as they are.";
   if (kind === "text") return `The stream takes texts: the column text, or else the first text in a record.${rest}`;
   if (kind === "numbers") return `The stream takes numbers: ${names ? `the columns ${names.join(", ")}` : "all columns of numbers, in their order"}.${rest}`;
   if (kind === "hashed") return `The stream takes features by name: all columns but id.${rest}`;
@@ -75,7 +88,7 @@ async function send(file, format) {
     let batch = [];
     for await (const [record, number, label] of records(file, format, name, (size) => { read = size; })) {
       if (stopped) break;
-      const instance = instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`, labels.column.value);
+      const instance = instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`, format, labels.column.value);
       batch.push({ number, instance, label: labels.meaning(record, label) });
       if (batch.length === most) {
         await deliver(batch, sum);
@@ -84,6 +97,7 @@ async function send(file, format) {
       }
     }
     if (batch.length && !stopped) await deliver(batch, sum);
+    if (!stopped && !sum.sent && !sum.refused) throw new Error("There are no instances in the file.");
     show(sum, stopped ? read / file.size : 1);
     say(`${stopped ? "Stopped" : "Done"}. ${places.said.textContent}`);
     if (!stopped) put(places.said, `Done. ${places.said.textContent} `, el("a", { href: `/label/${encodeURIComponent(name)}` }, "Label them"));
@@ -99,7 +113,7 @@ function show(sum, share) {
   places.progress.value = Math.min(share, 1);
   put(places.said, `${plural(sum.sent, "instance")} sent, ${plural(sum.asked, "question")} opened`
     + `${sum.answered ? `, ${count(sum.answered)} answered from the file` : ""}`
-    + `${sum.again ? `, ${count(sum.again)} were there before` : ""}${sum.refused ? `, ${count(sum.refused)} refused` : ""}.`);
+    + `${sum.again ? `, ${plural(sum.again, "id was", "ids were")} there before and left alone` : ""}${sum.refused ? `, ${count(sum.refused)} refused` : ""}.`);
 }
 
 // One batch, again where that may help: ids make it count once.
@@ -118,7 +132,8 @@ async function deliver(batch, sum) {
       sum.again += line.again === true;
     }
   });
-  const asked = lines.flatMap((line, i) => (line.asked && batch[i]?.label ? [[line.question, batch[i]]] : []));
+  // What was there before may be another instance of the same id: its question is not answered from this file.
+  const asked = lines.flatMap((line, i) => (line.asked && !line.again && batch[i]?.label ? [[line.question, batch[i]]] : []));
   while (asked.length) await Promise.all(asked.splice(0, AT_ONCE).map(([question, row]) => answer(question, row, sum)));
 }
 

@@ -1,47 +1,93 @@
 // Files as records, read piece by piece, and records as instances of a stream.
 
 export const FORMATS = [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"], ["label-studio", "Label Studio JSON"], ["prodigy", "Prodigy JSONL"]];
+const LOOKED_AT = 1 << 16; // bytes at the beginning of a file that say what it is
+const PIECE = 1 << 13;
 
 export function formatOf(name) {
   const end = name.toLowerCase().split(".").at(-1);
   return { csv: "csv", tsv: "csv", parquet: "parquet", json: "label-studio", jsonl: "ndjson", ndjson: "ndjson" }[end] ?? "ndjson";
 }
 
+// The format of a file by its name, and of lines by what they are: Prodigy's have marks of their own.
+export async function detect(file) {
+  const format = formatOf(file.name);
+  if (format !== "ndjson") return format;
+  const lines = (await file.slice(0, LOOKED_AT).text()).split("\n").slice(0, 20);
+  return lines.some((line) => isProdigy(line)) ? "prodigy" : "ndjson";
+}
+
+function isProdigy(line) {
+  try {
+    const found = JSON.parse(line);
+    return "_task_hash" in found || "_input_hash" in found || (!("x" in found) && ["accept", "reject", "ignore"].includes(found.answer));
+  } catch {
+    return false; // cut off, or no object
+  }
+}
+
+// What separates the cells of a file: of the usual three, the one that its first line has most of.
+async function separator(file) {
+  if (file.name.toLowerCase().endsWith(".tsv")) return "\t";
+  const [line] = (await file.slice(0, LOOKED_AT).text()).replace(/"[^"]*"/gu, "").trimStart().split("\n");
+  const times = (sign) => line.split(sign).length;
+  return [",", ";", "\t"].reduce((best, sign) => (times(sign) > times(best) ? sign : best));
+}
+
 // Every reader gives [record, number of its line or row, its label where the format has a place for one].
 export async function* records(file, format, stream, seen = () => {}) {
-  if (format === "csv") yield* csv(pieces(file, seen), file.name.toLowerCase().endsWith(".tsv") ? "\t" : ",");
+  if (file.size === 0) throw new Error("The file is empty.");
+  if (format === "csv") yield* csv(pieces(file, seen), await separator(file));
   else if (format === "parquet") yield* lined(unpacked(file, stream, seen));
-  else if (format === "label-studio") yield* tasks(JSON.parse(await whole(file, seen)));
+  else if (format === "label-studio") yield* tasks(await whole(file), (share) => seen(share * file.size));
   else if (format === "prodigy") for await (const [record, number] of lined(pieces(file, seen))) yield [record, number, accepted(record)];
   else yield* lined(pieces(file, seen));
 }
 
+// In small pieces, each of which counts as seen once all that is in it was used.
 async function* pieces(file, seen) {
   const reader = file.stream().getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true });
+  const text = (bytes, more) => {
+    try {
+      return decoder.decode(bytes, more);
+    } catch {
+      throw new Error("The file is not in UTF-8: save it in UTF-8, and send it again.");
+    }
+  };
   for (let size = 0; ;) {
     const { done, value } = await reader.read();
     if (done) break;
-    size += value.length;
-    seen(size);
-    yield decoder.decode(value, { stream: true });
+    for (let at = 0; at < value.length; at += PIECE) {
+      const piece = value.subarray(at, at + PIECE);
+      yield text(piece, { stream: true });
+      size += piece.length;
+      seen(size);
+    }
   }
-  const rest = decoder.decode();
+  const rest = text();
   if (rest) yield rest;
 }
 
-async function whole(file, seen) {
+async function whole(file) {
   let found = "";
-  for await (const piece of pieces(file, seen)) found += piece;
-  return found;
+  for await (const piece of pieces(file, () => {})) found += piece;
+  try {
+    return JSON.parse(found);
+  } catch {
+    throw new Error("The file is no JSON.");
+  }
 }
 
 const kept = new WeakMap(); // rows of files that the service has unpacked
 
 async function* unpacked(file, stream, seen) {
   if (!kept.has(file)) kept.set(file, await rowsOf(file, stream));
-  seen(file.size);
-  yield kept.get(file);
+  const text = kept.get(file);
+  for (let at = 0; at < text.length; at += PIECE) {
+    yield text.slice(at, at + PIECE);
+    seen((file.size * Math.min(at + PIECE, text.length)) / text.length);
+  }
 }
 
 async function rowsOf(file, stream) {
@@ -73,11 +119,12 @@ function parsed(line, number) {
   }
 }
 
-function* tasks(found) {
+function* tasks(found, seen) {
   if (!Array.isArray(found)) throw new Error("A Label Studio file is an array of tasks.");
   for (const [i, task] of found.entries()) {
     const data = task !== null && typeof task === "object" && typeof task.data === "object" ? task.data : task;
     yield [task?.id === undefined ? data : { ...data, id: task.id }, i + 1, chosen(task)];
+    seen((i + 1) / found.length);
   }
 }
 
@@ -139,16 +186,22 @@ export async function* csv(parts, comma = ",") {
 
 const isNumber = (value) => (typeof value === "number" ? Number.isFinite(value) : typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)));
 
-// A record as the stream's features say, without the column of its label. Records that have an x are instances already.
-export function instanceOf(given, features, key, column = "") {
+// Lines that have an x are instances already, and rows of Parquet where it is more than a text or a number.
+const isReady = (record, format) => "x" in record && (format === "ndjson" || (format === "parquet" && typeof record.x === "object"));
+
+const OF_PRODIGY = ["meta", "_input_hash", "_task_hash", "_session_id", "_view_id", "answer", "spans", "tokens", "accept", "options", "label"];
+
+// A record as the stream's features say, without the column of its label.
+export function instanceOf(given, features, key, format, column = "") {
   const record = column && typeof given === "object" && given !== null && !Array.isArray(given) ? { ...given } : given;
   if (column) delete record[column];
   if (typeof record === "string") return { x: record, id: key };
   if (Array.isArray(record)) return { x: record, id: key };
   if (record === null || typeof record !== "object") throw new Error("A record must be an object, a text or an array.");
-  const id = String(record.id ?? record._task_hash ?? key);
-  if ("x" in record) return { ...record, id };
-  const { id: _, meta, _input_hash, _task_hash, _session_id, _view_id, answer, spans, tokens, accept, options, label, ...rest } = record;
+  const id = String(record.id ?? (format === "prodigy" ? record._task_hash : null) ?? key);
+  if (isReady(record, format)) return { ...record, id };
+  const { id: _, ...rest } = record;
+  if (format === "prodigy") OF_PRODIGY.forEach((each) => delete rest[each]);
   const fields = Object.entries(rest);
   const made = { id };
   if (features.kind === "text") {
