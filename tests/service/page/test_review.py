@@ -3,7 +3,7 @@
 import pytest
 
 import askwhen as aw
-from tests.service.page.person import asked
+from tests.service.page.person import asked, read
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -26,6 +26,7 @@ def disputed(made, server):
 
 def decide(page, key, number):
     page.wait_for_selector(f".question[data-question='{number}'] .instance")
+    assert read(page) == str(number)
     page.keyboard.press(key)
 
 
@@ -76,7 +77,7 @@ def test_corrected_answers_and_a_random_share_come_too(visit, made, server):
     asked(page)
     reviewed = []
     while page.locator(".instance").count():
-        reviewed.append(int(page.get_attribute(".question", "data-question")))
+        reviewed.append(int(read(page)))
         page.keyboard.press("1")
         page.wait_for_function(
             "before => document.querySelector('.question').dataset.question !== before", arg=str(reviewed[-1])
@@ -93,3 +94,44 @@ def test_annotators_do_not_review(visit, disputed, server):
     page = visit("ann", f"/review/{stream.name}", loud=True)
     page.get_by_text("This needs the role reviewer").first.wait_for()
     assert page.get_by_role("link", name="Review").count() == 0
+
+
+def test_a_key_pressed_twice_decides_once(visit, disputed):
+    stream = disputed()
+    page = visit("rae", f"/review/{stream.name}")
+    read(page)
+    page.keyboard.press("2")
+    page.wait_for_selector(".question[data-question='3'] .instance")
+    page.keyboard.press("2")
+    page.wait_for_timeout(200)
+    assert asked(page) == "3"
+    assert "1 decision" in page.inner_text(".tally")
+    assert stream.facts()["disputed"] == 1
+
+
+def test_the_keys_of_a_reviewer_are_behind_the_question_mark(visit, disputed):
+    page = visit("rae", f"/review/{disputed().name}")
+    read(page)
+    page.keyboard.press("?")
+    page.locator("dialog[open]", has_text="Later: it stays in the list").wait_for()
+
+
+def test_a_reviewer_is_told_what_did_not_work_and_signs_in_again(visit, disputed, client):
+    tokens = [client.send("POST", "/v1/tokens", json={"name": "gil", "roles": ["reviewer"]}) for _ in range(2)]
+    stream = disputed()
+    page = visit(None, f"/review/{stream.name}", loud=True)
+    page.get_by_label("Token").fill(tokens[0]["secret"])
+    page.keyboard.press("Enter")
+    read(page)
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Corrected").click()
+    page.locator(".question .problem", has_text="The service cannot be reached").wait_for()
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Disputed").click()
+    client.send("DELETE", f"/v1/tokens/{tokens[0]['token']}")
+    decide(page, "2", 1)
+    page.get_by_label("Token").fill(tokens[1]["secret"])
+    page.keyboard.press("Enter")
+    decide(page, "2", 1)
+    page.wait_for_selector(".question[data-question='3'] .instance")
+    assert stream.facts()["disputed"] == 1

@@ -30,7 +30,7 @@ SHARED = ("api.js", "dom.js", "shell.js")
 PARTS = {
     "home": ("settings.js",),
     "label": ("first.js", "instance.js", "keys.js", "outbox.js", "desk.js", "holds.js", "search.js", "help.js"),
-    "review": ("instance.js", "keys.js", "search.js"),
+    "review": ("instance.js", "keys.js", "search.js", "help.js"),
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js", "labels.js"),
 }

@@ -7,7 +7,7 @@ const ACTS = [["u", "Unsure: fills your place, tells the model nothing"], ["s", 
   ["z", "Undo the last answer"], ["/", "Search a label"], ["p", "Play or pause a sound"], ["?", "This window"]];
 const MOST = 200;
 
-export function help(stream, labels, changed) {
+export function help(stream, labels, changed, acts = ACTS) {
   const letters = ownLetters(stream);
   const { shown } = keymap(labels, {});
   const rows = labels.slice(0, MOST).map((label, i) => {
@@ -32,7 +32,7 @@ export function help(stream, labels, changed) {
   const box = el("dialog", { class: "help", "aria-labelledby": "help-title" },
     el("h2", { id: "help-title" }, "Keys"),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "All keys" },
-      el("dl", { class: "facts" }, ACTS.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])),
+      el("dl", { class: "facts" }, acts.map(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Label"),
         el("th", { scope: "col", class: "text" }, "Digit"), el("th", { scope: "col", class: "text" }, "Your own letter"))),
       el("tbody", {}, rows))),

@@ -1,13 +1,16 @@
 // What people said, side by side, and a reviewer who decides.
 
-import { el, percent, plural, put, say, warn } from "./dom.js";
+import { el, percent, plural, put, say } from "./dom.js";
 import { call, streamFacts, streamHere, streamPath, who } from "./api.js";
-import { page, problem, words } from "./shell.js";
+import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
 import { search } from "./search.js";
+import { help } from "./help.js";
 
+const TOO_SOON = 100; // as in label.js: a key in the first milliseconds was meant for the question before
 const MOST_BUTTONS = 30;
+const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["/", "Search a label"], ["?", "This window"]];
 const name = streamHere();
 let facts, places, keys;
 let which = "disputed";
@@ -15,15 +18,28 @@ let list = [];
 let next = null;
 let decided = 0;
 let labels = [];
+let shownAt = 0;
+let started = false;
 
-page(async (main) => {
+page(start);
+
+async function start(main) {
   facts = await streamFacts();
   places = frame();
   put(main, places.all);
   main.classList.add("labelling");
-  document.addEventListener("keydown", pressed);
+  if (labels.length) learn(labels, true);
+  if (!started) document.addEventListener("keydown", pressed);
+  started = true;
   await choose(facts.disputed ? "disputed" : facts.corrected ? "corrected" : "disputed");
-});
+}
+
+// What went wrong, beside the question, or in its place where there is none.
+function failed(error) {
+  if (error.status === 401) askAgain(start);
+  else if (list.length) put(places.last, problem(words(error)));
+  else empty(problem(words(error)));
+}
 
 function frame() {
   const share = percent(facts.settings.view.review, 0);
@@ -32,7 +48,7 @@ function frame() {
     ["sample", `Random ${share}`, "drawn from all questions, to know how good answers are"]];
   const parts = {
     tabs: el("div", { class: "tabs", role: "group", "aria-label": "Which questions" }, kinds.map(([kind, text]) =>
-      el("button", { type: "button", "data-kind": kind, onclick: () => choose(kind) }, text))),
+      el("button", { type: "button", "data-kind": kind, onclick: () => choose(kind).catch(failed) }, text))),
     why: el("p", { class: "read why" }),
     question: el("section", { class: "question", "aria-label": "Question" }),
     labels: el("div", { class: "labels", role: "group", "aria-label": "The right label" }),
@@ -43,7 +59,7 @@ function frame() {
   const act = (text, key, run) => el("button", { type: "button", class: "act", "aria-keyshortcuts": key, onclick: run }, text,
     el("kbd", { "aria-hidden": "true" }, key));
   parts.panel = el("div", { class: "panel" }, parts.labels, el("div", { class: "acts", role: "group", "aria-label": "Instead of a label" },
-    act("No label", "n", () => decide(null)), act("Later", "s", later), act("Search", "/", openSearch)), parts.last);
+    act("No label", "n", () => decide(null)), act("Later", "s", later), act("Search", "/", openSearch), act("Keys", "?", openHelp)), parts.last);
   parts.all = [el("div", { class: "head" }, el("h1", {}, `Review ${name}`), parts.tally), parts.tabs, parts.why, parts.question, parts.panel];
   return parts;
 }
@@ -66,16 +82,27 @@ async function more() {
   }
 }
 
+function idle(yes) {
+  places.panel.classList.toggle("idle", yes);
+  for (const each of places.labels.children) each.setAttribute("aria-disabled", String(yes));
+}
+
+function empty(said) {
+  delete places.question.dataset.question;
+  put(places.question, said);
+  idle(true);
+}
+
 function show() {
   const found = list[0];
-  places.panel.classList.toggle("idle", !found);
+  shownAt = performance.now();
   if (!found) {
-    delete places.question.dataset.question;
-    put(places.question, el("p", { class: "lead wait" }, "Nothing is left to review here."));
+    empty(el("p", { class: "lead wait" }, "Nothing is left to review here."));
     say("Nothing is left to review here.");
     return;
   }
   learn(found.shown.labels);
+  idle(false);
   places.question.dataset.question = found.shown.question;
   put(places.question,
     el("ul", { class: "answers", "aria-label": "What people said" },
@@ -88,8 +115,8 @@ function show() {
   say(`Question to review. People said ${said}. ${summary(found.shown)}`);
 }
 
-function learn(found) {
-  if (found.length === labels.length && found.every((each, i) => each === labels[i])) return;
+function learn(found, again = false) {
+  if (!again && found.length === labels.length && found.every((each, i) => each === labels[i])) return;
   labels = found;
   keys = keymap(labels, ownLetters(name));
   put(places.labels, labels.slice(0, MOST_BUTTONS).map((label) => el("button", { type: "button", class: "label", dir: "auto", onclick: () => decide(label) },
@@ -98,10 +125,12 @@ function learn(found) {
 
 let busy = false;
 
+const isReady = () => list.length > 0 && !busy && places.question.isConnected && performance.now() - shownAt >= TOO_SOON;
+
 // The verdict is safe when this returns, and the next question comes only then: a review must not be lost either.
 async function decide(label) {
+  if (!isReady()) return;
   const found = list[0];
-  if (!found || busy) return;
   busy = true;
   try {
     await call("POST", streamPath(name, `/questions/${found.shown.question}/review`), who({ label }));
@@ -112,28 +141,39 @@ async function decide(label) {
     await more();
     show();
   } catch (error) {
-    warn(words(error));
-    put(places.last, problem(words(error)));
+    failed(error);
   } finally {
     busy = false;
   }
 }
 
 async function later() {
-  if (!list.length || busy) return;
-  list.shift();
-  await more();
-  show();
+  if (!isReady()) return;
+  busy = true;
+  try {
+    list.shift();
+    await more();
+    show();
+  } catch (error) {
+    failed(error);
+  } finally {
+    busy = false;
+  }
 }
 
 function openSearch() {
-  if (list.length) search(labels, facts.settings.labels === "open", decide);
+  const [found] = list;
+  if (found) search(labels, facts.settings.labels === "open", (label) => found === list[0] && decide(label));
+}
+
+function openHelp() {
+  help(name, labels, () => learn(labels, true), ACTS);
 }
 
 function pressed(event) {
-  if (!isForPage(event)) return;
+  if (!isForPage(event) || !places.question.isConnected) return;
   for (const key of [keyOf(event), latinOf(event)]) {
-    const acts = { n: () => decide(null), s: later, "/": openSearch };
+    const acts = { n: () => decide(null), s: later, "/": openSearch, "?": openHelp };
     const run = Object.hasOwn(acts, key) ? acts[key] : keys?.toLabel.has(key) ? () => decide(keys.toLabel.get(key)) : null;
     if (run) {
       event.preventDefault();
