@@ -139,6 +139,34 @@ def test_open_labels_are_typed(visit, made):
     assert [label for _, _, label in answers(stream)] == ["news", "news"]
 
 
+def test_what_is_typed_comes_first_and_nothing_typed_is_no_answer(visit, made):
+    stream = made(["one", "two", "three", "four"], labels="open")
+    page = visit("ann", f"/label/{stream.name}")
+    for text in ("spammy", "spam", "Spam"):
+        read(page)
+        page.keyboard.press("/")
+        page.keyboard.press("Enter")
+        assert page.locator("dialog[open]").count() == 1
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+        all_safe(page)
+    assert [label for _, _, label in answers(stream)] == ["spammy", "spam", "spam"]
+
+
+def test_keys_that_scroll_go_to_the_long_text(visit, made):
+    stream = made(["word " * 3000, "two"])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    places = []
+    for key in ("PageDown", " ", "ArrowUp", "End", "Home"):
+        page.keyboard.press(key)
+        places.append(page.locator(".part.text").evaluate("part => part.scrollTop"))
+    assert places[0] > 0.0
+    assert places[2] < places[1] < places[3]
+    assert places[4] == 0.0
+    assert answers(stream) == []
+
+
 def test_one_thumb_is_enough(visit, made):
     stream = made([f"mail {i} " + "word " * 400 for i in range(3)])
     page = visit("ann", f"/label/{stream.name}", width=380, has_touch=True, is_mobile=True)

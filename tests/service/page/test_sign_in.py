@@ -4,7 +4,8 @@ import httpx
 import pytest
 
 import askwhen as aw
-from tests.service.page.person import asked
+from askwhen.service.page.view import View, check_view
+from tests.service.page.person import asked, prefetched, press
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -103,6 +104,27 @@ def test_places_of_images_are_addresses(client, place):
         client.create("never", view={"media": [place]})
 
 
-def test_patterns_that_would_never_end_are_refused(client):
+@pytest.mark.parametrize("pattern", ["(a+)+$", r"(\w+\s?)*:", "((a*)b)+", "(?:a{2,}|b)*", "(?<n>a?b?){9}"])
+def test_patterns_that_would_never_end_are_refused(client, pattern):
     with pytest.raises(aw.InputError, match="highlight must be a pattern without"):
-        client.create("never", view={"highlight": "(a+)+$"})
+        client.create("never", view={"highlight": pattern})
+
+
+@pytest.mark.parametrize("pattern", ["(a+)?b+", r"\(a+\)+", "[(a+)]+", "(?:ab)+", "(?=a+)b*", r"free|win|\d+ %"])
+def test_patterns_that_end_are_taken(pattern):
+    check_view(View(highlight=pattern))
+
+
+def test_signing_out_with_answers_that_are_not_sent_asks_first(visit, made):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+    page.route("**/answer", lambda route: route.abort())
+    press(page, "1")
+    page.get_by_text("1 answer not sent yet").first.wait_for()
+    said = []
+    page.once("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_timeout(200)
+    assert "1 answer is not sent yet." in said[0]
+    assert page.context.cookies() != []

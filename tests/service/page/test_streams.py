@@ -76,6 +76,10 @@ def test_a_form_says_what_is_wrong(visit):
     page.get_by_label("Name", exact=True).fill("a b")
     page.get_by_role("button", name="Make the stream").click()
     page.locator(".problem", has_text="Name must be 1 to 100 letters").wait_for()
+    page.get_by_text("How instances are shown").click()
+    page.get_by_label("Highlight").fill("(a")
+    page.get_by_role("button", name="Make the stream").click()
+    page.locator(".problem", has_text="Highlight is no pattern that a browser knows").wait_for()
 
 
 def test_a_stream_is_renamed_paused_and_archived(visit, made, client):

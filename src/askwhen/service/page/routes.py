@@ -27,10 +27,12 @@ TITLES = {
     "tokens": "Tokens",
 }
 SHARED = ("api.js", "dom.js", "shell.js")
+ASKING = ("instance.js", "keys.js", "scroll.js", "search.js", "help.js")
 PARTS = {
     "home": ("settings.js",),
-    "label": ("first.js", "instance.js", "keys.js", "outbox.js", "desk.js", "holds.js", "search.js", "help.js"),
-    "review": ("instance.js", "keys.js", "search.js", "help.js"),
+    "label": ("first.js", "outbox.js", "desk.js", "holds.js", *ASKING),
+    "review": ASKING,
+    "form": ("instance.js",),
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js", "labels.js"),
 }

@@ -11,8 +11,8 @@ import msgspec
 from ...errors import InputError
 
 MOST_PLACES, LONGEST = 50, 500
-_NESTED = re.compile(r"[+*}]\??\)[+*{]")
-"""What takes a browser for ever on a text that was made for it, as (a+)+ does."""
+_SIGNS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|:|<\w+>)|.", re.DOTALL)
+"""The signs of a pattern: what is escaped, a class, the beginning of a group, or one character."""
 
 
 class View(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -36,8 +36,9 @@ def check_view(view: View) -> None:
     """Refuse a view that cannot be meant, in one sentence."""
     if len(view.highlight) > LONGEST:
         raise InputError.about("stream", "highlight", f"a pattern of at most {LONGEST} characters", view.highlight[:50])
-    if _NESTED.search(view.highlight):
-        raise InputError.about("stream", "highlight", "a pattern without + or * around a + or *", view.highlight)
+    if _repeats_repeated(view.highlight):
+        expected = "a pattern without +, * or {} after a group that has one of them or ? in it"
+        raise InputError.about("stream", "highlight", expected, view.highlight)
     if not 0.0 <= view.review <= 1.0:
         raise InputError.about("stream", "review", "a share between 0 and 1", view.review)
     if len(view.media) > MOST_PLACES:
@@ -46,6 +47,20 @@ def check_view(view: View) -> None:
         if source_of(place) is None:
             expected = "addresses such as https://images.example.org/mails/, without spaces, quotes, ? and #"
             raise InputError.about("stream", "media", expected, place[:200])
+
+
+def _repeats_repeated(pattern: str) -> bool:
+    """Whether a pattern may take a browser for ever on a text that was made for it, as (a+)+ and (a+b?)* do."""
+    groups, closed = [False], False
+    for sign in _SIGNS.findall(pattern):
+        if sign in ("+", "*", "{") and closed:
+            return True
+        closed = sign == ")" and len(groups) > 1 and groups.pop()
+        if sign.startswith("("):
+            groups.append(False)
+        elif closed or sign in ("+", "*", "{", "?"):
+            groups[-1] = True
+    return False
 
 
 def source_of(place: str) -> str | None:

@@ -3,6 +3,7 @@
 import { el, put } from "./dom.js";
 import { call, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
+import { FLAGS } from "./instance.js";
 
 const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers", "Numbers", "an array, or an object with a number for each name"],
   ["hashed", "Features by name", "an object of numbers, words and truth values, each a feature by its name"],
@@ -29,6 +30,7 @@ page(async (main) => {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {
+      checkPattern(form.elements.highlight.value);
       const made = await call("POST", "/v1/streams", read(form));
       location.assign(`/import/${encodeURIComponent(made.name)}`);
     } catch (error) {
@@ -147,6 +149,15 @@ export function read(form) {
   if (Number(given("review")) !== 0.1) view.review = Number(given("review"));
   if (Object.keys(view).length) settings.view = view;
   return { name: given("name").trim(), settings };
+}
+
+// A pattern is one of JavaScript's: the service cannot say whether it is one.
+function checkPattern(pattern) {
+  try {
+    new RegExp(pattern, FLAGS);
+  } catch (error) {
+    throw new Error(`Highlight is no pattern that a browser knows: ${error.message}.`);
+  }
 }
 
 function asCall(body) {

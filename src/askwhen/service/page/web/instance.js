@@ -56,11 +56,13 @@ function scrolling(tag, kind, name, children, direction) {
   return el(tag, { class: `part ${kind}`, dir: direction, tabindex: 0, role: "region", "aria-label": name }, children);
 }
 
+export const FLAGS = "giu"; // of patterns that highlight
+
 export function marked(text, pattern) {
   if (!pattern || text.length > LONGEST_MARKED) return [text];
   let found;
   try {
-    found = new RegExp(pattern, "giu");
+    found = new RegExp(pattern, FLAGS);
   } catch {
     return [text];
   }

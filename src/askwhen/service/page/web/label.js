@@ -8,6 +8,7 @@ import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
 import { Outbox, inWords } from "./outbox.js";
 import { Desk } from "./desk.js";
 import { first } from "./first.js";
+import { scrolled } from "./scroll.js";
 import { search } from "./search.js";
 import { help } from "./help.js";
 
@@ -299,7 +300,7 @@ function sayFailed(error) {
 // Keys.
 
 function pressed(event) {
-  if (!isForPage(event) || !places.question.isConnected) return;
+  if (!places.question.isConnected || scrolled(event, places.question) || !isForPage(event)) return;
   const run = meaning(keyOf(event)) ?? meaning(latinOf(event));
   if (!run) return;
   event.preventDefault();

@@ -45,6 +45,11 @@ async function stored() {
   return [...kept, ...inMemory.values()].sort((a, b) => a.at - b.at || a.order - b.order);
 }
 
+// How many answers of somebody wait in this browser.
+export async function unsent(name) {
+  return (await stored()).filter((entry) => entry.who === name && !entry.refused).length;
+}
+
 let order = 0;
 
 export class Outbox {

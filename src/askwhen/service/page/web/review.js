@@ -5,6 +5,7 @@ import { call, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
+import { scrolled } from "./scroll.js";
 import { search } from "./search.js";
 import { help } from "./help.js";
 
@@ -171,7 +172,7 @@ function openHelp() {
 }
 
 function pressed(event) {
-  if (!isForPage(event) || !places.question.isConnected) return;
+  if (!places.question.isConnected || scrolled(event, places.question) || !isForPage(event)) return;
   for (const key of [keyOf(event), latinOf(event)]) {
     const acts = { n: () => decide(null), s: later, "/": openSearch, "?": openHelp };
     const run = Object.hasOwn(acts, key) ? acts[key] : keys?.toLabel.has(key) ? () => decide(keys.toLabel.get(key)) : null;

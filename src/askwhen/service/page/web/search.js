@@ -6,14 +6,17 @@ const MOST = 50;
 
 export function found(labels, text) {
   const wanted = text.trim().toLocaleLowerCase();
-  const starts = labels.filter((label) => label.toLocaleLowerCase().startsWith(wanted));
-  const holds = labels.filter((label) => !starts.includes(label) && label.toLocaleLowerCase().includes(wanted));
-  return [...starts, ...holds].slice(0, MOST);
+  const rank = (label) => {
+    const small = label.toLocaleLowerCase();
+    return label === text.trim() ? 0 : small === wanted ? 1 : small.startsWith(wanted) ? 2 : small.includes(wanted) ? 3 : 4;
+  };
+  const ranks = labels.map((label) => [rank(label), label]).filter(([each]) => each < 4);
+  return ranks.sort((a, b) => a[0] - b[0]).map(([, label]) => label).slice(0, MOST);
 }
 
 export function search(labels, open, chosen) {
   let listed = [];
-  let at = 0;
+  let at = -1; // none, until something is typed or an arrow is pressed
   const field = el("input", {
     id: "search", type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "found", autocomplete: "off",
     "aria-autocomplete": "list", spellcheck: "false", dir: "auto",
@@ -33,28 +36,31 @@ export function search(labels, open, chosen) {
   function show() {
     const text = field.value.trim();
     listed = found(labels, text);
-    if (open && text && !labels.includes(text)) listed.push(text);
-    at = Math.min(at, Math.max(listed.length - 1, 0));
+    if (open && text && !labels.includes(text)) {
+      const same = listed.length && listed[0].toLocaleLowerCase() === text.toLocaleLowerCase();
+      listed.splice(same ? 1 : 0, 0, text);
+    }
+    at = Math.min(at, listed.length - 1);
     put(list, listed.map((label, i) => el("li", {
       id: `found-${i}`, role: "option", "aria-selected": String(i === at), dir: "auto", onclick: () => take(label),
     }, label, !labels.includes(label) && el("span", { class: "tag" }, "new"))));
     put(none, listed.length ? "" : "No label has this in it.");
     list.hidden = !listed.length;
-    if (listed.length) field.setAttribute("aria-activedescendant", `found-${at}`);
+    if (at >= 0) field.setAttribute("aria-activedescendant", `found-${at}`);
     else field.removeAttribute("aria-activedescendant");
     list.children[at]?.scrollIntoView({ block: "nearest" });
   }
 
-  field.addEventListener("input", () => { at = 0; show(); });
+  field.addEventListener("input", () => { at = field.value.trim() ? 0 : -1; show(); });
   field.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
-      at = (at + (event.key === "ArrowDown" ? 1 : listed.length - 1)) % Math.max(listed.length, 1);
+      at = event.key === "ArrowDown" ? (at + 1) % Math.max(listed.length, 1) : (at <= 0 ? listed.length : at) - 1;
       show();
-    } else if (event.key === "Enter" && listed.length) {
+    } else if (event.key === "Enter") {
       event.preventDefault();
-      take(listed[at]);
+      if (at >= 0) take(listed[at]);
     }
   });
   box.addEventListener("close", () => box.remove());

@@ -40,6 +40,10 @@ function bar() {
 }
 
 async function leave() {
+  const { unsent } = await import("./outbox.js");
+  const waiting = await unsent(session.name);
+  const [some, they] = waiting === 1 ? ["1 answer is", "It stays"] : [`${waiting} answers are`, "They stay"];
+  if (waiting && !confirm(`${some} not sent yet. ${they} in this browser, and can be sent only after you sign in here again. Sign out now?`)) return;
   await signOut();
   location.assign("/");
 }
