@@ -1,5 +1,7 @@
 """Every page for everybody: axe-core finds nothing, and finds what a page broken on purpose has."""
 
+import re
+
 import numpy as np
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -77,6 +79,13 @@ def violations(page):
     return [(each["id"], [node["html"][:200] for node in each["nodes"][:3]]) for each in found["violations"]]
 
 
+def luminance(colour):
+    """How bright a colour such as rgb(17, 20, 23) is, as the guidelines on contrast have it."""
+    parts = [int(part) / 255.0 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def check_fits(page, width):
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -151,3 +160,17 @@ def test_less_motion_where_somebody_asked_for_it(visit, shown):
         return parseFloat(s.transitionDuration) > 0 || s.animationName !== 'none'; }).length"""
     )
     assert moving == 0
+
+
+def test_axe_finds_nothing_while_no_question_waits(visit, made):
+    page = visit("ann", f"/label/{made([]).name}")
+    page.get_by_text("No question is waiting").first.wait_for()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []
+        soft, behind = page.evaluate(
+            """() => [getComputedStyle(document.querySelector('.label')).color,
+            getComputedStyle(document.body).backgroundColor]"""
+        )
+        light, dark = sorted(map(luminance, (soft, behind)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
