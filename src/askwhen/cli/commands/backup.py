@@ -38,7 +38,9 @@ def backup(out: Out, file: str, db: str) -> None:
 @click.argument("file")
 @DB
 def restore(out: Out, file: str, db: str) -> None:
-    """Put the backup FILE into a new database, SQLite or PostgreSQL, whichever it came from.
+    """Put the backup FILE into a new database.
+
+    SQLite or PostgreSQL, whichever it came from.
 
     The checksum is looked at first; a database that has streams is refused, and all is written or nothing.
 
@@ -54,7 +56,9 @@ def restore(out: Out, file: str, db: str) -> None:
 @click.argument("source")
 @click.argument("target")
 def migrate_db(out: Out, source: str, target: str) -> None:
-    """Copy a service from SOURCE to TARGET: from SQLite to PostgreSQL, or back.
+    """Copy a service into another database.
+
+    From SQLite to PostgreSQL, or back: SOURCE and TARGET are files or addresses.
 
     Stop the service first: what comes after the moment of the copy is not in it.
 
