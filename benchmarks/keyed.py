@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -122,7 +124,8 @@ def loop(folder: Path, keys: int = 10_000, events: int = 200_000) -> None:
     play(second)
     plain = len(second) / (time.process_time() - started)
     samplers.clear()
-    print(f"plain loop at {keys:,} keys: {plain:,.0f} events/s")
+    print(f"\nA plain loop over {keys:,} samplers in memory, and the worker of a partition with its store\n")
+    print("| log | events in a commit | loop, events/s | worker | of the loop |\n|---|---:|---:|---:|---:|")
     for name, write in (("parquet", write_parquet), ("ndjson", write_lines)):
         for batch in (20_000, BATCH):
             part = folder / f"{name}-{batch}"
@@ -133,14 +136,19 @@ def loop(folder: Path, keys: int = 10_000, events: int = 200_000) -> None:
                 pass
             write(part / f"2.{name}", second)
             rate = to_its_end(worker)
-            print(
-                f"  worker, {name}, {batch:,} events in a commit: {rate:,.0f} events/s, {rate / plain:.2f} of the loop"
-            )
+            print(f"| {name} | {batch:,} | {plain:,.0f} | {rate:,.0f} | {rate / plain:.2f} |", flush=True)
             shutil.rmtree(part)
 
 
 def workers(folder: Path, events: int = 200_000) -> None:
-    """One process and two, with a file for each of four partitions."""
+    """One process and two, with a file for each of four partitions, beside two that only count.
+
+    All by the clock, and the processor's seconds of all processes; those that count are of no use but to say what a
+    second process gets from this machine at that moment.
+    """
+    print("\nOne process and two, with a file for each of four partitions\n")
+    print("| keys | skew | one, events/s | two | two to one | two that count, to one | seconds of one | of two |")
+    print("|---:|---|---:|---:|---:|---:|---:|---:|")
     for keys, skew in ((4_000, "uniform"), (4_000, "zipf"), (100_000, "uniform")):
         _workers(folder / f"{keys}-{skew}", keys, skew, events)
 
@@ -153,18 +161,37 @@ def _workers(folder: Path, keys: int, skew: str, events: int) -> None:
     source.mkdir(parents=True)
     for number, part in enumerate(parts):
         write_parquet(source / f"part-{number}.parquet", part)
-    names, best = [f"part-{number}" for number in range(4)], {1: 0.0, 2: 0.0}
-    for trial, number in itertools.product(range(3), (1, 2)):
-        job = Job(str(source), str(folder / f"with-{number}-{trial}"), None, KIND.written(), 40_000, 10_000, False)
-        moments: list[tuple[float, int]] = []
-        processes.run(job, names, number, partial(_note, moments))
-        # Between the first commits and the last, so that neither imports nor the making of samplers counts.
-        first, last = moments[len(moments) // 4], moments[-1]
-        best[number] = max(best[number], (last[1] - first[1]) / (last[0] - first[0]))
+    names = [f"part-{number}" for number in range(4)]
+    found: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
+    counted: list[float] = []
+    for trial in range(3):
+        counted.append(counting(2) / counting(1))
+        for number in (1, 2):
+            store = folder / f"with-{number}-{trial}"
+            job = Job(str(source), str(store), None, KIND.written(), 40_000, 10_000, False)
+            moments: list[tuple[float, int]] = []
+            before = os.times()
+            processes.run(job, names, number, partial(_note, moments))
+            after = os.times()
+            # Between the first commits and the last, so that imports do not count.
+            first, last = moments[len(moments) // 4], moments[-1]
+            seconds = after.children_user + after.children_system - before.children_user - before.children_system
+            found[number].append(((last[1] - first[1]) / (last[0] - first[0]), seconds))
+            shutil.rmtree(store)
+    one, two = (max(rate for rate, _ in found[number]) for number in (1, 2))
+    cost = [float(np.median([seconds for _, seconds in found[number]])) for number in (1, 2)]
     print(
-        f"{keys:,} keys, {skew}: one process {best[1]:,.0f} events/s, two {best[2]:,.0f}, "
-        f"{best[2] / best[1]:.2f} times one"
+        f"| {keys:,} | {skew} | {one:,.0f} | {two:,.0f} | {two / one:.2f} | {max(counted):.2f} "
+        f"| {cost[0]:.1f} | {cost[1]:.1f} |",
+        flush=True,
     )
+
+
+def counting(number: int, seconds: float = 2.0) -> float:
+    """How far so many processes count together in this time, with nothing but a processor."""
+    code = f"import time\nend, n = time.time() + {seconds}, 0\nwhile time.time() < end: n += 1\nprint(n)"
+    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(number)]
+    return float(sum(int(each.communicate()[0]) for each in running))
 
 
 def _note(moments: list[tuple[float, int]], done: int, _last: str) -> None:
@@ -241,7 +268,9 @@ def simulated(who: np.ndarray, cache: int, batch: int, before: np.ndarray) -> tu
 def keys(folder: Path, most: int = 100_000, events: int = 200_000) -> dict[str, list[dict[str, float]]]:
     """Events per second against keys, skew and cache, for each kind of sampler."""
     found: dict[str, list[dict[str, float]]] = {name: [] for name in KINDS}
-    print("kind            keys  skew      cache  events/s  bytes/key  on disk  read/event  written/event")
+    print("\nEvents a second and bytes a key\n")
+    print("| sampler | keys | skew | cache | events/s | bytes a key | of the file | read an event | written an event |")
+    print("|---|---:|---|---:|---:|---:|---:|---:|---:|")
     settings = [("uniform", 10_000), ("zipf", 10_000), ("uniform", 1_000), ("zipf", 1_000)]
     for name, number in itertools.product(KINDS, (1_000, 10_000, 100_000, 1_000_000)):
         if number > (most if name == "perceptron" else most // 10):  # a million of the default take 45 GB
@@ -249,38 +278,39 @@ def keys(folder: Path, most: int = 100_000, events: int = 200_000) -> dict[str, 
         for skew, cache in settings if name == "perceptron" and number < 1_000_000 else settings[:2]:
             each = measured(folder, name, number, skew, cache, events if name == "perceptron" else events // 4)
             found[name].append(each)
-            sizes = f"{each['rate']:9,.0f} {each['bytes']:10,.0f} {each['disk']:8,.0f}"
-            shown = f"{sizes} {each['missed']:11.2f} {each['stored']:14.2f}"
-            print(f"{name:10} {number:9,}  {skew:8} {cache:6,} {shown}", flush=True)
+            figures = "{rate:,.0f} | {bytes:,.0f} | {disk:,.0f} | {missed:.2f} | {stored:.2f}".format(**each)
+            print(f"| {name} | {number:,} | {skew} | {cache:,} | {figures} |", flush=True)
     return found
 
 
-def model(found: list[dict[str, float]], workers: int = 1_000, keys: int = 10**9) -> None:
+def model(found: dict[str, list[dict[str, float]]], workers: int = 1_000, keys: int = 10**9) -> None:
     """A fit of seconds per event = play + read * missed + write * stored, and what follows for more keys and workers.
 
     Assumed: events are spread over workers by a hash of the key; each has a core, a disk and a store of its own, so
     that costs are those of its share of the keys; an index grows by a level for every hundredfold, which the fit
     cannot see; the store of a share is in the page cache, or every read costs one more read of a disk (``disk``).
     """
-    A = np.array([[1.0, each["missed"], each["stored"]] for each in found])
-    rates = np.array([each["rate"] for each in found])
-    costs, _ = nnls(A * rates[:, None], np.ones(len(rates)))  # the smallest relative errors
-    errors = A @ costs * rates - 1.0
-    print("microseconds: play {:.1f}, read {:.1f}, write {:.1f}".format(*(1e6 * costs)), end="")
-    print(f"; the fit is off by {100 * abs(errors).mean():.0f} % on average, {100 * abs(errors).max():.0f} at most")
+    print("\nMicroseconds of an event, fitted\n")
+    print("| sampler | play | read | write | off on average | at most |\n|---|---:|---:|---:|---:|---:|")
+    fits: dict[str, np.ndarray] = {}
+    for name, rows in found.items():
+        A = np.array([[1.0, each["missed"], each["stored"]] for each in rows])
+        rates = np.array([each["rate"] for each in rows])
+        fits[name], _ = nnls(A * rates[:, None], np.ones(len(rates)))  # the smallest relative errors
+        errors = 100 * abs(A @ fits[name] * rates - 1.0)
+        figures = " | ".join(f"{1e6 * cost:.1f}" for cost in fits[name])
+        print(f"| {name} | {figures} | {errors.mean():.0f} % | {errors.max():.0f} % |")
     share, cache, disk = keys // workers, 10_000, 100e-6
-    size = found[-1]["disk"]
-    for skew in ("uniform", "zipf"):
+    print(f"\n{keys:,} keys on {workers:,} workers, by the model\n")
+    print("| sampler | skew | each, events/s | all | each, where a read waits for a disk | GB of store each |")
+    print("|---|---|---:|---:|---:|---:|")
+    for (name, costs), skew in itertools.product(fits.items(), ("uniform", "zipf")):
         missed, stored = simulated(drawn(share, 500_000, skew), cache, BATCH, np.arange(share)[::-1])
         one = costs @ [1.0, missed, stored]
         harmonic = np.log(keys) + np.euler_gamma
         largest = max(1.0 / workers, 1.0 / harmonic if skew == "zipf" else 0.0)  # of all events, the busiest worker's
-        print(
-            f"{keys:,} keys, {workers:,} workers, {skew}: {1 / one:,.0f} events/s each, "
-            f"{1 / (one * largest):,.0f} in all;"
-        )
-        slow = one + missed * disk
-        print(f"  with stores that are not in memory {1 / slow:,.0f} each; {share * size / 1e9:.1f} GB of store each")
+        slow, size = one + missed * disk, share * found[name][-1]["disk"] / 1e9
+        print(f"| {name} | {skew} | {1 / one:,.0f} | {1 / (one * largest):,.0f} | {1 / slow:,.0f} | {size:.1f} |")
 
 
 PARTS: dict[str, Callable[..., Any]] = {"loop": loop, "workers": workers, "keys": keys, "model": model}
@@ -297,9 +327,7 @@ def main() -> None:
         if {"keys", "model"} & set(wanted):
             found = keys(folder, most)
             if "model" in wanted:
-                for name, rows in found.items():
-                    print(name)
-                    model(rows)
+                model(found)
     finally:
         shutil.rmtree(folder)
 

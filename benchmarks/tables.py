@@ -99,7 +99,7 @@ def written(text: str, data: Path) -> str:
 
 def pages() -> list[Path]:
     """The pages with tables from files."""
-    return [page for page in sorted(PAGES.rglob("*.md")) if "<!-- table:" in page.read_text()]
+    return [page for page in sorted(PAGES.parent.rglob("*.md")) if "<!-- table:" in page.read_text()]
 
 
 def main() -> None:

@@ -17,7 +17,8 @@ def address():
     folder = tempfile.mkdtemp(prefix="ray-", dir="/tmp")  # a short path, since sockets are in it
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # before Ray is imported, so that it ends first
     os.environ["RAY_TMPDIR"] = folder
-    os.environ["PYTHONPATH"] = str(pathlib.Path(__file__).parents[1])  # workers find what tests send them
+    paths = [str(pathlib.Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))  # workers find what tests send them
     return join("local").get_runtime_context().gcs_address
 
 

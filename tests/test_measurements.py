@@ -117,7 +117,9 @@ def test_the_summary_quotes_what_the_files_hold(cell):
 
 
 def test_every_file_is_shown_somewhere():
-    shown = {name for page in PAGES.glob("*.md") for name in re.findall(r"<!-- table: ([\w-]+):", page.read_text())}
+    shown = {
+        name for page in PAGES.parent.rglob("*.md") for name in re.findall(r"<!-- table: ([\w-]+):", page.read_text())
+    }
     assert {path.stem for path in FILES} == shown
 
 

@@ -16,8 +16,6 @@ from tests.keyed.killing import assert_as_played
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import make
 
-pytestmark = pytest.mark.xdist_group("keyed")
-
 
 def reader(folder, name, sparse=False):
     return FolderLog(str(folder)).reader(name, Kind.of(make(7), 5, sparse))
@@ -86,3 +84,23 @@ def test_what_is_gone_or_is_no_table_is_one_sentence(tmp_path):
     pyarrow.parquet.write_table(pa.table({"x": [1]}), tmp_path / "r.parquet")
     with pytest.raises(InputError, match="r.parquet has no column key"):
         reader(tmp_path, "r").read("", 10)
+
+
+def test_a_file_that_was_cut_off_or_replaced_is_refused_and_nothing_changes(tmp_path):
+    make_log(tmp_path / "log", make, events=60, partitions=1)
+    file = tmp_path / "log" / "part-0.ndjson"
+    before, whole = aw.keyed.run(str(tmp_path / "log"), "store", make(7)).counts, file.read_bytes()
+    half = whole[: whole.index(b"\n", len(whole) // 2) + 1]
+    for content, sentence in (
+        (half, f"has {len(half)} bytes and was read up to {len(whole)}: it was cut off or replaced"),
+        (b"\n" + whole, f"no line of .* ends at {len(whole)}, up to which it was read: it was replaced"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=sentence):
+            aw.keyed.run(str(tmp_path / "log"), "store", make(7))
+    file.write_bytes(whole)
+    assert before == aw.keyed.run(str(tmp_path / "log"), "store", make(7)).counts
+    as_table(file, tmp_path / "q.parquet")
+    reader(tmp_path, "q").read("q.parquet:3", 10)
+    with pytest.raises(InputError, match=r"q.parquet has \d+ rows and was read up to 1000: it was cut off or replaced"):
+        reader(tmp_path, "q").read("q.parquet:1000", 10)

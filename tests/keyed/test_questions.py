@@ -149,7 +149,8 @@ def test_answers_come_while_a_log_is_followed_and_the_service_may_be_away(tmp_pa
     out = str(tmp_path / "out")
     code = f"aw.keyed.run('log', 'store', make(7), out={out!r}, questions={stream!r}, follow=True)"
     code = f"import askwhen as aw\nfrom tests.keyed.test_processes import make\n{code}"
-    where = os.environ | {"PYTHONPATH": str(pathlib.Path(__file__).parents[2])}
+    paths = [str(pathlib.Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
+    where = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
     following = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=where)
     try:
         wait_for(lambda: facts_of(tmp_path / "store", names) == 40)

@@ -122,8 +122,13 @@ def test_a_store_of_another_kind_is_refused(tmp_path):
     make_log(tmp_path / "log", make, events=20)
     store = SqliteStore(str(tmp_path / "store"))
     play_all(tmp_path / "log", store, Kind.of(make(7), None, False), 10, 10)
-    with pytest.raises(StoreError, match="another kind, or with another seed"):
-        play_all(tmp_path / "log", store, Kind.of(make(8), None, False), 10, 10)
+    other = aw.Sampler(aw.Perceptron(), aw.MarginRule(0.25), seed=7)
+    for wrong, differs in (
+        (make(8), "seed 7 there and 8 here"),
+        (other, r"rule \['MarginRule', .*0.5}\] there and \['MarginRule', .*0.25}\] here"),
+    ):
+        with pytest.raises(StoreError, match=f"of another kind, or with another seed: {differs}[.]$"):
+            play_all(tmp_path / "log", store, Kind.of(wrong, None, False), 10, 10)
 
 
 def test_what_is_no_event_is_refused_in_its_place_and_the_stream_goes_on(tmp_path):

@@ -77,7 +77,7 @@ from .state_arrays import copy_state, writeable
 from .tally import Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
 
 _CHUNK = 1 << 16
-_AHEAD = 256  # coins drawn at once
+_AHEAD = 256  # coins drawn at once, at most
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
 _NOBODY = np.zeros(0, np.bool_)
@@ -147,6 +147,7 @@ class Engine:
         self.seed = seed
         self._coins = np.random.Generator(np.random.PCG64(seed))
         self._drawn: list[float] = []
+        self._ahead = 2
         self.randomness = self._coins.spawn(1)[0]
         self.regression = bool(parts.learner.regression)
         self.has_uncertainty = bool(parts.learner.has_uncertainty)
@@ -214,11 +215,19 @@ class Engine:
         if self._drawn:
             self._coins.bit_generator.advance(-len(self._drawn))  # type: ignore[attr-defined]
             self._drawn.clear()
+        self._ahead = 2
         return self._coins
 
+    def set_coins(self, state: dict[str, Any]) -> None:
+        """Toss the coins that follow this state of their generator."""
+        self._drawn.clear()
+        self._ahead = 2
+        self._coins.bit_generator.state = state
+
     def _draw(self) -> float:
-        """The next coin, and some more ahead: one by one they cost as much as half a round."""
-        self._drawn.extend(self._coins.random(_AHEAD)[::-1].tolist())
+        """The next coin, and ever more ahead: one by one they cost as much as half a round."""
+        self._ahead = min(2 * self._ahead, _AHEAD)
+        self._drawn.extend(self._coins.random(self._ahead)[::-1].tolist())
         return self._drawn.pop()
 
     @property

@@ -1,6 +1,8 @@
 """The samplers of the keys that came last, in memory; all others are in the store.
 
-The events of a commit are played key by key, so that each of its samplers is fetched once, and stored while it is near.
+They are kept as the bytes that are stored, a fiftieth of what they take when they play: a commit is played key by key,
+so that one slot, which stays near the processor, serves all of them. A sampler that is in no slot, such as one that has
+grown, takes a millisecond to make from its bytes, and is kept as it is.
 """
 
 from __future__ import annotations
@@ -14,37 +16,47 @@ _AT_ONCE = 500
 
 
 class Cache:
-    """At most ``most`` samplers, and those that are at hand; the one that was used longest ago makes room.
-
-    Whoever changes a sampler takes it as bytes before asking for the next: one that makes room is not looked at again.
-    """
+    """At most ``most`` samplers, and the one that plays; the one that was used longest ago makes room."""
 
     def __init__(self, slots: Slots, load: Load, most: int) -> None:
         self._slots, self._load, self._most = slots, load, most
-        self._held: dict[str, Held] = {}
+        self._kept: dict[str, bytes | Held] = {}
+        self._playing: Held | None = None
+        self._left: bytes | Held | None = None
 
     def visit(self, keys: list[str]) -> Iterator[tuple[str, Held]]:
-        """The sampler of each of these keys, a new one where there was none; what is not in memory is read together."""
-        held = self._held
+        """The sampler of each of these keys, a new one where there was none; what is not in memory is read together.
+
+        Whoever changes a sampler takes it out before asking for the next, which plays in the same slot.
+        """
+        kept, slots = self._kept, self._slots
         for first in range(0, len(keys), _AT_ONCE):
-            here = [(key, held.pop(key, None)) for key in keys[first : first + _AT_ONCE]]
+            here = [(key, kept.pop(key, None)) for key in keys[first : first + _AT_ONCE]]
             missing = [key for key, found in here if found is None]
             read = self._load(missing) if missing else {}
             for key, found in here:
-                entering = self._entering(key, read.get(key)) if found is None else found
-                held[key] = entering
-                yield key, entering
+                self._left = found or read.get(key)
+                self._playing = self._entering(key, self._left)
+                yield key, self._playing
+                if self._playing is not None:
+                    slots.give_back(self._playing)
+                if self._left is not None:
+                    kept[key] = self._left
+                    if len(kept) > self._most:
+                        del kept[next(iter(kept))]
 
     def renewed(self, key: str) -> Held:
         """A new sampler for a key that was refused its first instance, and is left without states."""
-        self._held[key] = self._slots.fresh(key)
-        return self._held[key]
+        self._playing = self._slots.fresh(key)
+        return self._playing
 
-    def stored(self, held: Held) -> bytes:
-        """A sampler as bytes."""
-        return self._slots.stored(held)
+    def taken_out(self, held: Held) -> bytes:
+        """The sampler that plays, as bytes; it plays no more."""
+        content = self._slots.taken_out(held)
+        self._playing, self._left = None, content if held.is_in_slot else held
+        return content
 
-    def _entering(self, key: str, stored: bytes | None) -> Held:
-        if len(self._held) >= self._most:
-            self._slots.give_back(self._held.pop(next(iter(self._held))))
-        return self._slots.fresh(key) if stored is None else self._slots.restored(key, stored)
+    def _entering(self, key: str, found: bytes | Held | None) -> Held:
+        if found is None:
+            return self._slots.fresh(key)
+        return self._slots.restored(key, found) if isinstance(found, bytes) else found

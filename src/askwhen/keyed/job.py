@@ -48,7 +48,7 @@ def open_log(address: str) -> Any:
         from .logs.redis_streams import RedisLog
 
         return RedisLog(address)
-    return FolderLog(address)
+    return FolderLog(_folder(address))
 
 
 def open_sink(address: str) -> Any:
@@ -57,7 +57,13 @@ def open_sink(address: str) -> Any:
         from .logs.redis_streams import RedisSink
 
         return RedisSink(address)
-    return FolderSink(address)
+    return FolderSink(_folder(address))
+
+
+def _folder(address: str) -> str:
+    if "://" in address:
+        raise InputError(f"a log is a folder or redis://..., got {address!r}.", owner="keyed")
+    return address
 
 
 def open_store(address: str) -> Any:

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..sampler import Sampler
 from ..validation import check_count, check_flag
 from . import processes
-from .job import Job, open_log, open_store, total, work
+from .job import Job, open_log, open_sink, open_store, total, work
 from .kind import Kind
 from .processes import Watch
 from .seeds import partition_of
@@ -115,6 +115,8 @@ def run(
     job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow), questions, token)
     log = open_log(source)
     partitions = log.partitions()
+    if out is not None:
+        open_sink(out).close()  # what cannot be an output log is refused before anything is claimed
     with _answers(job, kind, log):
         deaths = _place(job, partitions, int(workers), cluster, watch)
     return Played(total(job, partitions), partitions, deaths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 
 
 def seed_of(seed: int, key: str) -> int:
@@ -15,8 +16,12 @@ def seed_of(seed: int, key: str) -> int:
     key : str
         The key.
     """
-    lock = hashlib.sha256(b"%d" % seed).digest()
-    return int.from_bytes(hashlib.blake2b(key.encode(), key=lock, digest_size=8).digest(), "little")
+    return int.from_bytes(hashlib.blake2b(key.encode(), key=_lock(seed), digest_size=8).digest(), "little")
+
+
+@cache
+def _lock(seed: int) -> bytes:
+    return hashlib.sha256(b"%d" % seed).digest()
 
 
 def partition_of(key: str, partitions: int) -> int:

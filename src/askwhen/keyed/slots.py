@@ -27,7 +27,7 @@ from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
 from .kind import Kind
 from .seeds import seed_of
-from .words import complete, spread, squeeze
+from .words import complete, spread, squeeze, wipe
 
 _SNAPSHOT, _SLOT = b"S", b"W"
 _LEAD = struct.Struct("<1s4q64sIII")
@@ -83,10 +83,12 @@ class Slots:
             self._fresh = one.words.copy()
             self._alike = bool((one.words == other.words).all())
             self._out = np.empty(len(self._fresh) * 3 // 2 + 2, np.int64)
+            self._squeezed = 0
             self._free += [one, other]
             self._squeeze = entry_point(squeeze, self._fresh, self._fresh, self._out)
             read_only = np.frombuffer(b"", np.int64)
             self._spread = entry_point(spread, read_only, self._fresh, self._fresh)
+            self._wipe = entry_point(wipe, self._out, 0, self._fresh, self._fresh)
             self._complete = entry_point(complete, *one.tally)
 
     def fresh(self, key: str) -> Held:
@@ -96,9 +98,7 @@ class Slots:
             return Held(self._begun(seed))
         held = self._slot()
         assert held.words is not None
-        if self._alike:
-            held.words[:] = self._fresh
-        else:
+        if not self._alike:
             new = self._new_slot(seed).words
             assert new is not None
             held.words[:] = new
@@ -132,7 +132,7 @@ class Slots:
         assert words is not None
         if engine.round < _FIRST_BLOCK:
             words, fresh = words[: self._near], fresh[: self._near]
-        n = self._squeeze(words, fresh, self._out)
+        n = self._squeezed = self._squeeze(words, fresh, self._out)
         counts = (engine.round, engine.questions, engine.updates, engine.volunteered)
         pending, switches = engine.pending, engine.switches
         parts = [_LEAD.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
@@ -143,9 +143,19 @@ class Slots:
         parts.append(self._out[:n].tobytes())
         return b"".join(parts)
 
+    def taken_out(self, held: Held) -> bytes:
+        """A sampler as bytes, whose slot another key may have."""
+        content = self.stored(held)
+        if held.is_in_slot:  # what differs from a fresh one has just been found
+            self._wipe(self._out, self._squeezed, self._fresh, held.words)
+            self._free.append(held)
+        return content
+
     def give_back(self, held: Held) -> None:
         """Let another key have this slot."""
         if held.is_in_slot:
+            assert held.words is not None
+            held.words[:] = self._fresh
             self._free.append(held)
 
     def _slot(self) -> Held:
@@ -207,9 +217,9 @@ class Slots:
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
         numbers = [int.from_bytes(held.generators[at : at + 16], "little") for at in range(0, 64, 16)]
-        coins: Any = engine.coins.bit_generator
-        coins.state = _generator(*numbers[:2])
+        engine.set_coins(_generator(*numbers[:2]))
         if engine.round:
+            coins: Any = engine.coins.bit_generator
             coins.advance(engine.round)
         engine.randomness.bit_generator.state = _generator(*numbers[2:])
 

@@ -45,14 +45,12 @@ def squeeze(words: Any, fresh: Any, out: Any) -> int:
 
 @entry
 def spread(stored: Any, fresh: Any, words: Any) -> bool:
-    """Write the words that were squeezed, in place; False where they are not of such words, which are then fresh."""
+    """Write the words that were squeezed over fresh ones, in place; False where they are not of such words."""
     n, at, place = len(words), 0, 0
-    words[:] = fresh
     while at < len(stored):
         skip, count = stored[at] >> _HALF, stored[at] & 0xFFFFFFFF
         at += 1
         if skip < 0 or count <= 0 or place + skip + count > n or at + count > len(stored):
-            words[:] = fresh
             return False
         place += skip
         for j in range(count):
@@ -60,6 +58,19 @@ def spread(stored: Any, fresh: Any, words: Any) -> bool:
         place += count
         at += count
     return True
+
+
+@entry
+def wipe(stored: Any, n: int, fresh: Any, words: Any) -> None:
+    """Make the words fresh again of which the first ``n`` of ``stored`` are what was squeezed, in place."""
+    at = place = 0
+    while at < n:
+        place += stored[at] >> _HALF
+        for _ in range(stored[at] & 0xFFFFFFFF):
+            words[place] = fresh[place]
+            place += 1
+            at += 1
+        at += 1
 
 
 @entry

@@ -150,7 +150,7 @@ class PartitionWorker:
             events[key].append(event)
         decisions: list[Decision | None] = [None] * len(batch.keys)
         changed: list[tuple[str, bytes]] = []
-        stored, shape = cache.stored, None if self._kind.sparse else (self._d,)
+        taken_out, shape = cache.taken_out, None if self._kind.sparse else (self._d,)
         shows = self._shows
         timeless = not self._kind.needs_time
         instances = questions = answers = volunteered = forgotten = refused = 0
@@ -186,7 +186,7 @@ class PartitionWorker:
                     if held.engine.learner is None:
                         held = cache.renewed(key)
             if is_changed:
-                changed.append((key, stored(held)))
+                changed.append((key, taken_out(held)))
         counts = Counts(len(batch.keys), instances, questions, answers, volunteered, forgotten, refused)
         return [each for each in decisions if each is not None], counts, changed
 

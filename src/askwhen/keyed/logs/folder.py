@@ -87,6 +87,21 @@ def _append(file: Path, content: bytes) -> None:
         os.fsync(opened.fileno())
 
 
+def _check_same(file: Path, opened: Any, at: int) -> None:
+    """Refuse a file that was cut off or replaced: what was read of it is no longer there, or ended no line."""
+    there = opened.seek(0, os.SEEK_END)
+    if there < at:
+        raise InputError(
+            f"{file} has {there} bytes and was read up to {at}: it was cut off or replaced.", owner="keyed"
+        )
+    if 0 < at < there:
+        opened.seek(at - 1)
+        if opened.read(1) != b"\n":
+            raise InputError(
+                f"no line of {file} ends at {at}, up to which it was read: it was replaced.", owner="keyed"
+            )
+
+
 class FolderReader:
     """Reads one partition, from a position on."""
 
@@ -124,6 +139,7 @@ class FolderReader:
     def _lines(self, file: Path, at: int, most: int, is_last: bool) -> tuple[Batch, int]:
         size = min(max(most * self._guess, 1 << 16), _MOST_BYTES)
         with file.open("rb") as opened:
+            _check_same(file, opened, at)
             while True:
                 opened.seek(at)
                 content = opened.read(size)
@@ -150,12 +166,14 @@ class FolderSink:
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
+        if self._path.exists() and not self._path.is_dir():
+            raise InputError(f"{path} is no folder, and decisions go to one.", owner="keyed")
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided."""
         folder = self._path / partition
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             with whole_file(folder / f"{first:016d}.ndjson") as file:
                 file.write(body)
         except OSError as error:

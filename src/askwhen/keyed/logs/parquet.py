@@ -39,6 +39,10 @@ class Rows:
                         here = slice(at - first, min(at - first + most, count))
                         return _part(batch, here), first + here.stop
                     first += count
+                if at > first:
+                    raise InputError(
+                        f"{file} has {first} rows and was read up to {at}: it was cut off or replaced.", owner="keyed"
+                    )
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError(f"{file} cannot be read as Parquet: {error}.", owner="keyed") from error
         return nothing(), at

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from ...contracts.sampler import Parts
 from ..errors import StoreError
 
 COUNTS = ("events", "instances", "questions", "answers", "volunteered", "forgotten", "refused")
@@ -77,7 +78,12 @@ CUT_OFF = "another worker has taken over partition {}; what this one did last wa
 def check_kind(known: str, kind: str) -> None:
     """Refuse a store of samplers that were made in another way, by what differs."""
     if known != kind:
-        one, other = json.loads(known), json.loads(kind)
+        one, other = (_named(json.loads(text)) for text in (known, kind))
         differs = [f"{name} {one[name]} there and {other[name]} here" for name in other if one.get(name) != other[name]]
         sentence = f"the store holds samplers of another kind, or with another seed: {'; '.join(differs)}."
         raise StoreError(sentence, owner="keyed")
+
+
+def _named(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a kind with its parts by their names, so that a difference is that of one part."""
+    return dict(zip(Parts._fields, facts["parts"], strict=True)) | {k: v for k, v in facts.items() if k != "parts"}

@@ -1,0 +1,49 @@
+"""The cache: the samplers that were used last, in one slot, one after the other."""
+
+import numpy as np
+
+import askwhen as aw
+from askwhen.keyed.cache import Cache
+from askwhen.keyed.kind import Kind
+from askwhen.keyed.slots import Slots
+
+
+def visited(cache, keys, kept, changes=True):
+    for key, held in cache.visit(keys):
+        held.engine.ask(np.ones(3))
+        if changes:
+            kept[key] = cache.taken_out(held)
+
+
+def test_what_was_used_longest_ago_makes_room_and_is_read_again():
+    kind = Kind.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
+    kept, asked = {}, []
+
+    def load(keys):
+        asked.append(keys)
+        return {key: kept[key] for key in keys if key in kept}
+
+    cache = Cache(Slots(kind, 3), load, 2)
+    for keys in (["a", "b"], ["a"], ["c"], ["a", "c"], ["b"]):
+        visited(cache, keys, kept)
+    assert asked == [["a", "b"], ["c"], ["b"]]
+    assert [cache._slots.restored(key, kept[key]).sampler.round for key in "abc"] == [3, 2, 2]
+
+
+def test_one_slot_serves_all_keys(monkeypatch):
+    made, new_slot = [], Slots._new_slot
+    monkeypatch.setattr(Slots, "_new_slot", lambda self, seed: made.append(seed) or new_slot(self, seed))
+    cache, kept = Cache(Slots(Kind.of(aw.Sampler(aw.Perceptron(), seed=7), 3, False), 3), lambda keys: {}, 1000), {}
+    for _ in range(3):
+        visited(cache, [f"key {number}" for number in range(50)], kept)
+    assert made == [0, 1], "those that a kind is looked at with"
+    assert len(kept) == 50
+
+
+def test_what_was_played_and_not_taken_out_is_as_if_it_had_not_been():
+    kind = Kind.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
+    cache, kept = Cache(Slots(kind, 3), lambda keys: {}, 1000), {}
+    visited(cache, ["a"], kept)
+    visited(cache, ["a", "b"], {}, changes=False)
+    visited(cache, ["a", "b"], kept)
+    assert [cache._slots.restored(key, kept[key]).sampler.round for key in "ab"] == [2, 1]
