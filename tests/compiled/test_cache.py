@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from askwhen.compiled import steps
+
 DAMAGES = {
     "truncated": lambda content: content[: len(content) // 2],
     "garbled": lambda content: b"\x80\x04 nothing that anybody wrote",
@@ -72,3 +74,35 @@ def test_a_full_disk_is_no_trouble(tmp_path):
         assert not list(disk.rglob("*.tmp.*"))
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a folder read-only")
+def test_a_finished_folder_is_read_where_nothing_can_be_written(tmp_path):
+    assert run(tmp_path, STEPS + CALLS) == (RIGHT, "")
+    disk = tmp_path / "cache"
+    mounted = subprocess.run(["mount", "--bind", disk, disk], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        subprocess.run(["mount", "-o", "bind,remount,ro", disk], check=True)
+        where = f"print(str(cache_folder()).startswith({str(disk)!r}))\n"
+        assert run(tmp_path, STEPS + CALLS + where) == (RIGHT + "True\n", ""), (
+            "nothing was compiled, so nothing is said"
+        )
+        more = "@entry\ndef other(x):\n    return 3 * x\nprint(other(1.0))\n"
+        said, warned = run(tmp_path, STEPS + CALLS + more)
+        assert said == RIGHT + "3.0\n"
+        assert warned.count("CacheWarning: ") == 1
+        assert "Read-only file system" in warned
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give a folder away")
+def test_a_finished_folder_is_read_only_where_nobody_else_could_have_filled_it(tmp_path):
+    for owner, mode, is_read in ((0, 0o755, True), (12345, 0o755, False), (0, 0o777, False), (0, 0o775, False)):
+        os.chown(tmp_path, owner, owner)
+        os.chmod(tmp_path, mode)
+        assert steps._is_finished(tmp_path) is is_read
+    os.chown(tmp_path, 0, 0)
+    assert steps._is_finished(tmp_path / "nowhere") is False

@@ -13,6 +13,7 @@ import hashlib
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 from numba.core import caching
@@ -51,10 +52,21 @@ class _CheckedFiles(caching.IndexDataCacheFile):
         return data
 
 
+class _OurFolder(caching.UserProvidedCacheLocator):
+    """Where the files of a step are; that nothing can be written there is found out when something is to be kept."""
+
+    def ensure_cache_path(self) -> None:
+        try:
+            cast(Any, super()).ensure_cache_path()
+        except OSError:
+            if not Path(cast(Any, self).get_cache_path()).parent.is_dir():
+                raise
+
+
 class _InOurFolder(caching.CompileResultCacheImpl):
     """Keeps compiled steps in our folder only: it is named after the sources, so that none in it is stale."""
 
-    _locator_classes = (caching.UserProvidedCacheLocator,)
+    _locator_classes = (_OurFolder,)
 
 
 class StepCache(caching.FunctionCache):

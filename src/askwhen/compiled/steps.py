@@ -56,21 +56,33 @@ def _parents() -> Iterator[Path]:
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder that holds this version's compiled steps, or None where nothing can be written."""
+    """The folder that holds this version's compiled steps, or None where there is none and nothing can be written."""
     for parent in _parents():
         folder = parent / f"steps-{source_hash()}"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if hasattr(os, "getuid") and parent.stat().st_uid != os.getuid():
-                continue  # compiled steps are code: never from a folder that is somebody else's
+                raise PermissionError(parent)  # compiled steps are code: never from a folder of anybody else
             with tempfile.TemporaryFile(dir=folder):
                 pass
             os.utime(folder)
         except OSError:
+            if _is_finished(parent) and _is_finished(folder):
+                return folder
             continue
         _forget_old(parent, folder)
         return folder
     return None
+
+
+def _is_finished(folder: Path) -> bool:
+    """Whether a folder can be read though not written to, as in an image: only root or this user may have filled it."""
+    try:
+        about = folder.stat()
+        next(folder.iterdir(), None)
+    except OSError:
+        return False
+    return hasattr(os, "getuid") and about.st_uid in (0, os.getuid()) and not about.st_mode & 0o022
 
 
 def _forget_old(parent: Path, keep: Path) -> None:
