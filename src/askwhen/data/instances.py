@@ -32,6 +32,7 @@ class Columns(NamedTuple):
 
     ``given_places`` is how many places words are hashed to, if that was said. ``labelled`` says whether labels are
     wanted, and ``strict`` whether a column of words that nobody spoke of is refused instead of left out.
+    ``written`` are columns that, where they are there, stay as they are written, also where they look like numbers.
     """
 
     label: str | None = None
@@ -44,6 +45,7 @@ class Columns(NamedTuple):
     given_places: int | None = None
     labelled: bool = True
     strict: bool = True
+    written: tuple[str, ...] = ()
 
     @property
     def is_narrow(self) -> bool:

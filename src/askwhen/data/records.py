@@ -11,10 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from .files import check_readable
-from .formats import csv_tables, format_of, ndjson, parquet_tables
+from .files import Report, check_readable
+from .formats import csv_tables, format_of, ndjson, parquet_tables, prodigy
 from .instances import LABELS, Columns, Instances
 from .stream import check_reading, several_names
+
+RECORDS = ("csv", "tsv", "parquet", "ndjson", "prodigy")
+"""The formats that have a value for each name."""
 
 _ROWS = 1 << 12
 
@@ -39,7 +42,7 @@ def read_records(
     Parameters
     ----------
     path : str or path
-        A CSV, TSV, Parquet or NDJSON file; lines of the last are objects with a value for each name.
+        A CSV, TSV, Parquet or NDJSON file, or Prodigy's tasks; lines of NDJSON are objects with a value for each name.
     text, categories : str or list of str, optional
         The columns whose words are hashed, and those whose values are. Other columns that hold no numbers are in the
         record only.
@@ -57,8 +60,8 @@ def read_records(
         Is told what the features are called that are no hashed ones, once they are known: ``Stream.names``.
     """
     name, kind = os.fspath(path), format_of(path, format)
-    if kind not in ("csv", "tsv", "parquet", "ndjson"):
-        raise InputError(f"records come from csv, tsv, parquet or ndjson, got {kind}.", owner="read")
+    if kind not in RECORDS:
+        raise InputError(f"records come from csv, tsv, parquet, ndjson or prodigy, got {kind}.", owner="read")
     check_reading(kind, missing, delimiter, encoding)
     check_readable("read", name)
     columns = Columns(
@@ -70,9 +73,11 @@ def read_records(
         labelled=False,
         strict=False,
     )
+    if kind == "prodigy":
+        columns = prodigy.with_text(columns)
     hidden = {*columns.drop, *LABELS} - {*columns.text, *columns.categories}
     instances, at = Instances(columns, name), 0
-    with closing(_tables_of(name, kind, columns, delimiter, encoding)) as tables:
+    with closing(tables_of(name, kind, columns, delimiter, encoding)) as tables:
         for table in tables:
             shown = [{key: each[key] for key in each if key not in hidden} for each in table.records()]
             left = min(max(skip - at, 0), len(shown))
@@ -91,10 +96,18 @@ def read_records(
                 yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
 
 
-def _tables_of(path: str, kind: str, columns: Columns, delimiter: str | None, encoding: str | None) -> Generator[Any]:
+def tables_of(
+    path: str,
+    kind: str,
+    columns: Columns,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    report: Report | None = None,
+) -> Generator[Any]:
     """The tables of a file of any format that has records."""
     if kind == "parquet":
-        return parquet_tables.tables_of(path, _ROWS)
-    if kind == "ndjson":
-        return ndjson.tables_of(path, columns, ndjson.lines_of(path, None, encoding))
-    return csv_tables.tables_of(path, kind, columns, None, delimiter, encoding)
+        return parquet_tables.tables_of(path, _ROWS, report)
+    if kind in ("ndjson", "prodigy"):
+        lines = ndjson.lines_of(path, report, encoding)
+        return ndjson.tables_of(path, columns, prodigy.bare_lines(lines) if kind == "prodigy" else lines)
+    return csv_tables.tables_of(path, kind, columns, report, delimiter, encoding)

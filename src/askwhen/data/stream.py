@@ -179,8 +179,8 @@ def read(
     ----------
     path : str or path
         The file, a pipe, or ``-`` for the standard input. What its name says is decompressed: .gz, .bz2, .xz, .zst.
-    format : {"svmlight", "vw", "csv", "tsv", "parquet", "ndjson"}, optional
-        By default what the file's name says.
+    format : {"svmlight", "vw", "csv", "tsv", "parquet", "ndjson", "prodigy"}, optional
+        By default what the file's name says. Prodigy's JSONL is named like NDJSON: say so.
     label, time : str, optional
         Columns of a table: the label (by default one named label, y, class or target), and the time stamps. Columns of
         numbers, of true and false, and of lists of numbers that are all as long, are the features. Lines of NDJSON are

@@ -19,6 +19,7 @@ from ..rules import BudgetRule
 from ..sampler import Sampler
 from .outputs import check_outputs
 from .source import Source, share_of
+from .tasks import write_prodigy
 from .watching import Say, silent
 
 
@@ -65,6 +66,7 @@ def label(
     labels: float = 0.1,
     answers: str | AnswerStore | None = None,
     model: str | None = None,
+    prodigy: str | None = None,
     seed: int = 0,
     raw: bool = False,
     say: Say = silent,
@@ -89,6 +91,8 @@ def label(
         Where answers go: a CSV file, by default the file's name with .labels.csv, or another place.
     model : str, optional
         Where the sampler goes; by default the file's name with .askwhen.
+    prodigy : str, optional
+        Where all answers go as Prodigy's annotated tasks, each time the person has had enough.
     seed, raw
         The seed of the coins, and whether instances are taken as they are, without scaling them.
     say : callable
@@ -96,7 +100,7 @@ def label(
     """
     stem, reading = Path(file).name.split(".")[0], reading or {}
     model, answers = model or f"{stem}.askwhen", f"{stem}.labels.csv" if answers is None else answers
-    check_outputs(file, model=model, answers=answers if isinstance(answers, str) else None)
+    check_outputs(file, model=model, answers=answers if isinstance(answers, str) else None, prodigy=prodigy)
     prepare, rule = None if raw else Prepare(), _rule(labels, Source(file, reading))
     store = Answers(answers) if isinstance(answers, str) else answers
     several = list(classes) if len(classes) > 2 else None
@@ -120,6 +124,8 @@ def label(
     finally:
         session.save()
         session.close()
+    if prodigy is not None:
+        write_prodigy(prodigy, file, reading, store.given, classes)
     if session.unused:
         say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
     return Labelled(ended, session.sampler, session.counts(), store.name, model)

@@ -43,7 +43,7 @@ def format_of(path: str | os.PathLike[str], format: str | None) -> str:
     """The format of a file: the one that was given, or the one that its name says."""
     found = _by_name(path) if format is None else format
     if found is None:
-        listed = ", ".join(sorted(set(FORMATS.values())))
+        listed = ", ".join(sorted(READERS))
         raise InputError(
             f"what is in {path} cannot be told from its name; give {argument('format')}, one of {listed}.", owner="read"
         )

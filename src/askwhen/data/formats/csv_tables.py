@@ -159,7 +159,7 @@ class _Layout:
             for field in schema
             if arrow.types.is_integer(field.type) or arrow.types.is_null(field.type)
         }
-        kinds |= dict.fromkeys((*columns.text, *columns.categories), arrow.string())
+        kinds |= dict.fromkeys((*columns.text, *columns.categories, *columns.written), arrow.string())
         self._names, self._used = names, columns.used_in(names)
         self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used)
 

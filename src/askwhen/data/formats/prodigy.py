@@ -1,0 +1,113 @@
+"""Prodigy's JSONL: a task on every line, and what somebody answered.
+
+A task is binary: a ``label`` that is accepted or rejected; or a choice: ``options`` with an ``id`` each, and the ids
+that were chosen in ``accept``. ``answer`` is accept, reject or ignore. The label of a binary task that was rejected is
+``not X``. ``_input_hash``, ``_task_hash`` and other names with an underscore in front are Prodigy's own, which it gives
+to tasks that have none: they are neither features nor written. The page of the service reads tasks in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import Any
+
+from ...errors import InputError
+from ..instances import Columns
+from ..request import Chunk, Request, chunks_of_tables
+from .ndjson import Lines, lines_of, tables_of
+
+OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
+"""Names that mean something to Prodigy besides what is annotated; so do all with an underscore in front."""
+
+_NOT = "not "
+
+
+def answered(task: dict[str, Any]) -> str | None:
+    """What a task was answered with: one of its options, or that its label holds, or does not; None for nothing."""
+    answer, chosen, label = task.get("answer"), task.get("accept"), task.get("label")
+    if answer not in ("accept", "reject"):
+        return None
+    if isinstance(chosen, list):
+        return str(chosen[0]) if answer == "accept" and len(chosen) == 1 else None
+    if not isinstance(label, str):
+        return None
+    return label if answer == "accept" else f"{_NOT}{label}"
+
+
+def bare(task: dict[str, Any]) -> dict[str, Any]:
+    """What is annotated, without what is Prodigy's own."""
+    return {name: value for name, value in task.items() if name not in OWN and not name.startswith("_")}
+
+
+def task_of(record: dict[str, Any], label: str | None, labels: list[str], text: Sequence[str] = ()) -> dict[str, Any]:
+    """A record with its label as an annotated task; see :func:`unanswered` and :func:`answer_of`."""
+    return unanswered(record, text) | answer_of(label, labels)
+
+
+def unanswered(record: dict[str, Any], text: Sequence[str] = ()) -> dict[str, Any]:
+    """A record as a task: the columns of ``text`` are its text; what has a name that Prodigy uses is in ``meta``."""
+    shown = {"text": "\n\n".join(str(record[name]) for name in text if record.get(name) is not None)} if text else {}
+    task = shown | {name: value for name, value in bare(record).items() if name not in text}
+    kept = {name: value for name, value in record.items() if name not in task and name not in text}
+    return task | ({"meta": kept} if kept else {})
+
+
+def answer_of(label: str | None, labels: list[str]) -> dict[str, Any]:
+    """What a task says of its labels and of the one that was given; without one, it is ignored.
+
+    Of two labels of which one is ``not`` the other, the task is binary; else it is a choice among all of them.
+    """
+    positive = _positive(labels)
+    if positive is not None:
+        answer = "ignore" if label is None else "accept" if label == positive else "reject"
+        return {"label": positive, "answer": answer}
+    options = [{"id": each, "text": each} for each in labels]
+    chosen = {"accept": [] if label is None else [label], "answer": "ignore" if label is None else "accept"}
+    return {"options": options, **chosen, "config": {"choice_style": "single"}}
+
+
+def _positive(labels: list[str]) -> str | None:
+    """The label that a binary task asks about."""
+    if len(labels) != 2:
+        return None
+    return next((label for label in labels if f"{_NOT}{label}" in labels), None)
+
+
+def with_text(columns: Columns) -> Columns:
+    """What was said of the columns; the text of tasks is text unless something else was said."""
+    return columns if columns.text or columns.categories else columns._replace(text=("text",))
+
+
+def bare_lines(blocks: Generator[Lines]) -> Generator[Lines]:
+    """What the tasks of a file are about, without their answers."""
+    with closing(blocks):
+        for records, numbers in blocks:
+            yield Lines([bare(task) for task in records], numbers)
+
+
+def _labelled(path: str, blocks: Generator[Lines]) -> Generator[Lines]:
+    """The tasks that were answered, each with its label; others are passed over."""
+    tasks = used = 0
+    with closing(blocks):
+        for records, numbers in blocks:
+            tasks += len(records)
+            given = [(bare(task) | {"label": answered(task)}, n) for task, n in zip(records, numbers, strict=True)]
+            kept = [(record, number) for record, number in given if record["label"] is not None]
+            used += len(kept)
+            if kept:
+                yield Lines([record for record, _ in kept], [number for _, number in kept])
+    if tasks and not used:
+        raise InputError(f"none of the {tasks:,} tasks of {path} was answered with one label.", owner="read")
+
+
+def chunks(request: Request) -> Generator[Chunk]:
+    """The chunks of a file."""
+    columns = with_text(request.columns)
+    blocks = lines_of(request.path, request.report, request.encoding)
+    lines = _labelled(request.path, blocks) if columns.labelled else bare_lines(blocks)
+    return chunks_of_tables(request._replace(columns=columns), tables_of(request.path, columns, lines))
+
+
+SUFFIXES: dict[str, str] = {}
+READERS = {"prodigy": chunks}

@@ -1,0 +1,55 @@
+"""Answers that were given by hand, written as another tool's annotated tasks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..data.formats import format_of, ndjson, prodigy
+from ..data.instances import LABELS, Columns
+from ..data.records import tables_of
+from ..data.stream import several_names
+from ..errors import InputError
+from ..labelling.answers import Answer
+from ..system.whole_file import whole_file
+
+
+def write_prodigy(
+    path: str, file: str, reading: dict[str, Any], answers: Sequence[Answer], classes: Sequence[str]
+) -> int:
+    """Write the rows of a file that were answered as Prodigy's tasks; how many they are.
+
+    Tasks of Prodigy keep all that they have; rows that were skipped are ignored ones.
+    """
+    given = {answer.row: answer.label or None for answer in answers}
+    labels, count = list(classes), 0
+    try:
+        with whole_file(path) as out:
+            for row, task in enumerate(_tasks(file, reading)):
+                if row in given:
+                    made = task | prodigy.answer_of(given[row], labels)
+                    out.write(json.dumps(made, ensure_ascii=False, default=str).encode("utf-8", "replace") + b"\n")
+                    count += 1
+                if count == len(given):
+                    break
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}.", owner="label") from error
+    return count
+
+
+def _tasks(file: str, reading: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows of a file as tasks, whatever they are answered with."""
+    kind, text = format_of(file, reading.get("format")), several_names("text", reading.get("text"))
+    encoding = reading.get("encoding")
+    if kind == "prodigy":
+        for lines in ndjson.lines_of(file, None, encoding):
+            yield from lines.records
+        return
+    columns = Columns(text=text, drop=several_names("drop", reading.get("drop", ())), labelled=False, strict=False)
+    for table in tables_of(file, kind, columns, reading.get("delimiter"), encoding):
+        for record in table.records():
+            seen = {
+                name: value for name, value in record.items() if name not in {*columns.drop, *LABELS} or name in text
+            }
+            yield prodigy.unanswered(seen, text)
