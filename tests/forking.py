@@ -21,6 +21,7 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
         *(f"askwhen.{room}" for room in ("cli.main", "workflows.run", "workflows.predict", "report.run", "labelling")),
+        "askwhen.service.client.courier",
         *(
             "pyarrow.csv",
             "pyarrow.parquet",

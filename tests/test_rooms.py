@@ -20,7 +20,7 @@ def is_private(name):
 def own_names(tree):
     """Names with an underscore that a file makes: functions, classes, and what it stores under self."""
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

@@ -38,6 +38,9 @@ NAMES = [
     "backup",
     "restore",
     "migrate-db",
+    "erase",
+    "webhook",
+    "label-studio",
     "keyed",
     "explain",
     "algorithms",
@@ -62,7 +65,12 @@ def test_help_lists_every_command_and_loads_nothing_heavy():
     assert not any(line.endswith("...") for line in lines[1:])  # each is said in full
 
 
-@pytest.mark.parametrize("name", [*(name for name in NAMES if name != "token"), "token make"])
+GROUPS = ("token", "webhook", "label-studio")
+
+
+@pytest.mark.parametrize(
+    "name", [*(name for name in NAMES if name not in GROUPS), "token make", "webhook make", "label-studio sync"]
+)
 def test_every_command_has_help_and_the_common_options(name):
     done = inside(*name.split(), "--help")
     assert done.returncode == 0

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 import askwhen as aw
-from askwhen.cli.commands.label import keys_of, plain
+from askwhen.cli.terminal.screen import keys_of, plain
 from askwhen.data.records import read_records
 from tests.cli.running import askwhen, environment, refused
 from tests.forking import Terminal

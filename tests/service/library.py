@@ -3,18 +3,19 @@
 import numpy as np
 
 from askwhen.service import row_bytes
-from askwhen.service.events import Forgotten, Instance, Told, facts_of
+from askwhen.service.events import Forgotten, Instance, Told, Volunteered, facts_of
 from askwhen.service.model import build
 from askwhen.snapshot import engine_state, file_format
 
 
 class Library:
-    """Plays every instance of a log with ``ask``, and every told or forgotten question with ``tell`` and ``forget``."""
+    """Plays every instance of a log with ``ask``, every told or forgotten question with ``tell`` and ``forget``, and
+    every label that nobody asked for with ``learn``."""
 
     def __init__(self, settings):
         self.sampler, self.labels = build(settings), settings.labels
         self.two = self.labels != "open" and len(self.labels) == 2
-        self.rounds = 0
+        self.rounds, self.rows = 0, {}
 
     def value(self, label):
         return 2 * self.labels.index(label) - 1 if self.two else label
@@ -23,6 +24,7 @@ class Library:
         for event in events:
             fact = facts_of(event)
             if isinstance(fact, Instance):
+                self.rows[event.seq] = row_bytes.from_bytes(event.row)
                 time = event.time if self.sampler.engine.needs_time else None
                 ask = self.sampler.ask(row_bytes.from_bytes(event.row), time)
                 word = self.labels[(ask.prediction + 1) // 2] if self.two else ask.prediction
@@ -34,6 +36,8 @@ class Library:
                 self.sampler.tell(event.question, self.value(fact.label))
             elif isinstance(fact, Forgotten):
                 self.sampler.forget(event.question)
+            elif isinstance(fact, Volunteered) and fact.learnt:
+                self.sampler.learn(self.rows[fact.instance], self.value(fact.label))
 
 
 def bits(sampler):

@@ -10,7 +10,8 @@ import numpy as np
 class Crowd:
     """Producers and annotators in threads, on one stream. ``told`` has every reply that said yes."""
 
-    def __init__(self, url, stream, producers, annotators, labels, d=4, seed=0):
+    def __init__(self, url, stream, producers, annotators, labels, d=4, seed=0, pause=0.0):
+        self.pause = pause
         self.url, self.stream, self.labels, self.d = url, stream, labels, d
         self.instances, self.answers, self.leases, self.strange = {}, {}, [], []
         self.stopping = threading.Event()
@@ -59,6 +60,7 @@ class Crowd:
         i = 0
         while not self.stopping.is_set():
             i += 1
+            self.stopping.wait(self.pause)
             x = rng.standard_normal(self.d).round(4).tolist()
             reply = self._send(http, "/instances", {"x": x, "id": f"{name}-{i}"})
             if reply is not None and reply.status_code == 200:

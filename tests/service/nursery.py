@@ -52,13 +52,13 @@ class Nursery:
 class Child:
     """A server that can be killed and started again at the same address."""
 
-    def __init__(self, nursery, db):
-        self.nursery, self.db, self.port = nursery, str(db), free_port()
+    def __init__(self, nursery, db, networks=()):
+        self.nursery, self.db, self.port, self.networks = nursery, str(db), free_port(), networks
         self.url = f"http://127.0.0.1:{self.port}"
         self.pid = None
 
     def start(self, seconds=30.0):
-        self.pid = self.nursery.order(db=self.db, port=self.port)
+        self.pid = self.nursery.order(db=self.db, port=self.port, networks=self.networks)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             with contextlib.suppress(httpx.TransportError):
@@ -94,6 +94,7 @@ class Child:
 
 def main():
     from askwhen import AutoLasec, Sampler, evaluate  # noqa: F401, loaded once
+    from askwhen.service.api.options import Options
     from askwhen.service.model import Model
     from askwhen.service.server import Serving, serve
     from askwhen.service.settings import Budget, Settings
@@ -114,7 +115,8 @@ def main():
             os.close(0)
             os.dup2(2, 1)
             try:
-                serve(Serving(**json.loads(line)))
+                given = json.loads(line)
+                serve(Serving(options=Options(webhook_networks=tuple(given.pop("networks"))), **given))
             finally:
                 os._exit(1)
         print(pid, flush=True)

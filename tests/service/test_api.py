@@ -45,6 +45,26 @@ def path(stream, rest=""):
     return f"/v1/streams/{stream.name}{rest}"
 
 
+def test_labels_that_nobody_asked_for_over_http(server, http):
+    with aw.Client(server.url) as client:
+        stream = client.create("given", labels=["ham", "spam"], budget={"rate": 0.01}, seed=1)
+        found = [stream.ask(x.tolist(), f"i{i}") for i, x in enumerate(RNG.standard_normal((40, 3)))]
+        quiet = [each for each in found if not each.query]
+        assert stream.learn(quiet[-1], "spam", annotator="ann")["learnt"]
+        assert stream.learn(quiet[-2].id, "spam", annotator="ann")["round"] == quiet[-2].round
+        assert not stream.learn(quiet[-2].round, "ham", annotator="ann")["learnt"]
+        rows = [row for row in stream.export() if row["question"] is None]
+        assert [row["answer"] for row in rows] == ["spam", "spam", "ham"]
+    refused = http.post("/v1/streams/given/labels", json={"id": "nothing", "label": "ham"})
+    assert (refused.status_code, refused.json()["detail"]) == (404, "the stream given has no instance 'nothing'.")
+
+    async def go():
+        async with aw.AsyncClient(server.url) as client:
+            return await (await client.stream("given")).learn(quiet[-3], "ham", annotator="ann")
+
+    assert run(go())["learnt"]
+
+
 def test_a_stream_is_made_listed_renamed_paused_and_archived(http):
     made = http.post("/v1/streams", json={"name": "one", "settings": {"labels": ["a", "b", "c"], "seed": 3}})
     assert (made.status_code, made.json()["settings"]["seed"]) == (201, 3)
@@ -123,6 +143,7 @@ def test_refusals_are_problems_with_fields(http, stream):
         "status": 404,
         "detail": "round 3 has no question.",
         "owner": "question",
+        "request": reply.headers["x-request-id"],
     }
     reply = http.post("/v1/streams", json={"name": "x y"}).json()
     assert (reply["status"], reply["parameter"], reply["got"]) == (422, "name", "x y")
@@ -271,6 +292,21 @@ def test_corrections_are_in_the_labels_and_in_the_accuracy(http, stream):
     assert stream.report()["accuracy"]["corrected"] == 0
 
 
+def test_contents_are_erased_over_http(http, stream):
+    for i in range(3):
+        stream.ask([float(i), 1.0], id=f"n{i}", show={"mail": f"text {i}"}, subject="ann" if i < 2 else None)
+    assert stream.erase(subject="ann") == {"erased": 2, "forgotten": 2}
+    assert stream.erase(ids=["n2"]) == {"erased": 1, "forgotten": 1}
+    shown = http.get(path(stream, "/questions/1")).json()
+    assert shown["erased"]
+    assert "x" not in shown
+    assert "show" not in shown
+    with pytest.raises(aw.InputError, match="by one of rounds, ids, subject and before"):
+        stream.erase()
+    refused = http.post(path(stream, "/erase"), json={"all": True})
+    assert (refused.status_code, "unknown field" in refused.json()["detail"]) == (422, True)
+
+
 def test_the_model_is_a_sampler(http, stream, tmp_path):
     for i in range(20):
         stream.tell(stream.ask([float(i) - 10, 1.0]), "spam" if i > 10 else "ham")
@@ -311,7 +347,7 @@ def test_the_description_is_complete_and_loads_nothing_from_elsewhere(http):
 
 def test_metrics_and_health(http):
     assert http.get("/healthz").json()["status"] == "ok"
-    assert "askwhen_commits_total" in http.get("/metrics").text
+    assert "askwhen_commit_duration_seconds_count" in http.get("/metrics").text
 
 
 def test_it_stops_at_once_with_listeners_open(tmp_path):
@@ -351,6 +387,7 @@ def test_the_async_client_does_the_same(server):
             assert [each.round for each in many] == [1, 2, 3, 4, 5]
             assert (await stream.next("ann"))["question"] == 1
             await stream.act(1, "skip", "ann")
+            assert (await stream.erase(rounds=[5])) == {"erased": 1, "forgotten": 1}
             assert (await stream.facts())["told"] == 1
             assert "with-loop" in [each["name"] for each in await client.streams()]
             with pytest.raises(aw.InputError, match="x must have 2 features as before, got 1"):

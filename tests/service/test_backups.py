@@ -119,9 +119,11 @@ def test_a_damaged_backup_is_refused_and_nothing_is_made(made):
 
 def test_what_is_no_backup_is_refused(made):
     (made / "text").write_text("no")
-    for name in ("text", "log.db", "missing"):
+    for name in ("text", "log.db"):
         with pytest.raises(StoreError, match="is no backup"):
             backups.restore(str(made / name), str(made / "new.db"))
+    with pytest.raises(InputError, match="there is no file"):
+        backups.restore(str(made / "missing"), str(made / "new.db"))
     with pytest.raises(StoreError, match="there is no database"):
         backups.backup(str(made / "missing"), str(made / "two.backup"))
     with pytest.raises(InputError, match="there already"):
@@ -138,8 +140,10 @@ def test_an_error_in_the_middle_leaves_nothing(made, monkeypatch):
     with pytest.raises(OSError, match="full"):
         backups.backup(str(made / "log.db"), str(made / "two.backup"))
     assert not list(made.glob("*two.backup*"))
+    (made / "new.db.old").write_text("somebody else's")
     with pytest.raises(OSError, match="full"):
         backups.migrate(str(made / "log.db"), str(made / "new.db"))
+    assert [each.name for each in made.glob("new.db*")] == ["new.db.old"]
     monkeypatch.undo()
     assert backups.migrate(str(made / "log.db"), str(made / "new.db")).streams == 2
 

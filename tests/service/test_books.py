@@ -24,8 +24,8 @@ class Desk:
         self.closed[round] = self.books.apply(round, fact, self.now)
         return happening
 
-    def next(self, who):
-        found = self.books.next(who, self.now)
+    def next(self, who, device=""):
+        found = self.books.next(who, self.now, device)
         return None if found is None else self.do(found)[0]
 
     def answer(self, round, who, label="a"):
@@ -56,6 +56,21 @@ def test_the_least_certain_is_the_most_valuable():
 def test_one_person_gets_each_question_once_and_at_the_limit_the_oldest_again():
     desk = Desk(questions=5)
     assert [desk.next("ann") for _ in range(MOST_LEASES + 1)] == [0, 1, 2, 0]
+
+
+def test_two_devices_of_one_person_never_get_the_same_question():
+    desk = Desk(questions=20)
+    phone = [desk.next("ann", "phone") for _ in range(MOST_LEASES)]
+    tablet = [desk.next("ann", "tablet") for _ in range(MOST_LEASES)]
+    assert phone + tablet == [0, 1, 2, 3, 4, 5]
+    desk.now += 1.0
+    desk.do(desk.books.renew(0, "ann", desk.now))
+    assert [desk.next("ann", "tablet"), desk.next("ann", "phone")] == [3, 1]  # each the oldest of its own
+    assert [desk.next("ann", "third") for _ in range(MOST_LEASES)] == [6, 7, 8]
+    assert desk.next("ann", "fourth") is None
+    assert desk.next("ann", "third") == 6
+    desk.answer(0, "ann")
+    assert desk.next("ann", "fourth") == 9
 
 
 def test_a_lease_ends_and_the_slot_goes_to_the_next():

@@ -21,7 +21,7 @@ class Slow:
     def __init__(self):
         self.batches, self.gate, self.error = [], threading.Semaphore(0), None
 
-    def write(self, events, snapshots):
+    def write(self, events, snapshots, changes):
         self.gate.acquire()
         if self.error is not None:
             raise self.error

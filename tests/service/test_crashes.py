@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
+from askwhen.service import backups
 from askwhen.service.events import Created, facts_of
 from askwhen.service.model import Model
 from askwhen.service.settings import Settings
@@ -21,6 +22,7 @@ from tests.service.library import Library, bits
 from tests.service.load import Crowd
 from tests.service.nursery import Child, Nursery
 from tests.service.power import Disk, Layer
+from tests.service.receiver import Receiver, hangs_up
 from tests.soak import times
 
 LABELS = ["ham", "spam", "other"]
@@ -91,6 +93,65 @@ def test_kills_at_random_moments_lose_nothing(nursery, tmp_path):
     connection = apsw.Connection(address)
     assert connection.execute("pragma integrity_check").get == "ok"
     connection.close()
+
+
+def test_years_of_restarts_lose_nothing_and_stay_small(nursery, tmp_path):
+    """Ends in order and kills by turns, with webhooks, erasures, and a backup while all that goes on."""
+    address, pause = str(tmp_path / "log.db"), times(1.5, 20.0)
+    with Receiver() as receiver, Child(nursery, address, ["127.0.0.0/8"]) as server:
+        with aw.Client(server.url) as client:
+            given = settings() | {"slots": 1}  # disputed questions would wait for a reviewer, and grow in number
+            client.create("mails", **given)
+            client.create("short", **given, erase=2.0)
+            client.send("POST", "/v1/webhooks", json={"url": receiver.url, "kinds": ["question.opened"]})
+        crowds = [
+            Crowd(server.url, name, 2, 3, LABELS, seed=i, pause=0.02) for i, name in enumerate(("mails", "short"))
+        ]
+        for crowd in crowds:
+            crowd.start()
+        sizes = []
+        try:
+            for turn in range(times(4, 30)):
+                receiver.answers = [500, hangs_up] * 3
+                time.sleep(pause)
+                sizes.append(private_memory(server.pid))
+                if turn == 1:
+                    backups.backup(address, str(tmp_path / "some.backup"))
+                server.end(signal.SIGTERM if turn % 2 else signal.SIGKILL)
+                server.start()
+            time.sleep(0.5)
+        finally:
+            for crowd in crowds:
+                crowd.stop()
+        asked = {said["round"] for said in crowds[0].instances.values() if said["asked"]}
+        end = time.monotonic() + times(60.0, 300.0)
+        while time.monotonic() < end and not asked <= told_of(receiver, "mails"):
+            time.sleep(0.1)
+        assert asked <= told_of(receiver, "mails")
+        time.sleep(3.0)  # what is two seconds old is erased
+        server.end(signal.SIGTERM)
+    checked(address, crowds[0])
+    with contextlib.closing(open_store(address)) as store, contextlib.closing(store.reader()) as reader:
+        played = [e for e in reader.events(2, 0, 1 << 40) if e.kind == "instance"]
+        assert len(played) >= len(crowds[1].instances) > times(50, 5_000)
+        assert all(e.row is None and e.shown is None for e in played)
+    assert backups.checked(str(tmp_path / "some.backup")).streams == 2
+    print(f"memory in MB: {[round(size / 1e6) for size in sizes]}")
+    third = len(sizes) // 3
+    assert sorted(sizes[-third:])[third // 2] < 1.1 * sorted(sizes[third : 2 * third])[third // 2] + 2e6
+
+
+def told_of(receiver, stream):
+    """The rounds of a stream of which a receiver was told."""
+    said = [each["data"] for each in list(receiver.told)]
+    return {each["round"] for each in said if each["stream"] == stream}
+
+
+def private_memory(pid):
+    """What a process has for itself, in bytes: it was forked, and shares the rest."""
+    with open(f"/proc/{pid}/smaps_rollup") as lines:
+        found = dict(line.split(":") for line in lines if ":" in line and "kB" in line)
+    return 1024 * sum(int(found[name].split()[0]) for name in ("Private_Dirty", "Private_Clean"))
 
 
 def test_kills_of_the_server_and_of_the_database_lose_nothing(nursery, cluster):

@@ -26,7 +26,8 @@ LEASE, GRACE, FORGET, SLOTS = 50.0, 10.0, 200.0, 2
 class Plain:
     """One question: who holds a slot until when, who answered what, who skipped."""
 
-    def __init__(self, opened):
+    def __init__(self, opened, slots):
+        self.slots = slots
         self.opened, self.held, self.answers, self.skipped = opened, {}, {}, set()
         self.closed = False
 
@@ -46,6 +47,7 @@ class Machine(RuleBasedStateMachine):
         self.thread.start()
         self.time, self.folder = Time(), tempfile.TemporaryDirectory()
         self.plain, self.rounds, self.ids = {}, 0, {}
+        self.slots, self.lease = SLOTS, LEASE
         self.open()
         given = {"labels": ["a", "b"], "slots": SLOTS, "lease": LEASE, "grace": GRACE, "forget": FORGET}
         self.do(streams.create(self.desk, "one", stream_settings(algorithm="perceptron", budget=None, **given)))
@@ -84,7 +86,7 @@ class Machine(RuleBasedStateMachine):
             assert said.round == self.rounds
             assert said.asked
             self.ids[id] = self.rounds
-            self.plain[self.rounds] = Plain(self.time.now)
+            self.plain[self.rounds] = Plain(self.time.now, self.slots)
             self.rounds += 1
 
     @rule(who=PEOPLE)
@@ -96,7 +98,7 @@ class Machine(RuleBasedStateMachine):
             q
             for q, each in self.plain.items()
             if not each.closed
-            and each.taken(now) < SLOTS
+            and each.taken(now) < each.slots
             and who not in each.answers
             and who not in each.skipped
             and each.held.get(who, 0) <= now
@@ -108,14 +110,14 @@ class Machine(RuleBasedStateMachine):
             return
         else:
             assert shown.question == min(free)
-        self.plain[shown.question].held[who] = now + LEASE
+        self.plain[shown.question].held[who] = now + self.lease
 
     def may(self, question, who):
         """Whether somebody may fill a slot now."""
         each, now = self.plain.get(question), self.time.now
         if each is None or who in each.answers or who in each.skipped or each.closed:
             return False
-        return each.held.get(who, 0) > now or each.taken(now) < SLOTS
+        return each.held.get(who, 0) > now or each.taken(now) < each.slots
 
     @rule(question=QUESTIONS, who=PEOPLE, label=st.none() | LABELS)
     def answer(self, question, who, label):
@@ -144,7 +146,7 @@ class Machine(RuleBasedStateMachine):
         assert self.refused(questions.undo(self.desk, self.stream, question, who)) != wanted
         if wanted:
             del each.answers[who]
-            each.held[who] = self.time.now + LEASE
+            each.held[who] = self.time.now + self.lease
             each.closed = False
 
     @rule(question=QUESTIONS, who=PEOPLE)
@@ -167,8 +169,14 @@ class Machine(RuleBasedStateMachine):
             gone = question not in self.stream.books.questions
             if gone and not each.closed:
                 old = self.time.now >= each.opened + FORGET
-                assert len(each.answers) == SLOTS or old, "closed too early"
+                assert len(each.answers) == each.slots or old, "closed too early"
                 each.closed = True
+
+    @rule(slots=st.integers(1, 3), lease=st.sampled_from([5.0, LEASE]), grace=st.sampled_from([0.0, GRACE, 70.0]))
+    def change(self, slots, lease, grace):
+        given = {"slots": slots, "lease": lease, "grace": grace}
+        self.do(streams.change_settings(self.desk, "one", given, "root"))
+        self.slots, self.lease = slots, lease
 
     @rule()
     def crash(self):

@@ -7,6 +7,7 @@ import pytest
 from askwhen.service.errors import StoreError
 from askwhen.service.store import Event, Snapshot, open_store, postgresql, sqlite
 from askwhen.service.store.migrations import scripts
+from askwhen.service.store.rows import Delivered, Erasure, Message
 
 
 @pytest.fixture
@@ -69,6 +70,43 @@ def test_the_last_two_snapshots_are_kept(store):
     reader.close()
 
 
+def test_contents_are_erased_with_older_snapshots(store):
+    full = event(1, 1)._replace(kind="instance", row=b"row", shown=b"shown", subject="ann")
+    store.write([full, full._replace(seq=2, subject="bob"), full._replace(stream=2)])
+    for seq in (1, 2):
+        store.write([], [Snapshot(1, seq, "{}", b"b", b"m"), Snapshot(2, seq, "{}", b"b", b"m")])
+    reader = store.reader()
+    assert (reader.of_subject(1, "ann"), reader.of_subject(2, "ann"), reader.of_subject(1, "cid")) == ([1], [1], [])
+    assert (reader.with_contents(1, 0, 9, 9), reader.with_contents(1, 1, 9, 9)) == ([1, 2], [2])
+    assert (reader.with_contents(1, 0, 1, 9), reader.with_contents(1, 0, 9, 1)) == ([1], [1])
+    store.write([], [], [Erasure(1, [1])])
+    assert reader.event(1, 1) == full._replace(row=None, shown=None, subject=None)
+    assert (reader.with_contents(1, 0, 9, 9), reader.of_subject(1, "ann"), reader.of_subject(2, "ann")) == (
+        [2],
+        [],
+        [1],
+    )
+    rows = store.connection.execute("select stream, seq from snapshots order by stream, seq").fetchall()
+    assert [tuple(row) for row in rows] == [(1, 2), (2, 1), (2, 2)]
+    store.scrub()
+    reader.close()
+
+
+def test_messages_wait_in_the_transaction_of_their_events(store):
+    first, second = (Message(f"m{i}", "hook", float(i), 0.5, 0, "", "{}") for i in (1, 2))
+    store.write([event(1, 1)], [], [first, second, first._replace(id="m0", hook="other")])
+    reader = store.reader()
+    assert [each.id for each in reader.messages()] == ["m0", "m1", "m2"]
+    store.write([], [], [first._replace(due=None, attempts=3, problem="no answer"), Delivered(["m2"])])
+    assert reader.messages("hook") == [first._replace(due=None, attempts=3, problem="no answer")]
+    with pytest.raises((apsw.ConstraintError, psycopg.errors.UniqueViolation)):
+        store.write([event(1, 1)], [], [second])
+    if store.quick:
+        store.connection.execute("rollback")
+    assert [each.id for each in reader.messages("hook")] == ["m1"]
+    reader.close()
+
+
 def test_a_reader_cannot_write(store):
     reader = store.reader()
     with pytest.raises((apsw.ReadOnlyError, psycopg.errors.ReadOnlySqlTransaction)):
@@ -90,7 +128,7 @@ def test_a_database_of_a_later_version_is_refused(tmp_path):
         connection.execute("delete from versions where number = 99")
         connection.execute(f"insert into versions values ({len(scripts('sqlite')) + 1}, '')")
     connection.close()
-    with pytest.raises(StoreError, match="the database has version 2, of a later askwhen"):
+    with pytest.raises(StoreError, match=f"the database has version {len(scripts('sqlite')) + 1}, of a later askwhen"):
         open_store(path)
 
 

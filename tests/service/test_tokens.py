@@ -175,6 +175,17 @@ def test_a_public_address_needs_tls_and_tokens(tmp_path):
     assert (refused.returncode, "a public address needs tokens" in refused.stderr) == (1, True)
 
 
+def test_what_is_no_token_or_no_certificate_is_refused_without_being_shown(tmp_path):
+    for token in ("aw_geheim\r\nx", "aw_geheimé", "aw_geheim x"):
+        with pytest.raises(aw.InputError, match="the text that was shown when it was made") as refused:
+            aw.Client("http://127.0.0.1:1", token)
+        assert "geheim" not in str(refused.value)
+    (tmp_path / "no.pem").write_text("no")
+    files = ("--tls-certificate", tmp_path / "no.pem", "--tls-key", tmp_path / "no.pem")
+    refused = command("serve", "--db", tmp_path / "log.db", *files)
+    assert (refused.returncode, "are no certificate and its key, in PEM." in refused.stderr) == (1, True)
+
+
 def test_replay_and_tokens_work_on_a_database_that_nobody_serves(tmp_path):
     db = tmp_path / "log.db"
     with Server(db) as server:
@@ -184,6 +195,9 @@ def test_replay_and_tokens_work_on_a_database_that_nobody_serves(tmp_path):
         server.stop()
     assert json.loads(command("replay", "one", "--db", db, "--json").stdout) == {"stream": "one", "labels": 1}
     assert "there is no stream 'none'" in command("replay", "none", "--db", db).stderr
+    assert json.loads(command("erase", "one", "--round", 0, "--db", db, "--json").stdout)["erased"] == 1
+    assert "say what to erase" in command("erase", "one", "--db", db).stderr
+    assert "are gone." in command("erase", "one", "--before", "2200-01-01", "--db", db).stdout
     made = json.loads(command("token", "make", "root", "--role", "admin", "--db", db, "--json").stdout)
     assert made["token"] in command("token", "list", "--db", db).stdout
     assert "the last admin" in command("token", "revoke", made["token"], "--db", db).stderr

@@ -15,9 +15,11 @@ from .commands.compare import compare
 from .commands.completion import completion
 from .commands.data import data
 from .commands.demo import demo
+from .commands.erase import erase
 from .commands.explain import explain
 from .commands.keyed import keyed
 from .commands.label import label
+from .commands.label_studio import label_studio
 from .commands.predict import predict
 from .commands.replay import replay
 from .commands.reproduce import reproduce
@@ -26,6 +28,7 @@ from .commands.serve import serve
 from .commands.token import token
 from .commands.tune import tune
 from .commands.warm import warm
+from .commands.webhook import webhook
 
 
 class _InOrder(click.Group):
@@ -69,6 +72,9 @@ for each in (
     backup,
     restore,
     migrate_db,
+    erase,
+    webhook,
+    label_studio,
     keyed,
     explain,
     algorithms,

@@ -252,12 +252,12 @@ def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
 _COLUMNS = functools.partial(click.option, type=ColumnNames(), multiple=True, callback=_all)
 FORMAT = click.option(
     "--format",
-    type=click.Choice(["svmlight", "vw", "csv", "tsv", "parquet", "ndjson"]),
+    type=click.Choice(["svmlight", "vw", "csv", "tsv", "parquet", "ndjson", "prodigy"]),
     help="What the file holds; by default what its name says.",
 )
-TEXT = _COLUMNS("--text", help="ColumnNames of text, whose words are hashed.")
-DROP = _COLUMNS("--drop", help="ColumnNames to leave out.")
-CATEGORIES = _COLUMNS("--categories", help="ColumnNames of words of which each value is a feature.")
+TEXT = _COLUMNS("--text", help="Columns of text, whose words are hashed.")
+DROP = _COLUMNS("--drop", help="Columns to leave out.")
+CATEGORIES = _COLUMNS("--categories", help="Columns of words of which each value is a feature.")
 DELIMITER = click.option("--delimiter", metavar="CHARACTER", help="What stands between columns, as in ';' or '\\t'.")
 ENCODING = click.option("--encoding", metavar="NAME", help="How text is written, as in latin-1; by default UTF-8.")
 MISSING = click.option(

@@ -12,7 +12,7 @@ from .standardise import (
     transform_row,
     transform_rows,
 )
-from .views import ViewsState, room_for, start_views, statistics_of, width_of
+from .views import ViewsState, let_go, room_for, start_views, statistics_of, width_of
 
 __all__ = [
     "NONE",
@@ -23,6 +23,7 @@ __all__ = [
     "PrepareState",
     "ViewsState",
     "absorb_row",
+    "let_go",
     "moved",
     "room_for",
     "start_views",

@@ -72,6 +72,17 @@ def start_views(prepare: Prepare | None, layout: Layout, randomness: np.random.G
     return ViewsState(first, second, held, np.zeros(d), waves, counts, scratch, *places)
 
 
+def let_go(state: ViewsState, x: Any) -> None:
+    """Hold an instance no longer, in place: others that are held stand in for it."""
+    m = min(int(state.counts[SEEN]), HELD)
+    is_x = (state.held[:, :m] == x[:, None]).all(axis=0)
+    others = np.flatnonzero(~is_x)
+    for i, place in enumerate(np.flatnonzero(is_x)):
+        state.held[:, place] = state.held[:, others[i % len(others)]] if len(others) else 0.0
+    if (state.scratch[0] == x).all():
+        state.scratch[:] = 0.0
+
+
 def statistics_of(state: PrepareState | ViewsState | None) -> PrepareState | None:
     """The running statistics of the raw features, whatever else is kept."""
     return state.first if isinstance(state, ViewsState) else state

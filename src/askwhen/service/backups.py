@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +25,7 @@ from ..errors import InputError
 from ..system.whole_file import sync_folder
 from .errors import StoreError
 from .store import open_store
-from .store.rows import Part
+from .store.rows import Event, Part, Row, Snapshot
 from .store.sqlite import SqliteStore
 from .store.urls import is_postgresql, looking
 
@@ -46,21 +47,23 @@ class Counting:
     def __init__(self, parts: Iterable[Part]) -> None:
         self._parts, self._digest = parts, hashlib.sha256()
         self._streams: set[int] = set()
-        self._events = self._snapshots = 0
+        self._counts: Counter[type[Row]] = Counter()
 
     def __iter__(self) -> Iterator[Part]:
         encode = msgspec.msgpack.Encoder().encode
-        for events, snapshots in self._parts:
-            for row in (*events, *snapshots):
-                self._digest.update(encode(tuple(row)))
-            self._streams.update(event.stream for event in events if event.stream > 0)
-            self._events += len(events)
-            self._snapshots += len(snapshots)
-            yield events, snapshots
+        for part in self._parts:
+            for row in part:
+                # An event without a subject counts as it did when events had none, so that old backups stay good.
+                self._digest.update(encode(row[:-1] if isinstance(row, Event) and row.subject is None else tuple(row)))
+                if isinstance(row, Event) and row.stream > 0:
+                    self._streams.add(row.stream)
+            self._counts[type(part[0])] += len(part)
+            yield part
 
     def contents(self) -> Contents:
         """What came so far."""
-        return Contents(len(self._streams), self._events, self._snapshots, self._digest.hexdigest())
+        events, snapshots = self._counts[Event], self._counts[Snapshot]
+        return Contents(len(self._streams), events, snapshots, self._digest.hexdigest())
 
 
 def backup(db: str, path: str) -> Contents:
@@ -79,6 +82,7 @@ def backup(db: str, path: str) -> Contents:
             about = {"askwhen": askwhen.__version__, "made": datetime.now(UTC).isoformat(timespec="seconds")}
             store.connection.execute(_TABLE)
             store.connection.execute("insert into backup values (?)", (json.dumps(about | found._asdict()),))
+            store.connection.execute("pragma journal_mode = delete")  # one file, which can be read where none is made
         temporary.replace(target)
         sync_folder(target.parent)
     finally:
@@ -89,6 +93,8 @@ def backup(db: str, path: str) -> Contents:
 
 def checked(path: str) -> Contents:
     """What a backup says it has; refused where that is not what it has."""
+    if not Path(path).is_file():
+        raise InputError(f"there is no file {path}.", owner="restore", parameter="path")
     try:
         with contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             about: dict[str, Any] = json.loads(connection.execute("select about from backup").get)
@@ -119,14 +125,30 @@ def migrate(source: str, target: str) -> Contents:
 def _fill(source: str, target: str) -> Contents:
     if not is_postgresql(target) and not Path(target).absolute().parent.is_dir():
         raise InputError(f"there is no folder for {target}.", owner="restore", parameter="db")
-    with contextlib.closing(open_store(target)) as store:
-        with contextlib.closing(store.reader()) as reader:
-            if reader.last(0):
-                raise InputError(f"{_name(target)} has streams already; give an empty database.", owner="restore")
-        with looking(source) as parts:
-            counting = Counting(parts)
-            store.fill(counting)
+    if _is_used(target):
+        raise InputError(f"{_name(target)} has streams already; give an empty database.", owner="restore")
+    is_new = not is_postgresql(target) and not Path(target).exists()
+    with looking(source) as parts:
+        counting = Counting(parts)
+        try:
+            with contextlib.closing(open_store(target)) as store:
+                store.fill(counting)
+        except BaseException:
+            for ending in ("", "-wal", "-shm", ".lock") if is_new else ():
+                Path(target + ending).unlink(missing_ok=True)
+            raise
     return counting.contents()
+
+
+def _is_used(address: str) -> bool:
+    """Whether a database has something; an older one is not changed by that look."""
+    if not is_postgresql(address) and not Path(address).exists():
+        return False
+    try:
+        with looking(address) as parts:
+            return next(iter(parts), None) is not None
+    except StoreError:
+        return False  # none of ours yet; whoever opens it says what is wrong
 
 
 def _name(address: str) -> str:

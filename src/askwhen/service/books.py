@@ -13,10 +13,10 @@ from .events import Answered, Corrected, Disputed, Fact, Forgotten, Leased, Rele
 from .ledger import Ledger
 from .questions import DISPUTED, NO_LABEL, Answer, Question, decision
 
-MOST_LEASES = 3
-"""That one person holds at once: the question shown, and those fetched ahead."""
+MOST_LEASES, MOST_DEVICES = 3, 3
+"""What one person holds at once on a device, the question shown and those fetched ahead; and on how many devices."""
 
-EXPIRED, UNSURE = "it expired without an answer", "nobody was sure"
+EXPIRED, UNSURE, ERASED = "it expired without an answer", "nobody was sure", "its contents were erased"
 
 Happening = tuple[int, Fact]
 """The round of a question, and what happens to it."""
@@ -25,22 +25,25 @@ Happening = tuple[int, Fact]
 class Books(Ledger):
     """The commands on a ledger."""
 
-    def next(self, annotator: str, now: float) -> Happening | None:
-        """A slot of the next question for somebody; at the limit of leases, the oldest that they hold."""
+    def next(self, annotator: str, now: float, device: str = "") -> Happening | None:
+        """A slot of the next question for somebody; at the limit of leases, the oldest that they hold on the device."""
         settings = self.settings
         for round in self._ends.due(now):
             question = self.questions.get(round)
             if question is not None and question.free_slot(now) is not None and not question.disputed:
                 self._queue.add(question)
         held = self._held(annotator, now)
-        if len(held) >= MOST_LEASES:
-            _, round, slot = min(held)
-            return round, Leased(slot, annotator, now + settings.lease)
+        here = [each for each in held if self.questions[each[1]].slots[each[2]].device == device]
+        if len(here) >= MOST_LEASES:
+            _, round, slot = min(here)
+            return round, Leased(slot, annotator, now + settings.lease, device)
+        if len(held) >= MOST_LEASES * MOST_DEVICES:
+            return None
         for round in self._queue.rounds():
             question = self.questions[round]
             if question.is_for(annotator, now):
                 slot = question.slot_for(annotator, now, "next")
-                return round, Leased(slot, annotator, now + settings.lease)
+                return round, Leased(slot, annotator, now + settings.lease, device)
         return None
 
     def _held(self, annotator: str, now: float) -> list[tuple[float, int, int]]:
@@ -54,14 +57,17 @@ class Books(Ledger):
 
     def renew(self, round: int, annotator: str, now: float) -> Happening:
         """Hold a slot longer."""
-        slot = self.find(round).slot_for(annotator, now, "renew")
-        return round, Leased(slot, annotator, now + self.settings.lease)
+        question = self.find(round)
+        slot = question.slot_for(annotator, now, "renew")
+        held = question.slots[slot]
+        device = held.device if held.annotator == annotator else ""
+        return round, Leased(slot, annotator, now + self.settings.lease, device)
 
     def release(self, round: int, annotator: str, now: float) -> Happening:
         """Give a slot back."""
         question = self.find(round)
         slot = question.slot_of(annotator)
-        if slot is None or not question.slots[slot].is_held(now):
+        if slot is None or question.closed or not question.slots[slot].is_held(now):
             raise ConflictError(f"{annotator} holds no slot of this question.", owner="release")
         return round, Released(slot, annotator)
 
@@ -90,14 +96,26 @@ class Books(Ledger):
             raise ConflictError(f"{annotator} has no answer to this question.", owner="undo")
         if question.reviewed:
             raise ConflictError("a reviewer has decided this question.", owner="undo")
+        if question.erased:
+            raise ConflictError("the contents of this question were erased: nobody can answer it again.", owner="undo")
         return round, Undone(slot, annotator, now + self.settings.lease, question.told)
 
     def review(self, round: int, annotator: str, label: str | None) -> Happening:
         """Decide what the label is, whatever the answers say."""
         question = self.find(round)
+        if question.erased:
+            raise ConflictError("the contents of this question were erased: nobody can decide it.", owner="review")
         if not (question.is_full or question.told or question.disputed):
             raise ConflictError("the question is not answered yet, so that there is nothing to review.", owner="review")
         return round, Reviewed(annotator, label)
+
+    def check_unlabelled(self, round: int) -> None:
+        """Refuse a label that nobody asked for where somebody did: its question waits for it, or has had it."""
+        question = self.find(round)
+        if question.label is not None:
+            raise ConflictError(f"question {round} has a label; undo its answer, or review it.", owner="label")
+        if not question.forgotten:
+            raise ConflictError(f"question {round} waits for this label; answer it.", owner="label")
 
     def due(self, now: float) -> Iterator[Happening]:
         """What follows from answers and from time: tell, forget, dispute, correct. Each must be applied at once."""
@@ -108,25 +126,25 @@ class Books(Ledger):
             if question is None or not question.is_full or question.disputed:
                 continue
             if all(self._is_final(each, now) for each in question.answers):
-                yield from self._concluded(question)
+                yield from self.concluded(question)
         for round in self._expiries.due(now):
             question = self.questions.get(round)
             if question is None or question.is_full or question.told:
                 continue
             ends = [slot.until for slot in question.slots if slot.is_held(now)]
-            ends += [each.time + self.settings.grace for each in question.answers if not self._is_final(each, now)]
+            ends += [each.final(self.settings.grace) for each in question.answers if not self._is_final(each, now)]
             if ends:
                 self._expiries.add(min(ends), round)
             elif question.answers:
-                yield from self._concluded(question)
+                yield from self.concluded(question)
             else:
                 yield round, Forgotten(EXPIRED)
 
     def _is_final(self, answer: Answer, now: float) -> bool:
         """Whether an answer can no longer be undone without a correction."""
-        return answer.settled or now >= answer.time + self.settings.grace
+        return answer.settled or now >= answer.final(self.settings.grace)
 
-    def _concluded(self, question: Question) -> Iterator[Happening]:
+    def concluded(self, question: Question) -> Iterator[Happening]:
         """What the answers to a question come to, which is full or was open for long enough."""
         found = decision(question.answers, self.settings.decide)
         if found is DISPUTED:

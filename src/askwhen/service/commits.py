@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from .errors import StoppingError
-from .store.rows import Event, Snapshot, Store
+from .histogram import Histogram
+from .store.rows import Change, Event, Snapshot, Store
 
 Failed = Callable[[BaseException], None]
 Made = Callable[[], Snapshot]
@@ -35,6 +36,7 @@ class Commits:
         self._loop = asyncio.get_running_loop()
         self._events: list[Event] = []
         self._snapshots: list[Made] = []
+        self._changes: list[Change] = []
         self._batch: asyncio.Future[None] = self._loop.create_future()
         self._committing: asyncio.Future[None] | None = None
         self._on_their_way: list[Event] = []
@@ -42,13 +44,14 @@ class Commits:
         self._closed = False
         self.error: BaseException | None = None
         self.started: float | None = None
-        self.seconds = 0.0
-        self.batches = 0
+        self.times = Histogram()
         self._thread = threading.Thread(target=self._work, name="commits", daemon=True)
         self._thread.start()
 
-    def add(self, events: Sequence[Event], snapshot: Made | None = None) -> asyncio.Future[None]:
-        """Put events into the next batch; what is returned is done when they are on the disk.
+    def add(
+        self, events: Sequence[Event], snapshot: Made | None = None, changes: Sequence[Change] = ()
+    ) -> asyncio.Future[None]:
+        """Put events and changes into the next batch; what is returned is done when they are on the disk.
 
         A snapshot is given as a function, which the other thread calls, since packing one takes a while.
         """
@@ -58,13 +61,14 @@ class Commits:
             self._events.extend(events)
             if snapshot is not None:
                 self._snapshots.append(snapshot)
+            self._changes.extend(changes)
             self._lock.notify()
             return self._batch
 
     async def settled(self) -> None:
         """Wait until everything that was added so far is on the disk."""
         with self._lock:
-            batch = self._batch if self._events or self._snapshots else self._committing
+            batch = self._batch if self._waits else self._committing
         if batch is not None:
             await asyncio.shield(batch)
         if self.error is not None:
@@ -76,6 +80,10 @@ class Commits:
         started = self.started
         return 0.0 if started is None else time.monotonic() - started
 
+    @property
+    def _waits(self) -> bool:
+        return bool(self._events or self._snapshots or self._changes)
+
     def unsettled(self) -> list[Event]:
         """The events that may not be on the disk yet, in order; all others are."""
         with self._lock:
@@ -84,16 +92,17 @@ class Commits:
     def _work(self) -> None:
         while True:
             with self._lock:
-                while not (self._events or self._snapshots or self._closed):
+                while not (self._waits or self._closed):
                     self._lock.wait()
-                events, snapshots, batch = self._events, self._snapshots, self._batch
-                if not events and not snapshots:
+                if not self._waits:
                     return
-                self._events, self._snapshots, self._batch = [], [], self._loop.create_future()
+                events, snapshots, changes, batch = self._events, self._snapshots, self._changes, self._batch
+                self._events, self._snapshots, self._changes = [], [], []
+                self._batch = self._loop.create_future()
                 self._committing, self._on_their_way = batch, events
             self.started = started = time.monotonic()
             try:
-                self._store.write(events, [make() for make in snapshots])
+                self._store.write(events, [make() for make in snapshots], changes)
             except BaseException as error:
                 self._loop.call_soon_threadsafe(self._fail, batch, error)
                 return
@@ -101,8 +110,7 @@ class Commits:
             self._loop.call_soon_threadsafe(self._done, batch, time.monotonic() - started)
 
     def _done(self, batch: asyncio.Future[None], seconds: float) -> None:
-        self.seconds += seconds
-        self.batches += 1
+        self.times.add(seconds)
         with self._lock:
             if self._committing is batch:
                 self._committing, self._on_their_way = None, []

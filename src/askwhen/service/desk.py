@@ -23,11 +23,12 @@ from .lookups import Lookups
 from .provenance import provenance
 from .recovery import created, looking, recovered
 from .settings import Settings
-from .store.rows import Event, Reader, Snapshot, Store
+from .store.rows import Change, Delivered, Event, Message, Reader, Snapshot, Store
 from .stream import Stream
 from .tails import Tails
 from .tokens import Tokens
 from .warming import Warming
+from .webhooks.hooks import Hooks
 
 TICK = 0.2
 LONGEST_COMMIT = 60.0
@@ -62,6 +63,8 @@ class Desk:
         self.streams: dict[str, Stream] = {}
         self.numbers: dict[int, Stream] = {}
         self.tokens = Tokens()
+        self.hooks = Hooks()
+        self.carry: Callable[[Sequence[Message]], None] | None = None
         self.late = asyncio.Lock()
         self.stopping = asyncio.Event()
         self.broken: BaseException | None = None
@@ -103,6 +106,7 @@ class Desk:
                     went_on.append((stream, note))
             else:
                 self.tokens.apply(fact)
+                self.hooks.apply(fact)
         return went_on
 
     def _know(self, stream: Stream) -> None:
@@ -163,12 +167,14 @@ class Desk:
             self.crash(error)
             raise StoppingError("the service met an error and stops; send it again.", owner="serve") from error
 
-    def commit(self, stream: Stream, snapshot: bool = False) -> asyncio.Future[None]:
+    def commit(self, stream: Stream, snapshot: bool = False, changes: Sequence[Change] = ()) -> asyncio.Future[None]:
         """Put what happened on a stream into the next batch; done when it is on the disk."""
         events, stream.out = stream.out, []
+        messages = self.hooks.messages(stream.name, events)
         self._tails.add(stream.number, len(events))
         made = self._snapshot(stream) if snapshot else None
-        found = self.commits.add(events, made)
+        found = self.commits.add(events, made, [*changes, *messages])
+        self._carry(messages, found)
         if self._watchers.get(stream.number):
             found.add_done_callback(lambda _: self._wake(stream.number))
         due = self._tails.due() if made is None else None
@@ -194,13 +200,38 @@ class Desk:
 
         return make
 
+    def _carry(self, messages: Sequence[Message], committed: asyncio.Future[None]) -> None:
+        """Let messages be sent once they are on the disk."""
+        if messages and self.carry is not None:
+            carry = self.carry
+            committed.add_done_callback(lambda done: None if done.exception() else carry(messages))
+
+    def post(self, messages: Sequence[Message]) -> asyncio.Future[None]:
+        """Put messages to webhooks into the outbox."""
+        found = self.commits.add([], None, messages)
+        self._carry(messages, found)
+        return found
+
+    @property
+    def next_number(self) -> int:
+        """Of the next event in the log of the service itself."""
+        return self._seq + 1
+
     def note(
-        self, kind: str, fact: Fact, snapshot: Made | None = None, key: str | None = None
+        self,
+        kind: str,
+        fact: Fact,
+        snapshot: Made | None = None,
+        key: str | None = None,
+        changes: Sequence[Change] = (),
+        messages: Sequence[Message] = (),
     ) -> tuple[Event, asyncio.Future[None]]:
         """Write an event into the log of the service itself."""
         self._seq += 1
         event = Event(SERVICE, self._seq, self.clock.now(), kind, None, key, encoded(fact))
-        return event, self.commits.add([event], snapshot)
+        found = self.commits.add([event], snapshot, [*changes, *messages])
+        self._carry(messages, found)
+        return event, found
 
     async def add(self, stream: Stream, key: str | None = None) -> Event:
         """Take a new stream, with a snapshot that says what made it."""
@@ -319,6 +350,15 @@ class Desk:
         """A stream with a log of its own, which nobody knows yet."""
         number = max(self.numbers, default=0) + 1
         return Stream(number, name, settings, *looking(self._reader, number))
+
+    async def scrub(self) -> None:
+        """Let what was erased be gone from the database's files."""
+        await asyncio.to_thread(self._store.scrub)
+
+    async def scrub_again(self) -> None:
+        """Commit nothing, where a reader was in the way of that."""
+        if self._store.scrubbing:
+            await asyncio.shield(self.commits.add([], None, [Delivered([])]))
 
     def look(self, stream: Stream, seq: int) -> Event | None:
         """One committed event."""

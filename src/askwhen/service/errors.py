@@ -35,6 +35,10 @@ class NotAllowedError(ServiceError):
     status = 403
 
 
+class NoRolesError(NotAllowedError):
+    """A proxy has signed somebody in who has no role here."""
+
+
 class TooLargeError(ServiceError):
     """A body, a line or a batch is larger than the service takes."""
 
@@ -61,5 +65,11 @@ class StoppingError(ServiceError):
 
 class StoreError(ServiceError):
     """The database cannot be used: wrong version, unsafe settings, another owner, an error of the disk."""
+
+    status = 503
+
+
+class UnreachableError(ServiceError):
+    """No service answers, or it is stopping or busy; what was asked may or may not have been done."""
 
     status = 503

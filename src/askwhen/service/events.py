@@ -16,7 +16,10 @@ class Fact(msgspec.Struct, omit_defaults=True):
 
 
 class Instance(Fact):
-    """A round was played: what was predicted and decided, by which coin, and why. ``played`` is the sampler's round."""
+    """A round was played: what was predicted and decided, by which coin, and why.
+
+    ``played`` is the sampler's round; ``spent`` says that in this round the budget was found to be spent.
+    """
 
     round: int
     prediction: str | None
@@ -31,14 +34,16 @@ class Instance(Fact):
     level: int = 0
     priority: float = 0.0
     switched: bool = False
+    spent: bool = False
 
 
 class Leased(Fact):
-    """Somebody holds a slot of a question until then."""
+    """Somebody holds a slot of a question until then, on one of their devices if it said which."""
 
     slot: int
     annotator: str
     until: float
+    device: str = ""
 
 
 class Released(Fact):
@@ -101,6 +106,44 @@ class Corrected(Fact):
     label: str | None = None
 
 
+class Volunteered(Fact):
+    """Somebody said what the label of an instance is that no question waits for, or took that back: without a label.
+
+    ``instance`` is its event. The model learns the first label of a round, which ``learnt`` says; what comes later is
+    held to be right, and a replay learns that.
+    """
+
+    instance: int
+    annotator: str
+    label: str | None = None
+    learnt: bool = False
+
+
+class Received(Fact):
+    """Another tool said what somebody's label of an instance is, or that they took it back; it waits to be told.
+
+    ``source`` and ``annotation`` say which label of theirs that is, ``instance`` is the event of the instance, and
+    ``at`` when they said it, by their own clock: the latest is what they hold to be right, however late it comes.
+    ``gone`` is final.
+    """
+
+    source: str
+    annotation: str
+    at: float
+    instance: int = 0
+    annotator: str = ""
+    label: str | None = None
+    lead: float | None = None
+    gone: bool = False
+
+
+class Handled(Fact):
+    """What became of something that was received, by its number."""
+
+    received: int
+    outcome: str
+
+
 class Renamed(Fact):
     """The stream has another name."""
 
@@ -113,11 +156,26 @@ class Changed(Fact):
     by: str = ""
 
 
+class SettingsChanged(Fact):
+    """Some settings of the stream are others from here on: their new values, those of the view by their names in it."""
+
+    changes: dict[str, Any]
+    by: str = ""
+
+
 class Replayed(Fact):
     """The model was made again from the corrected log: a snapshot with the same number has it."""
 
     by: str = ""
     labels: int = 0
+
+
+class Erased(Fact):
+    """The contents of so many instances were erased; ``until`` where that is all up to an event."""
+
+    by: str
+    instances: int
+    until: int = 0
 
 
 class WentOn(Fact):
@@ -152,6 +210,38 @@ class TokenRevoked(Fact):
     token: str
 
 
+class WebhookMade(Fact):
+    """A webhook was made, for some streams by their numbers or for all. In the log of the service."""
+
+    hook: str
+    url: str
+    secret: str
+    kinds: list[str]
+    streams: list[int] | None = None
+    accuracy: float | None = None
+
+
+class WebhookRemoved(Fact):
+    """A webhook is told nothing any more. In the log of the service."""
+
+    hook: str
+
+
+class WebhookStopped(Fact):
+    """Nothing is sent to a webhook for now, and why; or, without a reason, it goes on. In the log of the service."""
+
+    hook: str
+    why: str
+
+
+class WebhookAlarm(Fact):
+    """The accuracy of a stream is below the bound of a webhook, or no longer. In the log of the service."""
+
+    hook: str
+    stream: int
+    low: bool
+
+
 KINDS: dict[str, type[Fact]] = {
     "instance": Instance,
     "leased": Leased,
@@ -164,18 +254,40 @@ KINDS: dict[str, type[Fact]] = {
     "told": Told,
     "forgotten": Forgotten,
     "corrected": Corrected,
+    "volunteered": Volunteered,
+    "received": Received,
+    "handled": Handled,
     "renamed": Renamed,
     "paused": Changed,
     "resumed": Changed,
     "archived": Changed,
+    "settings changed": SettingsChanged,
     "replayed": Replayed,
+    "erased": Erased,
     "went on": WentOn,
     "created": Created,
     "token made": TokenMade,
     "token revoked": TokenRevoked,
+    "webhook made": WebhookMade,
+    "webhook removed": WebhookRemoved,
+    "webhook stopped": WebhookStopped,
+    "webhook alarm": WebhookAlarm,
 }
 
-PERSONAL = frozenset({"leased", "released", "answered", "skipped", "undone", "disputed", "reviewed"})
+PERSONAL = frozenset(
+    {
+        "leased",
+        "released",
+        "answered",
+        "skipped",
+        "undone",
+        "disputed",
+        "reviewed",
+        "volunteered",
+        "received",
+        "handled",
+    }
+)
 """What single people do, which only reviewers see."""
 
 _encoder = msgspec.json.Encoder()

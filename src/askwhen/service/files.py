@@ -15,6 +15,7 @@ MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "ndjson": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
+    "prodigy": "application/x-ndjson",
 }
 Rows = Iterable[list[dict[str, Any]]]
 

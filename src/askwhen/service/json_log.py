@@ -7,6 +7,8 @@ import logging
 import sys
 import time
 
+from . import request_ids
+
 
 class JsonLines(logging.Formatter):
     """Writes a record as one line of JSON."""
@@ -20,6 +22,9 @@ class JsonLines(logging.Formatter):
             "what": record.getMessage(),
             **facts,
         }
+        request = request_ids.present.get()
+        if request is not None:
+            line["request"] = request
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, default=str)
@@ -33,7 +38,7 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     """Send the log of the service, and what the server says, to the standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in ("askwhen.service", "uvicorn.error"):
+    for name in ("askwhen.service", "uvicorn.error", "opentelemetry"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level if name == "askwhen.service" else logging.WARNING)

@@ -41,7 +41,11 @@ class Ledger:
         self.settings, self._recall = settings, recall
         self.kept = Kept() if kept is None else kept
         self.questions = {question.round: question for question in self.kept.questions}
-        self._queue = Queue(settings.order)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Make the queue and the timers from the open questions."""
+        self._queue = Queue(self.settings.order)
         self._ends, self._graces, self._expiries = Timer(), Timer(), Timer()
         self._early: list[int] = []
         for question in self.questions.values():
@@ -54,13 +58,22 @@ class Ledger:
             if slot.answer is None and slot.annotator:
                 self._ends.add(slot.until, question.round)
             if slot.answer is not None:
-                self._graces.add(slot.answer.time + settings.grace, question.round)
+                self._graces.add(slot.answer.final(settings.grace), question.round)
                 if slot.answer.settled:
                     self._early.append(question.round)
         if not question.disputed:
             self._expire(question)
         if not question.is_full and not question.disputed:
             self._queue.add(question)
+
+    def change(self, settings: Settings) -> None:
+        """Go on with other settings. Leases, answers and questions keep what they were promised: end, grace, slots."""
+        if settings.grace != self.settings.grace:
+            for question in self.questions.values():
+                for answer in question.answers:
+                    answer.undoable = answer.final(self.settings.grace)
+        self.settings = settings
+        self._arrange()
 
     def dump(self) -> Kept:
         """What a snapshot keeps; to be encoded at once."""
@@ -121,7 +134,7 @@ class Ledger:
 
     def _leased(self, question: Question, fact: Leased, time: float) -> None:
         slot = question.slots[fact.slot]
-        slot.annotator, slot.until = fact.annotator, fact.until
+        slot.annotator, slot.until, slot.device = fact.annotator, fact.until, fact.device
         self._hold(question, fact.annotator, fact.until, time)
 
     def _hold(self, question: Question, annotator: str, until: float, time: float) -> None:
@@ -148,7 +161,7 @@ class Ledger:
             if slot.answer is None and slot.annotator == fact.annotator:
                 question.slots[i] = Slot()
         self._unhold(question, fact.annotator)
-        self._know(fact.label)
+        self.know(fact.label)
         person = self.kept.people.person(fact.annotator)
         person.answers += 1
         person.unsure += fact.label is None
@@ -163,7 +176,8 @@ class Ledger:
         if len(recent) > UNDOABLE:
             self._settle(recent.pop(0), fact.annotator)
 
-    def _know(self, label: str | None) -> None:
+    def know(self, label: str | None) -> None:
+        """A label was given; where they are open, it is one of the stream's from now on."""
         if self.settings.labels == OPEN and label is not None and label not in self.kept.labels:
             self.kept.labels.append(label)
 
@@ -204,7 +218,7 @@ class Ledger:
         self._queue.remove(question)
 
     def _reviewed(self, question: Question, fact: Reviewed, time: float) -> None:
-        self._know(fact.label)
+        self.know(fact.label)
         question.disputed, question.reviewed = False, True
 
     def _told(self, question: Question, fact: Told, time: float) -> None:
@@ -213,8 +227,10 @@ class Ledger:
         self._close(question)
 
     def _forgotten(self, question: Question, fact: Forgotten, time: float) -> None:
-        question.told, question.model, question.label, question.forgotten = True, None, None, fact.why
-        self.kept.forgotten += 1
+        if not question.told:  # else it was open again after an undo, and the model keeps what it knows
+            question.told, question.model = True, None
+            self.kept.forgotten += 1
+        question.label, question.forgotten = None, fact.why
         self._close(question)
 
     def _corrected(self, question: Question, fact: Corrected, time: float) -> None:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..algorithms import algorithm
 from ..engine.round import read_marks
 from ..errors import InputError, SnapshotError
-from ..prepare import Prepare
+from ..prepare import Prepare, ViewsState, let_go
 from ..rules import BudgetRule
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
@@ -34,6 +34,8 @@ class Model:
         Rounds are played on it; its rounds count from 0, whatever the log says.
     needs_time : bool
         Whether its budget is by time, so that rounds are given one.
+    has_budget : bool
+        Whether it asks by a budget, and not by a rule of its own.
     """
 
     def __init__(self, settings: Settings, sampler: Sampler | None = None) -> None:
@@ -46,6 +48,7 @@ class Model:
     def _take(self, sampler: Sampler) -> None:
         self.sampler = sampler
         self.needs_time = sampler.engine.needs_time
+        self.has_budget = isinstance(sampler.rule, BudgetRule)
         self._coins = np.random.Generator(np.random.PCG64(sampler.seed))
         self._coins.bit_generator.advance(sampler.round)  # type: ignore[attr-defined]
         self._drawn: list[float] = []
@@ -56,6 +59,17 @@ class Model:
         if not self._drawn:
             self._drawn = self._coins.random(_AHEAD)[::-1].tolist()
         return ask, self._drawn.pop()
+
+    def guess(self, x: Any) -> tuple[Any, float | None]:
+        """What is predicted of an instance by now, and how likely that is right, without playing a round."""
+        if self.sampler.classes == []:
+            return None, None
+        rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
+        label = self.sampler.predict(rows)[0]
+        found = self.sampler.probabilities(rows)[0]
+        if self._values:
+            return self.word(float(label)), float(found if label > 0 else 1.0 - found)
+        return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
 
     def level(self, played: int) -> int:
         """The level of the bet on an open question, which a correction of its answer needs later."""
@@ -76,6 +90,19 @@ class Model:
     def forget(self, played: int) -> None:
         """Drop an open question."""
         self.sampler.forget(played)
+
+    def held(self) -> set[bytes]:
+        """The instances that the sampler keeps as they came, to rank others among them, as bytes."""
+        prepare = self.sampler.engine.prepare
+        if not isinstance(prepare, ViewsState):
+            return set()
+        return {each.tobytes() for each in (*prepare.held.T, prepare.scratch[0])}
+
+    def let_go(self, x: Any) -> None:
+        """Keep an instance no longer."""
+        prepare = self.sampler.engine.prepare
+        if isinstance(prepare, ViewsState):
+            let_go(prepare, x)
 
     def value(self, label: str) -> Any:
         """A label in the words of the sampler: -1 and +1 where there are two."""

@@ -16,20 +16,29 @@ UNPLAYED = -1
 
 
 class Answer(msgspec.Struct, gc=False):
-    """What somebody said, and when; ``settled`` once it cannot be undone without a correction."""
+    """What somebody said, and when; ``settled`` once it cannot be undone without a correction.
+
+    ``undoable`` is until when that was promised, where the stream has had another grace since.
+    """
 
     annotator: str
     label: str | None
     time: float
     settled: bool = False
+    undoable: float | None = None
+
+    def final(self, grace: float) -> float:
+        """When it can no longer be undone without a correction, where the stream has this grace."""
+        return self.time + grace if self.undoable is None else self.undoable
 
 
-class Slot(msgspec.Struct, gc=False):
-    """Is free, or held by somebody until a time, or filled."""
+class Slot(msgspec.Struct, gc=False, omit_defaults=True):
+    """Is free, or held by somebody until a time, on a device, or filled."""
 
     annotator: str = ""
     until: float = 0.0
     answer: Answer | None = None
+    device: str = ""
 
     def is_held(self, now: float) -> bool:
         """Whether a lease on it lasts."""
@@ -45,7 +54,7 @@ class Question(msgspec.Struct, gc=False):
 
     ``told`` says whether the model was told of it, ``model`` what, and ``label`` what is held to be its label by now;
     ``closed`` that nobody is asked any more, and ``forgotten`` why the model got no label; ``reviewed`` that a reviewer
-    has decided, whom annotators cannot overrule.
+    has decided, whom annotators cannot overrule; ``erased`` that nobody can see its instance any more.
     """
 
     round: int
@@ -68,6 +77,7 @@ class Question(msgspec.Struct, gc=False):
     label: str | None = None
     counted: bool = False
     reviewed: bool = False
+    erased: bool = False
 
     @property
     def is_full(self) -> bool:
@@ -122,11 +132,14 @@ class Question(msgspec.Struct, gc=False):
         return free
 
 
-def remade(question: Question, asked: bool) -> None:
-    """The model was made again from the labels that are held to be right, and would have asked this question or not."""
-    question.played = question.round if asked else UNPLAYED
+def remade(question: Question, played: int, known: bool) -> None:
+    """The model was made again from the labels that are held to be right.
+
+    ``played`` is its round, if it would have asked this question; it is not ``known`` where its instance was erased.
+    """
+    question.played = played
     if question.told:
-        question.model = question.label
+        question.model = question.label if known else None
 
 
 def decision(answers: list[Answer], decide: str) -> str | object:

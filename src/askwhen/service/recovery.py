@@ -90,7 +90,7 @@ def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
             said = {"stream": stream.name, "event": snapshot.seq, "said": str(error)}
             say("a snapshot cannot be read, and an older one is taken", said)
             before = snapshot.seq
-    if before < ALL and reader.events(stream.number, stream.seq, 1, ("replayed", "went on")):
+    if before < ALL and reader.events(stream.number, stream.seq, 1, ("replayed", "went on", "erased")):
         raise StoreError(
             f"the newest snapshots of stream {stream.name} cannot be read, and its model does not follow from older "
             "ones; restore a backup.",

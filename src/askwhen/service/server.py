@@ -8,8 +8,9 @@ import ipaddress
 import logging
 import os
 import socket
+import ssl
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,11 +20,13 @@ import uvicorn
 from ..errors import InputError
 from .api.app import create_app
 from .api.options import Options
-from .api.slow import Impatient
-from .api.straight import Straight
 from .desk import Desk
 from .json_log import log_to_stderr
-from .store import Store, open_store
+from .proxies import proxy_of
+from .store import Store
+from .tracing import spans
+from .upgrades import opened
+from .webhooks.addresses import networks_of
 
 BROKEN = 70
 """The exit status after an error of the database: whoever watches starts the process again, and it recovers."""
@@ -46,8 +49,12 @@ class Serving:
         Files for TLS.
     behind_proxy : bool
         A proxy in front speaks TLS, and only it can reach this address.
+    spans : bool
+        Tell OpenTelemetry of every request, whatever the environment says.
     play : bool
         False goes on from snapshots without playing rounds again.
+    backups : str, optional
+        The folder for the backup that is made before an older database is changed.
     """
 
     db: str = "askwhen.db"
@@ -58,6 +65,49 @@ class Serving:
     behind_proxy: bool = False
     play: bool = True
     options: Options = field(default_factory=Options)
+    backups: str | None = None
+    spans: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Serving:
+        """From the values of the table of options."""
+        options = Options(
+            tokens=given["tokens"],
+            largest_body=given["largest_body"],
+            largest_line=given["largest_body"],
+            requests=given["requests"],
+            webhook_networks=given["webhook_allow"],
+            root=given["root_path"].rstrip("/"),
+            behind_proxy=given["behind_proxy"],
+            access_log=given["access_log"],
+            proxy=proxy_of(given),
+        )
+        return cls(
+            given["db"],
+            given["host"],
+            given["port"],
+            given["tls_certificate"],
+            given["tls_key"],
+            given["behind_proxy"],
+            not given["from_snapshots"],
+            options,
+            given["backups"],
+            given["otel"],
+        )
+
+
+def check(serving: Serving) -> None:
+    """Refuse what cannot be served with, in a sentence."""
+    networks_of(serving.options.webhook_networks)
+    if not serving.db:
+        raise InputError("db must not be empty.", owner="serve", parameter="db")
+    if serving.certificate is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(serving.certificate, serving.key)
+        except OSError as error:  # which errors of TLS are, too
+            raise InputError(
+                f"{serving.certificate} and {serving.key} are no certificate and its key, in PEM.", owner="serve"
+            ) from error
 
 
 def is_public(host: str) -> bool:
@@ -92,19 +142,22 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
             "where a proxy speaks TLS.",
             owner="serve",
         )
+    check(serving)
     log_to_stderr()
-    store = open_store(serving.db)
+    told = spans(serving.spans)
+    desks: list[Desk] = []
+    app = create_app(lambda: desks[0], serving.options, told)
+    store = opened(serving.db, serving.backups)
 
     def stop(error: BaseException) -> None:
         # Those who wait are told so; then the process ends without another word to the database.
         threading.Timer(0.3, os._exit, (BROKEN,)).start()
 
-    if public and not _has_tokens(store):
+    if public and serving.options.proxy is None and not _has_tokens(store):
         store.close()
         raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
-    desks: list[Desk] = []
     config = uvicorn.Config(
-        Impatient(Straight(create_app(lambda: desks[0], serving.options)), serving.options.slowest),
+        app,
         host=serving.host,
         port=serving.port,
         access_log=False,
@@ -112,7 +165,7 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         timeout_graceful_shutdown=5,
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
-        proxy_headers=serving.behind_proxy,
+        proxy_headers=False,  # who is at the other end of the socket must stay known
         server_header=False,
         lifespan="on",
     )
@@ -182,7 +235,7 @@ def at_desk(db: str, act: Callable[[Desk], Awaitable[T]], make: bool = False) ->
         raise InputError(f"there is no database {db}.", owner="db")
 
     async def go() -> T:
-        desk = Desk(open_store(db))
+        desk = Desk(opened(db))
         await desk.start()
         try:
             return await act(desk)

@@ -46,7 +46,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     ``letters`` are the hyperparameters of the ``algorithm``, and ``raw`` leaves its features unscaled. ``slots`` is how
     many people answer a question, and ``decide`` what the model is told then. A lease lasts ``lease`` seconds; the
     model is told after ``grace`` seconds; a question is forgotten after ``forget`` seconds. ``guess`` shows people the
-    prediction before they answer. ``view`` is how people see instances.
+    prediction before they answer. ``view`` is how people see instances, whose contents are erased after ``erase``
+    seconds.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -62,6 +63,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     lease: float = 300.0
     grace: float = 20.0
     forget: float | None = None
+    erase: float | None = None
     guess: bool = False
     view: View = msgspec.field(default_factory=View)
 
@@ -75,7 +77,12 @@ def check_settings(settings: Settings) -> None:
         check_label(label)
     if not 1 <= settings.slots <= MOST_SLOTS:
         _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
-    for name, low, high in (("lease", 1.0, 86400.0), ("grace", 0.0, 86400.0), ("forget", 1.0, 1e9)):
+    for name, low, high in (
+        ("lease", 1.0, 86400.0),
+        ("grace", 0.0, 86400.0),
+        ("forget", 1.0, 1e9),
+        ("erase", 1.0, 1e9),
+    ):
         value = getattr(settings, name)
         if value is not None and not low <= value <= high:
             _refuse(name, f"a number of seconds between {low:g} and {high:g}", value)

@@ -17,6 +17,8 @@ from .events import Fact, TokenMade, TokenRevoked
 ROLES = ("producer", "annotator", "reviewer", "admin")
 LONGEST_NAME = 100
 ANYBODY = "anybody"
+PREFIX = "aw_"
+"""Of every token, so that one is known where it is found."""
 
 
 class Holder(NamedTuple):
@@ -66,7 +68,7 @@ def new_token(
         raise InputError.about("token", "roles", f"some of {', '.join(ROLES)}", listed)
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise InputError.about("token", "name", f"a printable text of 1 to {LONGEST_NAME} characters", name[:200])
-    token, secret = secrets.token_hex(6), f"aw_{secrets.token_urlsafe(32)}"
+    token, secret = secrets.token_hex(6), PREFIX + secrets.token_urlsafe(32)
     given = None if streams is None else sorted(set(streams))
     return secret, TokenMade(token, name, digest_of(secret), listed, given, expires)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,27 @@ import askwhen as aw
 
 from ..command import Out, again, command
 from ..options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading
-from ..terminal import show
-from ..terminal.keys import Keys, has_terminal
+from ..service import ANNOTATOR, SERVER, STREAM, client_of, refuse_others, refuse_without_server, stream_of, token
+from ..terminal import served, show
+from ..terminal.keys import has_terminal
 from ..terminal.progress import say_if_compiling
+from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, keys_of
 
-_UNDO, _SKIP, _QUIT, _SEARCH = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", ""), ("/",)
+_PATIENCE = 10.0
+"""Seconds that a person's service may take for a reply before it counts as out of reach."""
 
 
 @command
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), required=False)
+@SERVER
+@STREAM
+@ANNOTATOR
+@click.option(
+    "--outbox",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="Where answers wait until the service has them; by default askwhen in ~/.local/state.",
+)
 @click.option(
     "--classes",
     type=Listed(click.STRING, "label,label,..."),
@@ -38,17 +49,23 @@ _UNDO, _SKIP, _QUIT, _SEARCH = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x0
 @reading({"format": FORMAT, **TABLES})
 @click.option("--answers", metavar="FILE", help="Where answers go; by default FILE's name with .labels.csv.")
 @click.option("--model", metavar="FILE", help="Where the sampler goes; by default FILE's name with .askwhen.")
+@click.option("--prodigy", metavar="FILE", help="Write all answers here too, as Prodigy's JSONL.")
 @click.option("--guess", is_flag=True, help="Show what the sampler would have said.")
 @SEED
 @RAW
 def label(
     out: Out,
-    file: str,
+    file: str | None,
+    server: str | None,
+    stream: str | None,
+    annotator: str | None,
+    outbox: str | None,
     classes: list[str],
     labels: float,
     reading: dict[str, Any],
     answers: str | None,
     model: str | None,
+    prodigy: str | None,
     guess: bool,
     seed: int,
     raw: bool,
@@ -57,27 +74,43 @@ def label(
 
     Shows the instances of FILE that are worth a label, and learns from every answer at once.
 
-    FILE is CSV, TSV, Parquet or NDJSON without labels. Every answer is on the disk before the next question; quit
-    whenever you like, and the same command goes on where you stopped. To change an answer of long ago, edit the file
-    of answers: the sampler is made again from it when its lines are no longer those it has learnt from.
+    FILE is CSV, TSV, Parquet, NDJSON or Prodigy's tasks, without labels. Every answer is on the disk before the next
+    question; quit whenever you like, and the same command goes on where you stopped. To change an answer of long ago,
+    edit the file of answers: the sampler is made again from it when its lines are no longer those it has learnt from.
+
+    With --server there is no FILE: the questions are those of a stream of a labelling service, and your token is in
+    ASKWHEN_TOKEN. Every answer is on this machine's disk before it is sent, and sent again until the service has it.
 
     \b
     askwhen label mails.csv --text body --classes ham,spam
+    askwhen label --server http://127.0.0.1:8300 --stream mails
     """
-    keys = keys_of(classes)
-    if not has_terminal():
-        raise aw.InputError("answers come from a keyboard, and there is no terminal here.", owner="label")
+    if (file is None) == (server is None):
+        raise click.UsageError("name either a FILE, or a service as --server URL.")
+    if server is not None:
+        refuse_others("server", "server", "stream", "annotator", "outbox")
+        _need_terminal()
+        _label_at(out, server, stream, annotator, outbox)
+        return
+    assert file is not None
+    refuse_without_server("stream", "annotator", "outbox")
+    if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
+        raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
+    if reading["format"] == "prodigy" and not reading["text"]:
+        reading["text"] = ("text",)
+    _need_terminal()
     from ...workflows.label import label as label_by
 
     say_if_compiling(out)
     found = label_by(
         file,
-        _Screen(out, Path(file).name, reading["text"], keys, classes, guess),
+        _Person(out, Path(file).name, reading["text"], keys_of(classes), classes, guess),
         reading,
         classes=classes,
         labels=labels,
         answers=answers,
         model=model,
+        prodigy=prodigy,
         seed=seed,
         raw=raw,
         say=out.say,
@@ -92,146 +125,114 @@ def label(
         "accuracy": {"value": estimate.value, "low": estimate.low, "high": estimate.high} if report.answered else None,
         "answers": found.answers,
         "model": found.model,
+        "prodigy": prodigy,
     }
     out.result(facts, show.label_table(facts))
     if not found.ended:
         out.say(f"To go on:\n  {again()}")
 
 
-def keys_of(classes: list[str]) -> dict[str, str]:
-    """A key for every label: its first letter where no other begins so, else its number, else any letter that is free.
-
-    Labels that are single digits are their own keys.
-
-    Labels for which no key is left are found by typing a part of their name.
-    """
-    if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
-        raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
-    if all(len(name) == 1 and name.isdigit() for name in classes):
-        return {name: name for name in classes}
-    firsts = [name[0].lower() for name in classes]
-    taken = (*_UNDO, *_QUIT)
-    own = {first for first in firsts if firsts.count(first) == 1 and first.isalpha() and first not in taken}
-    spare = [key for key in string.ascii_lowercase if key not in own and key not in taken]
-    keys: dict[str, str] = {}
-    for number, (name, first) in enumerate(zip(classes, firsts, strict=True), 1):
-        if first in own:
-            keys[first] = name
-        elif number <= 9:
-            keys[str(number)] = name
-        elif spare:
-            keys[spare.pop(0)] = name
-    return keys
+def _need_terminal() -> None:
+    if not has_terminal():
+        raise aw.InputError("answers come from a keyboard, and there is no terminal here.", owner="label")
 
 
-class _Screen:
-    """What the person at the keyboard sees."""
+def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, outbox: str | None) -> None:
+    """Label against a service, until somebody has had enough."""
+    from ...service.client.courier import Courier
+    from ...service.client.outbox import Outbox, default_folder
+    from ...service.client.seat import Seat
+    from ..terminal.sitting import Sitting
+
+    with client_of(server, retries=0, timeout=_PATIENCE) as client:
+        found = stream_of(client, stream)
+        settings = found.facts()["settings"]
+        box = Outbox(outbox or default_folder(), "\n".join((server.rstrip("/"), token() or "", annotator or "")))
+        if box.waiting:
+            out.say(f"Sending first what an earlier sitting could not send: {len(box.waiting):,}.")
+        sitting = Sitting(out.stderr(), found.name, settings)
+        seat = Seat(found.name, annotator, box)
+        courier = Courier(seat, found, settings["lease"], sitting.ring)
+        try:
+            sitting.answer(seat)
+        finally:
+            courier.leave()
+    unsent = len(box.waiting) + len(box.aside)
+    labels = [name for name in seat.given if name is not None] if settings["labels"] == "open" else settings["labels"]
+    facts = {
+        "server": server,
+        "stream": found.name,
+        "labels": {name: seat.given[name] for name in labels},
+        "unsure": seat.given[None],
+        "skipped": seat.skipped,
+        "not_taken": [each._asdict() for each in seat.refused],
+        "unsent": unsent,
+        "kept_in": str(box.path) if unsent else None,
+    }
+    out.result(facts, served.sitting_table(facts))
+    if unsent:
+        out.say(f"Not on the server yet: {unsent:,}, kept in {box.path}. To send them:\n  {again()}")
+    if seat.error is not None:
+        raise seat.error
+    if unsent or seat.refused:
+        raise click.exceptions.Exit(1)
+
+
+class _Person:
+    """Whoever labels a file at the keyboard."""
 
     def __init__(
         self, out: Out, name: str, text: tuple[str, ...], keys: dict[str, str], classes: list[str], guess: bool
     ) -> None:
-        self._console = out.stderr()
+        self._screen = Screen(out.stderr())
         self._name = name
         self._text = text
         self._keys = keys
         self._classes = classes
         self._guess = guess
-        self._keyboard = Keys()
+        self._page = self._row = 0
 
     def listening(self) -> Any:
         """Take single keys."""
-        return self._keyboard.listening()
+        return self._screen.keyboard.listening()
 
     def waiting(self) -> Any:
         """Say what takes so long."""
-        return self._console.status("looking for an instance worth asking about")
+        return self._screen.console.status("looking for an instance worth asking about")
 
     def answer(self, question: Any, session: Any, note: str) -> Any:
         """Show an instance, and wait for a key."""
         from ...workflows.label import Wish
 
+        self._page = self._page if question.row == self._row else 0
+        self._row = question.row
         self._show(question, session.sampler, note)
         key = self._key()
-        if key in _QUIT or key in _UNDO:
-            return Wish.QUIT if key in _QUIT else Wish.UNDO
-        chosen = "" if key in _SKIP else self._search() if key in _SEARCH else self._keys[key]
+        if key in MORE:
+            self._page += 1
+            return Wish.AGAIN
+        if key in QUIT or key in UNDO:
+            return Wish.QUIT if key in QUIT else Wish.UNDO
+        chosen = "" if key in SKIP else self._screen.search(self._classes) if key in SEARCH else self._keys[key]
         return Wish.AGAIN if chosen is None else chosen
 
     def _key(self) -> str:
         """A key that means something."""
         while True:
-            key = self._keyboard.next()
-            if key in self._keys or key in (*_UNDO, *_SKIP, *_QUIT, *_SEARCH):
+            key = self._screen.keyboard.next()
+            if key in self._keys or key in (*UNDO, *SKIP, *QUIT, *SEARCH, *MORE):
                 return key
 
-    def _search(self) -> str | None:
-        """The label whose name holds what is typed, once there is an Enter; None if it is given up."""
-        from rich.text import Text
-
-        typed = ""
-        while True:
-            fitting = [name for name in self._classes if typed in name.lower()]
-            fitting.sort(key=lambda name: not name.lower().startswith(typed))
-            shown = ", ".join(fitting[:12]) + (f" and {len(fitting) - 12} more" if len(fitting) > 12 else "")
-            self._console.print(Text(f"  /{typed}   {shown or 'no label'}   [enter] takes the first", style="dim"))
-            key = self._keyboard.next()
-            if key in ("\r", "\n") and fitting:
-                return fitting[0]
-            if key in ("\x1b", "\x03", "\x04", ""):
-                return None
-            typed = typed[:-1] if key in ("\x7f", "\x08") else typed + key if key.isprintable() else typed
-
     def _show(self, question: Any, sampler: Any, note: str) -> None:
-        from rich.padding import Padding
-        from rich.text import Text
-
-        console = self._console
-        console.clear()
         asked = f"{sampler.questions:,} of {sampler.round:,} rows asked about ({sampler.questions / sampler.round:.1%})"
         found = aw.evaluate.accuracy(sampler)
         honest = f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
-        console.rule(Text(f" {self._name}, row {question.row:,} "), style="dim")
-        console.print(Text(f"{asked}, {honest}", style="dim"))
-        console.print()
-        record = dict(question.record)
-        body = "\n\n".join(plain(record.pop(name, "")) for name in self._text)
-        others = "\n".join(f"{key}: {plain(_number(value))}" for key, value in record.items())
-        room = max(console.height - 9, 4)
-        for content, style in ((others, "dim"), (body, "")):
-            if content:
-                console.print(Padding(Text(_shortened(content, console.width - 4, room), style=style), (0, 2, 1, 2)))
+        screen = self._screen
+        screen.head(f"{self._name}, row {question.row:,}", f"{asked}, {honest}")
+        search = ["[/] search"] if len(self._classes) > 9 else []
+        offers = screen.offers(self._keys, (*search, "[space] skip", "[u] undo", "[q] quit"))
+        screen.instance(*fields(question.record, self._text), 8 + len(offers) + 2 * self._guess, self._page)
         if self._guess:
-            said = dict(zip(sampler.classes, self._classes, strict=True))[question.ask.prediction]
-            console.print(Text(f"  The sampler would have said: {said}\n", style="italic dim"))
-        line = Text("  ")
-        for key, name in self._keys.items():
-            line.append(f"[{key}]", style="bold")
-            line.append(f" {name}   ")
-        line.append("[/] search   " if len(self._classes) > 9 else "", style="dim")
-        line.append("[space] skip   [u] undo   [q] quit", style="dim")
-        console.print(line)
-        if note:
-            console.print(Text(f"  {note}", style="dim"))
-
-
-def plain(value: Any) -> str:
-    """A text without characters that would command the terminal."""
-    return "".join(each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in str(value))
-
-
-def _number(value: Any) -> Any:
-    """A whole number without the point that a column of numbers gives it."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _shortened(text: str, width: int, rows: int) -> str:
-    """As much of a text as fits on so many rows, and how much more there is."""
-    used, kept = 0, []
-    for line in text.splitlines() or [""]:
-        used += 1 + len(line) // max(width, 1)
-        if used > rows:
-            break
-        kept.append(line)
-    shown = "\n".join(kept) or text[: width * rows]
-    rest = len(text) - len(shown)
-    return shown if rest <= 0 else f"{shown}\n... and {rest:,} more characters"
+            screen.guess("The sampler", dict(zip(sampler.classes, self._classes, strict=True))[question.ask.prediction])
+        screen.print(offers)
+        screen.note(note)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from ..command import Out, command
+from ..service import client_of
 from .serve import DB
-from .token import SERVER, client_of
+from .token import SERVER
 
 
 @command

@@ -21,8 +21,10 @@ from ..options import (
     Seconds,
     reading,
 )
+from ..service import ANNOTATOR, SERVER, STREAM, refuse_others, refuse_without_server
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
+from .sending import TO_SERVICE, send
 
 _OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw", "everything", "seed_labels")
 
@@ -64,6 +66,16 @@ _OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw
     help="How often to save the sampler beside its file, so that a crash loses no more: 60s, 5m, 1h, never.",
 )
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report, one HTML file.")
+@SERVER
+@STREAM
+@click.option("--answer", is_flag=True, help="Answer the service's questions with the labels of the file.")
+@ANNOTATOR
+@click.option("--id", "id_column", metavar="COLUMN", help="The column of ids for the service; by default id.")
+@click.option(
+    "--batch",
+    type=click.IntRange(1, 10_000),
+    help="How many instances go to the service at once, at most; by default 500, with --answer 50.",
+)
 def run(
     out: Out,
     file: str,
@@ -85,6 +97,12 @@ def run(
     skip: int | None,
     checkpoint: float | None,
     report: str | None,
+    server: str | None,
+    stream: str | None,
+    answer: bool,
+    annotator: str | None,
+    id_column: str | None,
+    batch: int | None,
 ) -> None:
     """Run an algorithm over a file, and say how it did.
 
@@ -93,10 +111,19 @@ def run(
     those it asks for, and the rest serve to count mistakes. Ctrl-C saves the sampler and says how to go on; after a
     crash --resume goes on from the last checkpoint.
 
+    With --server the instances go to a stream of a labelling service, whose algorithm plays them; --json prints what it
+    decides, a line for each instance, as it comes. The same command run again goes on, and plays nothing twice.
+
     \b
     askwhen run mails.csv --label spam --labels 5% --report mails.html
     zcat big.svm.gz | askwhen run - --format svmlight --features 1000 --algorithm sel-p --set b=0.5
+    tail -f mails.ndjson | askwhen run - --format ndjson --server http://127.0.0.1:8300 --stream mails --json
     """
+    if server is not None:
+        refuse_others("server", *TO_SERVICE)
+        send(out, file, reading, server, stream, answer, annotator, id_column, batch, skip or 0)
+        return
+    refuse_without_server("stream", "answer", "annotator", "id_column", "batch")
     from ...workflows.run import Ran
     from ...workflows.run import run as play
 

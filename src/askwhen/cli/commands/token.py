@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from ..command import Out, command
+from ..service import client_of
 from .serve import DB
 
 SERVER = click.option("--server", metavar="URL", help="A running service; the token of an admin is in ASKWHEN_TOKEN.")
@@ -20,13 +20,6 @@ def token() -> None:
 
     Directly in the database while no service has it open, or with --server through the service.
     """
-
-
-def client_of(server: str) -> Any:
-    """Speaks to a running service."""
-    import askwhen as aw
-
-    return aw.Client(server, os.environ.get("ASKWHEN_TOKEN"), retries=2)
 
 
 @command

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import click
+
 import askwhen as aw
 
 from ..command import Out, command
@@ -14,7 +16,8 @@ from ..terminal.show import facts_table
 
 @command
 @several_algorithms("default")
-def warm(out: Out, algorithms: list[str]) -> None:
+@click.option("--service", is_flag=True, help="Only what streams of the service need, two labels and more.")
+def warm(out: Out, algorithms: list[str], service: bool) -> None:
     """Compile ahead what algorithms need.
 
     The first use of an algorithm compiles its steps, which takes seconds, and keeps them for every later process of
@@ -23,11 +26,14 @@ def warm(out: Out, algorithms: list[str]) -> None:
     \b
     askwhen warm
     askwhen warm --algorithms default,lasec-ss
+    askwhen warm --service
     """
     from ...algorithms import algorithm
     from ...compiled.notices import tell_nothing
     from ...compiled.steps import cache_folder
 
+    if service:
+        from ...service.ahead import compile_streams
     tell_nothing()
     folder, started, took = cache_folder(), time.perf_counter(), {}
     if folder is None:
@@ -35,11 +41,15 @@ def warm(out: Out, algorithms: list[str]) -> None:
     with progress_bar(out, "compiling", len(algorithms), "what") as move:
         for at, name in enumerate(algorithms):
             begun = time.perf_counter()
-            sampler = algorithm(name).build(share=0.5, prepare=aw.Prepare())
-            aw.warm(
-                sampler,
-                watch=lambda done, total, what, at=at, name=name: move(at + done / total, what=f"{name}, {what}"),  # type: ignore[misc]
-            )
+            if service:
+                move(at, what=name)
+                compile_streams(name)
+            else:
+                sampler = algorithm(name).build(share=0.5, prepare=aw.Prepare())
+                aw.warm(
+                    sampler,
+                    watch=lambda done, total, what, at=at, name=name: move(at + done / total, what=f"{name}, {what}"),  # type: ignore[misc]
+                )
             took[name] = time.perf_counter() - begun
     facts = {"seconds": time.perf_counter() - started, "algorithms": took, "folder": str(folder)}
     shown = {name: f"{seconds:.1f} seconds" for name, seconds in took.items()}

@@ -51,20 +51,49 @@ class Keys:
             for handle in (self._handle, self._woken, wakes):
                 os.close(handle)
 
-    def next(self) -> str:
-        """The next key in small letters; nothing at the end of the input."""
+    def next(self, exact: bool = False) -> str:
+        """The next key in small letters, or exactly as it was typed; nothing at the end of the input."""
         if self._handle is None:
-            return click.getchar().lower()
+            found = click.getchar()
+            return found if exact else found.lower()
         while not self._ahead:
-            ready, _, _ = select.select([self._handle, self._woken], [], [])
+            if self._listen() == "":
+                return ""
+        return self._ahead.popleft() if exact else self._ahead.popleft().lower()
+
+    def next_or(self, other: int) -> str | None:
+        """The next key, or None as soon as there is something to read from another place."""
+        if self._handle is None:
+            return self.next()
+        while not self._ahead:
+            found = self._listen(other)
+            if found is None:
+                return None
+            if found == "":
+                return ""
+        return self._ahead.popleft().lower()
+
+    def _listen(self, other: int = -1) -> str | None:
+        """Wait for keys: what was typed, nothing at the end of the input, None where the other place has something."""
+        assert self._handle is not None
+        while True:
+            ready, _, _ = select.select([self._handle, self._woken, *([] if other < 0 else [other])], [], [])
             if self._woken in ready:
                 os.read(self._woken, 1024)  # whoever handles the signal has its turn now
-                continue
-            found = os.read(self._handle, 1024)
-            if not found:
-                return ""
-            self._ahead.extend(_KEY.findall(found.decode("utf-8", "replace")))
-        return self._ahead.popleft().lower()
+            elif self._handle in ready:
+                found = os.read(self._handle, 1024).decode("utf-8", "replace")
+                self._ahead.extend(_KEY.findall(found))
+                return found
+            elif other in ready:
+                return None
+
+    def forget(self) -> None:
+        """Take no key that was typed before now."""
+        self._ahead.clear()
+        if self._handle is not None:
+            import termios
+
+            termios.tcflush(self._handle, termios.TCIFLUSH)
 
 
 def has_terminal() -> bool:

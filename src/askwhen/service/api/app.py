@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import msgspec
 from litestar import Litestar
@@ -13,15 +14,37 @@ from litestar.openapi.config import OpenAPIConfig
 import askwhen
 
 from ...errors import AskwhenError
+from ..beside import beside
+from ..bridges import label_studio_routes
+from ..bridges.inbox import receiving
 from ..desk import Desk
 from ..page import routes as page_routes
 from ..page.history import recording
 from ..page.today import Days
-from . import health_routes, instance_routes, out_routes, question_routes, stream_routes, token_routes
+from ..tracing import Spans
+from ..uses.erasing import retain
+from ..webhooks.addresses import networks_of
+from ..webhooks.alarms import watch
+from ..webhooks.courier import delivering
+from . import (
+    health_routes,
+    instance_routes,
+    out_routes,
+    question_routes,
+    stream_routes,
+    token_routes,
+    webhook_routes,
+)
 from .description import described
 from .door import Door
+from .metrics import Metrics
+from .observed import Observed, Requests
 from .options import Options
+from .probe import Probe
 from .problems import answered
+from .rooted import Rooted, checked_root
+from .slow import Impatient
+from .straight import Straight
 
 _HANDLED: tuple[type[Exception], ...] = (
     AskwhenError,
@@ -33,7 +56,7 @@ _HANDLED: tuple[type[Exception], ...] = (
 )
 
 
-def create_app(started: Callable[[], Desk], options: Options) -> Litestar:
+def create_app(started: Callable[[], Desk], options: Options, spans: Spans | None = None) -> Any:
     """The service as an ASGI application.
 
     Parameters
@@ -42,27 +65,50 @@ def create_app(started: Callable[[], Desk], options: Options) -> Litestar:
         Gives the desk, which has recovered everything; it is closed at the end.
     options : Options
         Limits and manners.
+    spans : Spans, optional
+        What is told of every request to OpenTelemetry.
     """
+    requests = Requests()
+    app = _routed(started, options, requests, spans)
+    own = {route.path.split("/")[1] for route in app.routes}
+    rooted = Rooted(Impatient(Straight(app), options.slowest), checked_root(options.root, own), options.behind_proxy)
+    return Observed(rooted, requests, options.access_log, spans)
+
+
+def _routed(started: Callable[[], Desk], options: Options, requests: Requests, spans: Spans | None) -> Litestar:
 
     @asynccontextmanager
     async def life(app: Litestar) -> AsyncIterator[None]:
         desk = started()
         app.state.door = Door(desk, options)
         app.state.days = Days()
+        app.state.metrics, app.state.probe = Metrics(desk, requests), Probe(desk)
         try:
-            async with recording(desk) as app.state.history:
+            async with (
+                delivering(desk, networks_of(options.webhook_networks)),
+                beside(watch(desk), retain(desk)),
+                recording(desk) as app.state.history,
+                receiving(desk) as app.state.inbox,
+            ):
                 yield
         finally:
+            await app.state.metrics.close()
+            await app.state.probe.close()
             await desk.close()
+            if spans is not None:
+                await spans.close()
 
     app = Litestar(
         route_handlers=[
             stream_routes.router,
             instance_routes.played,
             question_routes.router,
+            question_routes.labelled,
             token_routes.router,
+            webhook_routes.router,
             *out_routes.handlers,
             *health_routes.handlers,
+            label_studio_routes.router,
             *page_routes.handlers,
         ],
         lifespan=[life],
@@ -74,5 +120,5 @@ def create_app(started: Callable[[], Desk], options: Options) -> Litestar:
         logging_config=None,
         debug=False,
     )
-    app.state.description = described(app.openapi_schema.to_schema())
+    app.state.description = described(app.openapi_schema.to_schema(), options.root)
     return app

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from ..changes import CHANGEABLE
 from ..files import MEDIA
 from ..uses.instances import Decision
 from .ndjson import NDJSON
@@ -25,6 +26,7 @@ _PROBLEM = {
                     "parameter": {"type": "string"},
                     "expected": {"type": "string"},
                     "got": {},
+                    "request": {"type": "string"},
                 },
             }
         }
@@ -34,29 +36,34 @@ _FILES = {
     "/v1/streams/{name}/model": ["application/octet-stream"],
     "/v1/streams/{name}/export": list(MEDIA.values()),
     "/v1/streams/{name}/events": ["text/event-stream"],
+    "/label-studio/{name}/tasks": ["application/json"],
     "/v1/streams/{name}/overview/events": ["text/event-stream"],
     "/metrics": ["text/plain"],
 }
 _REFUSALS = ("400", "401", "403", "404", "409", "413", "422", "429", "503")
 
 
-def described(document: dict[str, Any]) -> dict[str, Any]:
+def described(document: dict[str, Any], root: str = "") -> dict[str, Any]:
     """The framework's document, with what it does not know: refusals, strict bodies, NDJSON, tokens."""
+    document["servers"] = [{"url": root or "/"}]
     schemas = document["components"]["schemas"]
     for name, schema in schemas.items():
-        if name.startswith(("New", "StreamPatch", "Given", "Who", "Verdict", "Settings", "Features", "Budget", "View")):
+        if name.startswith(
+            ("New", "StreamPatch", "Given", "Who", "Verdict", "Which", "Settings", "Features", "Budget", "View")
+        ):
             schema["additionalProperties"] = False
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     document["security"] = [{"token": []}]
     for path, operations in document["paths"].items():
         for operation in operations.values():
             if isinstance(operation, dict) and "responses" in operation:
-                if path.startswith("/v1"):
+                if path.startswith(("/v1", "/label-studio")):
                     operation["responses"] |= dict.fromkeys(_REFUSALS, _PROBLEM)
                 else:
                     operation["security"] = []
     _describe_instances(document)
     _describe_next(document)
+    _describe_changes(schemas)
     for path, media in _FILES.items():
         found: dict[str, Any] = {each.partition(";")[0]: {} for each in media}
         document["paths"][path]["get"]["responses"]["200"] = {"description": "The content", "content": found}
@@ -73,6 +80,7 @@ def _describe_instances(document: dict[str, Any]) -> None:
             "id": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
             "priority": {"type": "number"},
             "show": {"description": "What people see beside it"},
+            "subject": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
         },
     }
     fields: dict[str, Any] = {field: {} for field in Decision.__struct_fields__}
@@ -91,6 +99,16 @@ def _describe_instances(document: dict[str, Any]) -> None:
 def _describe_next(document: dict[str, Any]) -> None:
     operation = document["paths"]["/v1/streams/{name}/questions/next"]["post"]
     operation["responses"]["204"] = {"description": "There is no question now"}
+
+
+def _describe_changes(schemas: dict[str, Any]) -> None:
+    """The settings that a stream can be given anew."""
+    known = schemas["Settings"]["properties"]
+    schemas["StreamPatch"]["properties"]["settings"] = {
+        "type": ["object", "null"],
+        "additionalProperties": False,
+        "properties": {name: known[name] for name in CHANGEABLE},
+    }
 
 
 def page(document: dict[str, Any]) -> str:

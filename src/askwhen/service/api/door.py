@@ -7,13 +7,17 @@ from typing import Any
 from litestar import Request
 
 from ..desk import Desk
-from ..errors import NotSignedInError, TooManyError
-from ..page.cookie import check_open, token_in
+from ..errors import NoRolesError, NotSignedInError, TooManyError
+from ..page.cookie import bearer_in, check_open, check_site, token_in
+from ..proxies import Proxy, is_name, said
 from ..stream import Stream
 from ..tokens import ANYBODY, OPEN, Holder
 from .options import Options
 
 Asked = Request[Any, Any, Any]
+
+PROXIED = "proxy:"
+"""What stands before a name in place of a token's number, where a proxy has signed somebody in."""
 
 
 class Pace:
@@ -42,7 +46,7 @@ class Door:
     @property
     def is_open(self) -> bool:
         """Whether everybody may do everything: until the first token is made, where that is allowed."""
-        return not (self.options.tokens or self.desk.tokens.wanted)
+        return not (self.options.tokens or self.options.proxy or self.desk.tokens.wanted)
 
     def holder(self, request: Asked, role: str, stream: int | None = None) -> Holder:
         """Who sends a request, if they may do this."""
@@ -59,20 +63,45 @@ class Door:
             check_open(request)
             self._pace.take("", now)
             return OPEN
-        secret = token_in(request)
-        if not secret:
-            raise NotSignedInError("a token is needed: Authorization: Bearer ...", owner="token")
-        found = desk.tokens.holder(secret, now)
+        found = self._known(request, now)
         self._pace.take(found.token, now)
         return found
+
+    def _known(self, request: Asked, now: float) -> Holder:
+        """Who sends a request, by a token in its header, by what a proxy says, or by the token of a browser."""
+        proxy, hint = self.options.proxy, ""
+        if proxy is not None and not bearer_in(request):
+            user = said(request.scope["headers"], proxy.user)
+            if user and proxy.trusts(request.scope.get("client")):
+                check_site(request)
+                return self._proxied(request, proxy, user)
+            hint = "; what it says of its user does not come from a trusted address." if user else ""
+        secret = token_in(request)
+        if not secret:
+            raise NotSignedInError(f"a token is needed: Authorization: Bearer ...{hint}", owner="token")
+        return self.desk.tokens.holder(secret, now)
+
+    def _proxied(self, request: Asked, proxy: Proxy, user: str) -> Holder:
+        """Somebody whom a trusted proxy has signed in."""
+        if not is_name(user):
+            raise NotSignedInError(f"the proxy gives a name that can be nobody's: {user[:100]!r}.", owner="proxy")
+        groups = said(request.scope["headers"], proxy.groups) if proxy.groups else ""
+        grant = proxy.grant(user, (each.strip() for each in groups.split(",")))
+        if grant is None:
+            raise NoRolesError(f"{user} is signed in and has no role here.", owner="proxy")
+        streams = None
+        if grant.streams is not None:
+            known = self.desk.streams
+            streams = frozenset(known[name].number for name in grant.streams if name in known)
+        return Holder(PROXIED + user, user, grant.roles, streams, None)
 
     def still(self, request: Asked, holder: Holder) -> bool:
         """Whether somebody who came in may stay: no token is needed, or it was neither revoked nor has it expired."""
         if self.is_open:
             return True
         try:
-            return self.desk.tokens.holder(token_in(request), self.desk.clock.now()) == holder
-        except NotSignedInError:
+            return self._known(request, self.desk.clock.now()) == holder
+        except (NotSignedInError, NoRolesError):
             return False
 
     def stream(self, request: Asked, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:

@@ -8,7 +8,6 @@ from litestar import Response, get
 from ..errors import StoppingError
 from .description import page
 from .door import Asked, door_of
-from .metrics import written
 
 
 class Health(msgspec.Struct):
@@ -29,17 +28,20 @@ async def alive(request: Asked) -> Health:
 
 @get("/readyz", summary="Whether it is ready")
 async def ready(request: Asked) -> Health:
-    """200 once everything is recovered."""
+    """200 once everything is recovered, as long as the database answers and the service is not about to stop."""
     found: Health = await alive.fn(request)
+    if request.app.state.door.desk.stopping.is_set():
+        raise StoppingError("the service is stopping.", owner="serve")
+    if not await request.app.state.probe.answers():
+        raise StoppingError("the database does not answer.", owner="serve")
     return found
 
 
 @get("/metrics", summary="Counts for Prometheus")
 async def metrics(request: Asked) -> Response[bytes]:
     """Names and numbers, no contents. Needs a token of any kind, where tokens are needed."""
-    door = door_of(request)
-    door.anybody(request)
-    body, media = written(door.desk)
+    door_of(request).anybody(request)
+    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""))
     return Response(body, media_type=media)
 
 

@@ -2,49 +2,132 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.exposition import choose_encoder
+
+import askwhen
 
 from ..desk import Desk
 from ..stream import Stream
+from ..uses.budgets import labels_left
+from .looks import WINDOWS, Looks
+from .observed import Requests
+
+Read = Callable[[Stream], float | None]
 
 
-class Counts:
+class Metrics:
     """Reads the desk."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, requests: Requests) -> None:
+        self._desk, self._requests, self._looks = desk, requests, Looks(desk)
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+        ProcessCollector(registry=self._registry)
+
+    async def written(self, accepted: str) -> tuple[bytes, str]:
+        """All of it as text, and its media type."""
+        await self._looks.look()
+        encode, media = choose_encoder(accepted)
+        return encode(self._registry), media
+
+    async def close(self) -> None:
+        """Look no longer."""
+        await self._looks.close()
+
+    def describe(self) -> list[Any]:
+        """Nothing: the registry is not to read the desk before it is asked to."""
+        return []
 
     def collect(self) -> Iterator[Any]:
-        """Every metric, a line for each stream."""
+        """Every metric."""
         desk = self._desk
-        told: tuple[tuple[str, str, Callable[[Stream], int]], ...] = (
+        about = ("version", "python")
+        build: Any = GaugeMetricFamily("askwhen_build_info", "What runs", labels=about)
+        build.add_metric([askwhen.__version__, platform.python_version()], 1)
+        yield build
+        yield from self._of_streams()
+        yield from self._of_webhooks()
+        yield from self._of_requests()
+        yield _histogram("askwhen_commit_duration_seconds", "Time that commits took", (), {(): desk.commits.times})
+        yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=desk.watching)
+        yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(desk.numbers))
+
+    def _of_streams(self) -> Iterator[Any]:
+        now, looks = self._desk.clock.now(), self._looks
+        counted: tuple[tuple[str, str, Read], ...] = (
             ("askwhen_rounds_total", "Instances predicted", lambda stream: stream.state.round),
             ("askwhen_questions_total", "Labels asked for", lambda stream: stream.books.kept.asked),
             ("askwhen_labels_total", "Labels the model was told", lambda stream: stream.books.kept.told),
             ("askwhen_forgotten_total", "Questions without a label", lambda stream: stream.books.kept.forgotten),
         )
-        for name, said, read in told:
-            counter: Any = CounterMetricFamily(name, said, labels=["stream"])
-            for stream in desk.numbers.values():
-                counter.add_metric([stream.name], read(stream))
-            yield counter
-        waiting: Any = GaugeMetricFamily("askwhen_waiting_questions", "Questions with a free slot", labels=["stream"])
-        for stream in desk.numbers.values():
-            waiting.add_metric([stream.name], stream.books.waiting)
-        yield waiting
-        yield CounterMetricFamily("askwhen_commits_total", "Batches committed", value=desk.commits.batches)
-        yield CounterMetricFamily("askwhen_commit_seconds_total", "Time in commits", value=desk.commits.seconds)
-        yield GaugeMetricFamily("askwhen_event_listeners", "Open streams of events", value=desk.watching)
+        seen: list[tuple[str, str, Read]] = [
+            ("askwhen_waiting_questions", "Questions with a slot to fill", lambda each: looks.waiting[each.number][0]),
+            (
+                "askwhen_oldest_waiting_question_seconds",
+                "For how long the oldest question has waited",
+                lambda each: looks.waiting[each.number][1],
+            ),
+            (
+                "askwhen_budget_left_labels",
+                "Labels that may still be asked for, in all or in this period",
+                lambda each: labels_left(each, now),
+            ),
+        ]
+        for kind, metrics in ((CounterMetricFamily, counted), (GaugeMetricFamily, seen)):
+            for name, said, read in metrics:
+                found: Any = kind(name, said, labels=["stream"])
+                for stream in self._desk.numbers.values():
+                    value = read(stream) if stream.number in looks.waiting else None
+                    if value is not None:
+                        found.add_metric([stream.name], value)
+                yield found
+        yield from self._accuracy()
+
+    def _accuracy(self) -> Iterator[Any]:
+        said = {
+            "value": ("askwhen_accuracy_ratio", "Share of right predictions, from asked labels"),
+            "low": ("askwhen_accuracy_low_ratio", "Lower end of its interval, 95 % at every round at once"),
+            "high": ("askwhen_accuracy_high_ratio", "Upper end of its interval"),
+        }
+        for end, (name, help) in said.items():
+            found: Any = GaugeMetricFamily(name, help, labels=["stream", "window"])
+            for number, windows in self._looks.accuracy.items():
+                for window in WINDOWS:
+                    if windows[window][end] is not None:
+                        found.add_metric([self._desk.numbers[number].name, window], windows[window][end])
+            yield found
+
+    def _of_webhooks(self) -> Iterator[Any]:
+        hooks = self._desk.hooks
+        waiting: Any = GaugeMetricFamily("askwhen_webhook_waiting_messages", "To be sent, or again", labels=["webhook"])
+        failed: Any = CounterMetricFamily("askwhen_webhook_failures_total", "Attempts that failed", labels=["webhook"])
+        for name in hooks.all:
+            waiting.add_metric([name], hooks.waiting[name])
+            failed.add_metric([name], hooks.failed[name])
+        yield from (waiting, failed)
+
+    def _of_requests(self) -> Iterator[Any]:
+        labels, times = ("route", "method", "status"), self._requests.times
+        found = {(route, method, f"{status}xx"): each for (route, method, status), each in times.items()}
+        total: Any = CounterMetricFamily("askwhen_http_requests_total", "Requests that were answered", labels=labels)
+        for values, each in found.items():
+            total.add_metric(values, each.count)
+        yield total
+        name = "askwhen_http_request_duration_seconds"
+        yield _histogram(name, "Time until the reply began", labels, found)
+        yield GaugeMetricFamily(
+            "askwhen_http_requests_in_progress", "Requests that are being answered", value=self._requests.open
+        )
 
 
-def written(desk: Desk) -> tuple[bytes, str]:
-    """All counts as text, and its media type."""
-    registry = CollectorRegistry()
-    registry.register(Counts(desk))
-    encode, media = choose_encoder("")
-    return encode(registry), media
+def _histogram(name: str, said: str, labels: tuple[str, ...], found: dict[Any, Any]) -> Any:
+    made: Any = HistogramMetricFamily(name, said, labels=labels)
+    for values, each in found.items():
+        made.add_metric(values, each.buckets(), each.sum)
+    return made

@@ -13,7 +13,7 @@ import msgspec
 
 from ...errors import AskwhenError
 from ..desk import Desk
-from ..errors import ServiceError, SlowError
+from ..errors import ServiceError, SlowError, StoppingError
 from ..stream import Stream
 from ..uses import instances
 from ..uses.instances import Raw
@@ -27,6 +27,9 @@ MOST_LINES = 1_000
 
 AHEAD = 4
 """So many batches are played while the first of them is committed."""
+
+LAST_SECONDS = 2.5
+"""That a body may still take once the service is asked to stop."""
 
 _BOM = b"\xef\xbb\xbf"
 _raw = msgspec.json.Decoder(Raw)
@@ -53,13 +56,20 @@ class Lines:
         said = Unread(send, self._options.slowest)
         answering = asyncio.ensure_future(self._answer(queue, said))
         last: AskwhenError | None = None
+        stopping = asyncio.ensure_future(self._stopped())
         try:
-            last = await self._play(receive, queue)
+            last = await self._play(_until(stopping, receive), queue)
         finally:
+            stopping.cancel()
             await queue.put(None)
             error = await answering
         last = error or last
         await said.end(b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n")
+
+    async def _stopped(self) -> None:
+        """Until the service stops, and a while longer: most bodies end in it."""
+        await self._desk.stopping.wait()
+        await asyncio.sleep(LAST_SECONDS)
 
     async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
         """Read until the body ends; why, where it is not read to its end."""
@@ -67,7 +77,7 @@ class Lines:
         while more:
             try:
                 message = await receive()
-            except SlowError as error:
+            except (SlowError, StoppingError) as error:
                 return error
             if message["type"] == "http.disconnect":
                 return None
@@ -117,6 +127,20 @@ class Lines:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             problem = problem_of(error)
             return BadLineError(problem.detail.replace("the body", "the line"), owner="instance")
+
+
+def _until(stopping: asyncio.Future[None], receive: Any) -> Any:
+    """A ``receive`` that ends with an error once the service stops, however long the body would go on."""
+
+    async def received() -> Any:
+        getting = asyncio.ensure_future(receive())
+        await asyncio.wait({getting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done():
+            return getting.result()
+        getting.cancel()
+        raise StoppingError("the service is stopping; send the lines without a reply when it is back.", owner="serve")
+
+    return received
 
 
 def _refused(error: AskwhenError, line: int) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..proxies import Proxy
+
 
 @dataclass(frozen=True)
 class Options:
@@ -22,6 +24,16 @@ class Options:
         Seconds between signs of life on a stream of events.
     slowest : float
         Seconds that a body may pause for.
+    webhook_networks : tuple of str
+        That webhooks may reach though they are not public.
+    root : str
+        The path at which a proxy has the service, such as /askwhen; empty at the root of a host.
+    behind_proxy : bool
+        Whether only a proxy reaches the service, so that it is believed how it was spoken to.
+    access_log : bool
+        Whether every request has a line in the log.
+    proxy : Proxy, optional
+        Whose word is taken for who somebody is.
     """
 
     tokens: bool = False
@@ -30,3 +42,8 @@ class Options:
     requests: float = 20_000.0
     heartbeat: float = 15.0
     slowest: float = 30.0
+    webhook_networks: tuple[str, ...] = ()
+    root: str = ""
+    behind_proxy: bool = False
+    access_log: bool = False
+    proxy: Proxy | None = None

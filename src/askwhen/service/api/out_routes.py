@@ -9,7 +9,7 @@ from litestar.params import Parameter
 from litestar.types import ASGIApp
 
 from ...errors import InputError
-from .. import exports, files
+from .. import exports, files, tasks
 from ..errors import NotAllowedError
 from ..events import KINDS, PERSONAL
 from ..uses import reports
@@ -51,19 +51,31 @@ async def export(
     request: Asked,
     name: str,
     table: Literal["labels", "decisions", "predictions"] = "labels",
-    format: Literal["csv", "ndjson", "parquet"] = "ndjson",
+    format: Literal["csv", "ndjson", "parquet", "prodigy"] = "ndjson",
     after: Seq = 0,
 ) -> ASGIApp:
-    """Streamed, up to what is there now; ``after`` goes on after the row with this seq."""
+    """Streamed, up to what is there now; ``after`` goes on after the row with this seq.
+
+    As prodigy, labels are annotated tasks with their instances, one for each question.
+    """
     door = door_of(request)
     stream, _ = door.stream(request, name, "reviewer")
     await door.desk.commits.settled()
-    until, columns = stream.seq, exports.TABLES[table]
+    until, columns, unknown = stream.seq, exports.TABLES[table], frozenset(stream.state.passed)
+
+    if format == "prodigy" and table != "labels":
+        raise InputError.about("export", "format", "csv, ndjson or parquet for this table", format)
+    labels = stream.books.labels
 
     def make(reader: Any) -> Any:
-        return files.written(format, columns, exports.chunks(reader, stream.number, table, after, until))
+        if format == "prodigy":
+            found = tasks.tasks(reader, stream.number, stream.settings, labels, after, until)
+            return files.written("ndjson", {}, found)
+        rows = exports.chunks(reader, stream.number, table, after, until, unknown)
+        return files.written(format, columns, rows)
 
-    return Parts(door.desk, make, files.MEDIA[format], f"{name}-{table}.{format}")
+    suffix = {"prodigy": "jsonl"}.get(format, format)
+    return Parts(door.desk, make, files.MEDIA[format], f"{name}-{table}.{suffix}")
 
 
 @get("/v1/streams/{name:str}/events", summary="Follow what happens")

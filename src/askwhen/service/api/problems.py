@@ -11,6 +11,7 @@ from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 
 from ...errors import AskwhenError, InputError, QuestionError
+from .. import request_ids
 from ..errors import ServiceError, TooLargeError
 
 MEDIA = "application/problem+json"
@@ -18,7 +19,7 @@ log = logging.getLogger("askwhen.service")
 
 
 class Problem(msgspec.Struct, omit_defaults=True):
-    """What went wrong: ``detail`` for people, the rest for programs."""
+    """What went wrong: ``detail`` for people, the rest for programs; ``request`` is its name in the log."""
 
     title: str
     status: int
@@ -29,6 +30,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
     expected: str | None = None
     got: Any = None
     line: int | None = None
+    request: str | None = None
 
 
 def problem_of(error: BaseException) -> Problem:
@@ -92,6 +94,7 @@ def _plain(text: str) -> str:
 def replied(path: str, error: BaseException) -> tuple[int, dict[str, str], bytes]:
     """The response to an error; of one that should not happen the log has all, the response nothing."""
     problem = problem_of(error)
+    problem.request = request_ids.present.get()
     if problem.status >= 500 and not isinstance(error, ServiceError):
         log.error("an error that should not happen", exc_info=error, extra={"facts": {"path": path}})
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}

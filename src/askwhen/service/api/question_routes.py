@@ -11,10 +11,11 @@ from ...errors import InputError
 from ..settings import LONGEST_NAME
 from ..stream import Stream
 from ..tokens import Holder
-from ..uses import questions
+from ..uses import labels, questions
+from ..uses.labels import Labelled
 from ..uses.questions import Receipt, Shown, Undo
 from .door import Asked, Door, door_of
-from .schemas import Given, Held, Verdict, Who
+from .schemas import Given, Held, NewLabel, Verdict, Who, WhoNext
 
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
 
@@ -23,7 +24,9 @@ def _who(door: Door, holder: Holder, given: str | None) -> str:
     """Whose name an answer has: that of the token, or where none are asked for the one that is given."""
     if not door.is_open:
         if given is not None and given != holder.name:
-            raise InputError("annotator must be the name of the token, or left out.", owner="answer")
+            raise InputError(
+                "annotator must be the name of the token, or left out.", owner="answer", parameter="annotator"
+            )
         return holder.name
     found = holder.name if given is None else given
     if not 0 < len(found) <= LONGEST_NAME or not found.isprintable():
@@ -56,10 +59,10 @@ async def listed(
 
 
 @post("/next", status_code=200, summary="Get the next question")
-async def next_one(request: Asked, name: str, data: Who | None = None) -> Response[Any]:
+async def next_one(request: Asked, name: str, data: WhoNext | None = None) -> Response[Any]:
     """Under a lease of one slot; 204 where there is none now."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    found = await questions.next_question(door.desk, stream, who, _key(data))
+    found = await questions.next_question(door.desk, stream, who, _key(data), None if data is None else data.device)
     return Response(None, status_code=204) if found is None else Response(found)
 
 
@@ -127,6 +130,15 @@ async def reviewed(request: Asked, name: str, question: Round, data: Verdict) ->
     """What a reviewer says is held to be the label, whatever the answers are."""
     door, stream, who = _enter(request, name, data.annotator, "reviewer")
     await questions.review(door.desk, stream, question, who, data.label, data.key)
+
+
+@post("/v1/streams/{name:str}/labels", status_code=200, summary="Give a label that nobody asked for")
+async def labelled(request: Asked, name: str, data: NewLabel) -> Labelled:
+    """Of an instance that has come and that no question waits for: the model learns it at once."""
+    door, stream, who = _enter(request, name, data.annotator)
+    if data.round is not None and not 0 <= data.round <= 2**53:
+        raise InputError.about("label", "round", "a whole number from 0 to 2^53", data.round)
+    return await labels.volunteer(door.desk, stream, who, data.label, data.id, data.round, data.key)
 
 
 router = Router(

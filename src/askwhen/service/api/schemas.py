@@ -18,9 +18,11 @@ class NewStream(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StreamPatch(msgspec.Struct, forbid_unknown_fields=True):
-    """What can be changed of a stream."""
+    """What can be changed of a stream: its name, or some of its settings. ``key`` makes a retry of those idempotent."""
 
-    name: str
+    name: str | None = None
+    settings: dict[str, Any] | None = None
+    key: str | None = None
 
 
 class StreamFacts(msgspec.Struct):
@@ -53,6 +55,25 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
 class Who(msgspec.Struct, forbid_unknown_fields=True):
     """Who does it, where no tokens are asked for. ``key`` makes a retry idempotent."""
 
+    annotator: str | None = None
+    key: str | None = None
+
+
+class WhoNext(Who, forbid_unknown_fields=True):
+    """The same, and on which ``device``, where one person has several: none gets a question that another holds."""
+
+    device: str | None = None
+
+
+class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
+    """The label of an instance that has come, by its ``id`` or its ``round``; without one, one's own is taken back.
+
+    ``key`` makes a retry idempotent.
+    """
+
+    label: str | None
+    id: str | None = None
+    round: int | None = None
     annotator: str | None = None
     key: str | None = None
 

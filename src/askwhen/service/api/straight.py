@@ -22,6 +22,9 @@ from .streaming import Reply
 _given = msgspec.json.Decoder(Given)
 _encode = msgspec.json.Encoder().encode
 _LONGEST_NUMBER = 15
+INSTANCES = "/v1/streams/{name}/instances"
+ANSWER = "/v1/streams/{name}/questions/{question}/answer"
+"""What the framework calls the two routes."""
 
 
 class Straight:
@@ -37,6 +40,7 @@ class Straight:
         if door is None or parts[:3] != ["", "v1", "streams"] or not (_is_instance(parts) or _is_answer(parts)):
             await self._app(scope, receive, send)
             return
+        scope["path_template"] = INSTANCES if len(parts) == 5 else ANSWER
         request: Asked = Request(scope, receive, send)
         try:
             if len(parts) == 5:

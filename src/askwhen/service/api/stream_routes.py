@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from litestar import Router, get, patch, post
 
-from ..uses import replaying, streams
+from ...errors import InputError
+from ..uses import erasing, replaying, streams
+from ..uses.erasing import Gone, Which
 from .door import Asked, door_of
 from .schemas import NewStream, ReplayFacts, StreamFacts, StreamPatch
 
@@ -41,12 +43,18 @@ async def shown(request: Asked, name: str) -> StreamFacts:
     return StreamFacts(**streams.facts(stream))
 
 
-@patch("/{name:str}", summary="Rename a stream")
-async def renamed(request: Asked, name: str, data: StreamPatch) -> StreamFacts:
-    """Give it another name."""
+@patch("/{name:str}", summary="Rename a stream, or change its settings")
+async def patched(request: Asked, name: str, data: StreamPatch) -> StreamFacts:
+    """Give it another name, or some settings other values from now on; settings that are not named stay."""
     door = door_of(request)
-    door.stream(request, name, "admin")
-    return StreamFacts(**streams.facts(await streams.rename(door.desk, name, data.name)))
+    _, holder = door.stream(request, name, "admin")
+    if data.name is not None and data.settings is None:
+        stream = await streams.rename(door.desk, name, data.name)
+    elif data.settings is not None and data.name is None:
+        stream = await streams.change_settings(door.desk, name, data.settings, holder.name, data.key)
+    else:
+        raise InputError("give either a name or settings, not both.", owner="stream")
+    return StreamFacts(**streams.facts(stream))
 
 
 @post("/{name:str}/pause", status_code=200, summary="Pause a stream")
@@ -81,4 +89,14 @@ async def replayed(request: Asked, name: str) -> ReplayFacts:
     return ReplayFacts(await replaying.replay(door.desk, stream, holder.name))
 
 
-router = Router("/v1/streams", route_handlers=[create, listed, shown, renamed, paused, resumed, archived, replayed])
+@post("/{name:str}/erase", status_code=200, summary="Erase contents")
+async def erased(request: Asked, name: str, data: Which) -> Gone:
+    """For good: features, text and subject go; decisions, labels and the model stay. Open questions are forgotten."""
+    door = door_of(request)
+    stream, holder = door.stream(request, name, "admin")
+    return await erasing.erase(door.desk, stream, data, holder.name)
+
+
+router = Router(
+    "/v1/streams", route_handlers=[create, listed, shown, patched, paused, resumed, archived, replayed, erased]
+)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from ...errors import AskwhenError, InputError
-from ..errors import ConflictError, NotAllowedError, NotFoundError, NotSignedInError, ServiceError
+from ..errors import ConflictError, NotAllowedError, NotFoundError, NotSignedInError, ServiceError, UnreachableError
 
 AGAIN = (429, 502, 503, 504)
 ERRORS: dict[int, type[AskwhenError]] = {
@@ -66,9 +66,14 @@ def decision(said: dict[str, Any]) -> Decision:
 
 def refuse(status: int, said: Any) -> None:
     """Raise what the service refused."""
+    raise refusal(status, said)
+
+
+def refusal(status: int, said: Any) -> AskwhenError:
+    """What the service refused, as an error."""
     problem = said if isinstance(said, dict) else {}
-    kind = ERRORS.get(status, ServiceError)
-    raise kind(
+    kind = UnreachableError if status in AGAIN else ERRORS.get(status, ServiceError)
+    return kind(
         problem.get("detail", f"the service answered {status}."),
         owner=problem.get("owner", "Client"),
         parameter=problem.get("parameter"),
@@ -92,9 +97,9 @@ def checked(response: httpx.Response) -> Any:
     return said
 
 
-def unreachable(error: httpx.TransportError) -> ServiceError:
+def unreachable(error: httpx.TransportError) -> UnreachableError:
     """What to say where no service answers."""
-    return ServiceError(
+    return UnreachableError(
         f"the service cannot be reached: {str(error).rstrip('.') or type(error).__name__}.", owner="Client"
     )
 
@@ -118,18 +123,33 @@ def encoded(said: Any) -> bytes:
         raise InputError(f"this cannot be sent as JSON: {str(error).rstrip('.')}.", owner="Client") from error
 
 
+def signed(token: str | None) -> dict[str, str]:
+    """The header that says who one is; a token that cannot be one is refused without being shown."""
+    if token is None:
+        return {}
+    if not (token.isascii() and token.isprintable() and token and " " not in token):
+        raise InputError(
+            "the token must be the text that was shown when it was made.", owner="Client", parameter="token"
+        )
+    return {"Authorization": f"Bearer {token}"}
+
+
 def new_key() -> str:
     """A key that nobody else has, so that a request can be sent again."""
     return uuid.uuid4().hex
 
 
-def instance(x: Any, id: str | None, priority: float, show: Any) -> dict[str, Any]:
+def instance(
+    x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
+) -> dict[str, Any]:
     """An instance as it is sent; it has an id, so that it can be sent again."""
     found: dict[str, Any] = {"x": plain(x), "id": new_key() if id is None else id}
     if priority:
         found["priority"] = priority
     if show is not None:
         found["show"] = show
+    if subject is not None:
+        found["subject"] = subject
     return found
 
 
@@ -139,15 +159,26 @@ def answer(label: str | None, key: str | None, lead: float | None, annotator: st
     return given | ({} if annotator is None else {"annotator": annotator})
 
 
+def volunteered(
+    given: Decision | str | int, label: str | None, key: str | None, annotator: str | None
+) -> dict[str, Any]:
+    """A label that nobody asked for as it is sent, with a key."""
+    place = (
+        {"id": given} if isinstance(given, str) else {"round": given.round if isinstance(given, Decision) else given}
+    )
+    said = {"label": label, "key": new_key() if key is None else key, **place}
+    return said | ({} if annotator is None else {"annotator": annotator})
+
+
 def lines(instances: Iterable[Any]) -> bytes:
     """Many instances as NDJSON."""
-    made = [{"id": new_key(), **plain(x)} if is_whole(x) else instance(x, None, 0.0, None) for x in instances]
+    made = [{"id": new_key(), **plain(x)} if is_whole(x) else instance(x) for x in instances]
     return b"".join(encoded(each) + b"\n" for each in made)
 
 
 def is_whole(x: Any) -> bool:
     """Whether this is an instance with its id and priority, and not features of which one is called x."""
-    return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show"}
+    return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show", "subject"}
 
 
 def from_lines(text: str) -> Iterator[Decision]:
@@ -157,6 +188,20 @@ def from_lines(text: str) -> Iterator[Decision]:
         if "error" in said:
             refuse(said["error"]["status"], said["error"])
         yield decision(said)
+
+
+def outcomes(text: str) -> list[Decision | AskwhenError]:
+    """What the service said to each of many, in order; a refusal of all that follow is raised."""
+    found: list[Decision | AskwhenError] = []
+    for line in text.rstrip("\n").split("\n"):
+        said = json.loads(line)
+        if "error" not in said:
+            found.append(decision(said))
+        elif said.get("end"):
+            refuse(said["error"]["status"], said["error"])
+        else:
+            found.append(refusal(said["error"]["status"], said["error"]))
+    return found
 
 
 def rows_of(rest: bytes, part: bytes) -> tuple[list[Any], bytes]:

@@ -22,7 +22,9 @@ from .messages import (
     parts,
     pause,
     rows_of,
+    signed,
     unreachable,
+    volunteered,
 )
 
 
@@ -42,7 +44,7 @@ class Client:
     """
 
     def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        headers = signed(token)
         self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout)
         self._retries = retries
 
@@ -72,6 +74,17 @@ class Client:
             time.sleep(pause(attempt))
         raise AssertionError("never here")
 
+    def download(self, path: str, wanted: dict[str, str]) -> Iterator[bytes]:
+        """A file, part by part; a refusal is raised."""
+        try:
+            with self._http.stream("GET", path, params=wanted) as response:
+                if response.status_code >= 400:
+                    response.read()
+                    checked(response)
+                yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise unreachable(error) from error
+
     def streams(self) -> list[dict[str, Any]]:
         """All streams."""
         found: list[dict[str, Any]] = self.send("GET", "/v1/streams")
@@ -92,14 +105,16 @@ class Stream:
     """One stream of a service: ``ask`` and ``tell`` as with a sampler, and what people need to answer."""
 
     def __init__(self, client: Client, name: str) -> None:
-        self._client, self.name = client, name
+        self.client, self.name = client, name
 
     def _send(self, method: str, path: str, **given: Any) -> Any:
-        return self._client.send(method, f"/v1/streams/{self.name}{path}", **given)
+        return self.client.send(method, f"/v1/streams/{self.name}{path}", **given)
 
-    def ask(self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None) -> Decision:
+    def ask(
+        self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
+    ) -> Decision:
         """Predict x, and decide whether its label is worth asking for."""
-        return decision(self._send("POST", "/instances", json=instance(x, id, priority, show)))
+        return decision(self._send("POST", "/instances", json=instance(x, id, priority, show, subject)))
 
     def ask_many(self, instances: Iterable[Any], batch: int = 500) -> Iterator[Decision]:
         """The same for many, in order: each an instance, or a dict with x and perhaps id, priority and show.
@@ -108,8 +123,13 @@ class Stream:
         Give ids to get their decisions by sending them again.
         """
         for part in parts(instances, batch):
-            headers = {"Content-Type": "application/x-ndjson"}
-            yield from from_lines(self._send("POST", "/instances", content=lines(part), headers=headers))
+            yield from from_lines(self.play(lines(part)))
+
+    def play(self, body: bytes) -> str:
+        """Send many instances as NDJSON; what the service says to them, a line each."""
+        headers = {"Content-Type": "application/x-ndjson"}
+        said: str = self._send("POST", "/instances", content=body, headers=headers)
+        return said
 
     def tell(
         self,
@@ -126,11 +146,22 @@ class Stream:
         found: dict[str, Any] = self._send("POST", f"/questions/{round}/answer", json=given)
         return found
 
-    def next(self, annotator: str | None = None) -> dict[str, Any] | None:
-        """The next question for a person, under a lease; None where there is none."""
-        found: dict[str, Any] | None = self._send(
-            "POST", "/questions/next", json={"annotator": annotator, "key": new_key()}
-        )
+    def learn(
+        self, instance: Decision | str | int, label: str | None, *, key: str | None = None, annotator: str | None = None
+    ) -> dict[str, Any]:
+        """Give the label of an instance that nobody asked for, by its decision, id or round; without one, take it back.
+
+        The model learns it at once, as :meth:`askwhen.Sampler.learn` does.
+        """
+        found: dict[str, Any] = self._send("POST", "/labels", json=volunteered(instance, label, key, annotator))
+        return found
+
+    def next(
+        self, annotator: str | None = None, key: str | None = None, device: str | None = None
+    ) -> dict[str, Any] | None:
+        """The next question for a person, on one of their devices, under a lease; None where there is none."""
+        given = {"annotator": annotator, "key": new_key() if key is None else key, "device": device}
+        found: dict[str, Any] | None = self._send("POST", "/questions/next", json=given)
         return found
 
     def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
@@ -154,14 +185,20 @@ class Stream:
         found: dict[str, Any] = self._send("POST", f"/{what}")
         return found
 
+    def erase(self, **which: Any) -> dict[str, Any]:
+        """Erase contents for good, by ``rounds``, ``ids``, ``subject`` or ``before`` a time; how many."""
+        found: dict[str, Any] = self._send("POST", "/erase", json=which)
+        return found
+
+    def set(self, **settings: Any) -> dict[str, Any]:
+        """Give some settings other values from now on; what the stream is then."""
+        found: dict[str, Any] = self._send("PATCH", "", json={"settings": settings, "key": new_key()})
+        return found
+
     def export(self, table: str = "labels", after: int = 0) -> Iterator[dict[str, Any]]:
         """The rows of a table: labels, decisions or predictions."""
         path, wanted = f"/v1/streams/{self.name}/export", {"table": table, "after": str(after)}
-        with self._client._http.stream("GET", path, params=wanted) as response:
-            if response.status_code >= 400:
-                response.read()
-                checked(response)
-            rest = b""
-            for part in response.iter_bytes():
-                rows, rest = rows_of(rest, part)
-                yield from rows
+        rest = b""
+        for part in self.client.download(path, wanted):
+            rows, rest = rows_of(rest, part)
+            yield from rows

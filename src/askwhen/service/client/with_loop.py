@@ -22,7 +22,9 @@ from .messages import (
     parts,
     pause,
     rows_of,
+    signed,
     unreachable,
+    volunteered,
 )
 
 
@@ -42,7 +44,7 @@ class AsyncClient:
     """
 
     def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        headers = signed(token)
         self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout)
         self._retries = retries
 
@@ -97,9 +99,11 @@ class AsyncStream:
     async def _send(self, method: str, path: str, **given: Any) -> Any:
         return await self._client.send(method, f"/v1/streams/{self.name}{path}", **given)
 
-    async def ask(self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None) -> Decision:
+    async def ask(
+        self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
+    ) -> Decision:
         """Predict x, and decide whether its label is worth asking for."""
-        return decision(await self._send("POST", "/instances", json=instance(x, id, priority, show)))
+        return decision(await self._send("POST", "/instances", json=instance(x, id, priority, show, subject)))
 
     async def ask_many(
         self, instances: Iterable[Any] | AsyncIterable[Any], batch: int = 500
@@ -125,11 +129,19 @@ class AsyncStream:
         found: dict[str, Any] = await self._send("POST", f"/questions/{round}/answer", json=given)
         return found
 
-    async def next(self, annotator: str | None = None) -> dict[str, Any] | None:
-        """The next question for a person, under a lease; None where there is none."""
-        found: dict[str, Any] | None = await self._send(
-            "POST", "/questions/next", json={"annotator": annotator, "key": new_key()}
-        )
+    async def learn(
+        self, instance: Decision | str | int, label: str | None, *, key: str | None = None, annotator: str | None = None
+    ) -> dict[str, Any]:
+        """Give the label of an instance that nobody asked for, by its decision, id or round; None takes it back."""
+        found: dict[str, Any] = await self._send("POST", "/labels", json=volunteered(instance, label, key, annotator))
+        return found
+
+    async def next(
+        self, annotator: str | None = None, key: str | None = None, device: str | None = None
+    ) -> dict[str, Any] | None:
+        """The next question for a person, on one of their devices, under a lease; None where there is none."""
+        given = {"annotator": annotator, "key": new_key() if key is None else key, "device": device}
+        found: dict[str, Any] | None = await self._send("POST", "/questions/next", json=given)
         return found
 
     async def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
@@ -151,6 +163,16 @@ class AsyncStream:
     async def change(self, what: str) -> dict[str, Any]:
         """Pause, resume, archive or replay."""
         found: dict[str, Any] = await self._send("POST", f"/{what}")
+        return found
+
+    async def erase(self, **which: Any) -> dict[str, Any]:
+        """Erase contents for good, by ``rounds``, ``ids``, ``subject`` or ``before`` a time; how many."""
+        found: dict[str, Any] = await self._send("POST", "/erase", json=which)
+        return found
+
+    async def set(self, **settings: Any) -> dict[str, Any]:
+        """Give some settings other values from now on; what the stream is then."""
+        found: dict[str, Any] = await self._send("PATCH", "", json={"settings": settings, "key": new_key()})
         return found
 
     async def export(self, table: str = "labels", after: int = 0) -> AsyncIterator[dict[str, Any]]:

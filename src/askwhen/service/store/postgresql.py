@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -17,30 +17,39 @@ from psycopg import sql
 
 from ..errors import StoreError
 from .migrations import missing
-from .rows import ALL, PART, Event, Part, Snapshot
+from .rows import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
 
 PATIENCE = 5.0
 """Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""
 
 _LOCK = 0x61736B7768656E  # "askwhen"
-_COLUMNS = sql.SQL("stream, seq, time, kind, question, key, facts, row, shown")
+_COLUMNS = sql.SQL(", ".join(Event._fields))
 _KEPT = 2
-_INSERT = """
-    insert into events (stream, seq, time, kind, question, key, facts, row, shown)
+_EVENTS = """
+    insert into events (stream, seq, time, kind, question, key, facts, row, shown, subject)
     select * from unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::bigint[], %s::text[], %s::text[],
-    %s::bytea[], %s::bytea[])
+    %s::bytea[], %s::bytea[], %s::text[])
 """
+_SNAPSHOT = """
+    insert into snapshots values (%s, %s, %s, %s, %s) on conflict (stream, seq) do update set
+    about = excluded.about, books = excluded.books, model = excluded.model
+"""
+_MESSAGE = """
+    insert into outbox values (%s, %s, %s, %s, %s, %s, %s) on conflict (id) do update set
+    made = excluded.made, due = excluded.due, attempts = excluded.attempts, problem = excluded.problem
+"""
+_ERASE = "update events set row = null, shown = null, subject = null where stream = %s and seq = any(%s)"
 _SERVED = "another process of askwhen serves this database; stop it first, or give its address with --server."
 _SAFE = {"fsync": "on", "full_page_writes": "on"}
 
 
 class PostgresqlStore:
-    """The connection that writes."""
+    """The connection that writes; ``before`` is called with the version of an older database before it is changed."""
 
-    quick = False
+    quick, scrubbing = False, False
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, address: str, before: Callable[[int], None] | None = None) -> None:
+        self._address, self._before = address, before
         try:
             self.connection = psycopg.connect(address, autocommit=True)
         except psycopg.Error as error:
@@ -71,10 +80,13 @@ class PostgresqlStore:
             if time.monotonic() > end:
                 raise StoreError(_SERVED, owner="serve")
             time.sleep(0.05)
+        run("create table if not exists versions (number integer primary key, applied timestamptz not null)")
+        applied = _first(run("select count(*) from versions"))
+        scripts = missing("postgresql", applied)
+        if applied and scripts and self._before is not None:
+            self._before(applied)
         with self.connection.transaction():
-            run("create table if not exists versions (number integer primary key, applied timestamptz not null)")
-            applied = _first(run("select count(*) from versions"))
-            for number, script in missing("postgresql", applied):
+            for number, script in scripts:
                 run(script.encode())
                 run("insert into versions values (%s, now())", (number,))
         self._number = _first(run("update owner set number = number + 1 returning number"))
@@ -82,35 +94,61 @@ class PostgresqlStore:
     def _setting(self, name: str) -> str:
         return str(_first(self.connection.execute("select current_setting(%s)", (name,))))
 
-    def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot] = ()) -> None:
+    def write(
+        self, events: Sequence[Event], snapshots: Sequence[Snapshot] = (), changes: Sequence[Change] = ()
+    ) -> None:
         """Write all of them or none; refused where another server owns the database by now."""
         with self.connection.transaction():
-            self._insert(events, snapshots)
+            self._check_owner()
+            self._insert(events)
+            for snapshot in snapshots:
+                self._insert([snapshot])
+                self._drop_snapshots(snapshot.stream, _KEPT)
+            for change in changes:
+                self._change(change)
 
     def fill(self, parts: Iterable[Part]) -> None:
         """Write all parts or none."""
         with self.connection.transaction():
-            for events, snapshots in parts:
-                self._insert(events, snapshots)
+            self._check_owner()
+            for part in parts:
+                self._insert(part)
 
-    def _insert(self, events: Sequence[Event], snapshots: Sequence[Snapshot]) -> None:
-        run = self.connection.execute
-        owned = run("select 1 from owner where number = %s for share", (self._number,)).fetchone()
-        if owned is None:
+    def _check_owner(self) -> None:
+        found = self.connection.execute("select 1 from owner where number = %s for share", (self._number,)).fetchone()
+        if found is None:
             raise StoreError("another server owns the database by now.", owner="serve")
-        if events:
-            run(_INSERT, [list(column) for column in zip(*events, strict=True)])
-        for snapshot in snapshots:
-            run(
-                "insert into snapshots values (%s, %s, %s, %s, %s) on conflict (stream, seq) do update set "
-                "about = excluded.about, books = excluded.books, model = excluded.model",
-                snapshot,
-            )
-            run(
-                "delete from snapshots where stream = %s and seq not in "
-                "(select seq from snapshots where stream = %s order by seq desc limit %s)",
-                (snapshot.stream, snapshot.stream, _KEPT),
-            )
+
+    def _insert(self, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        if isinstance(rows[0], Event):
+            self.connection.execute(_EVENTS, [list(column) for column in zip(*rows, strict=True)])
+            return
+        query = _SNAPSHOT if isinstance(rows[0], Snapshot) else _MESSAGE
+        for row in rows:
+            self.connection.execute(query, row)
+
+    def _drop_snapshots(self, stream: int, kept: int) -> None:
+        self.connection.execute(
+            "delete from snapshots where stream = %s and seq not in "
+            "(select seq from snapshots where stream = %s order by seq desc limit %s)",
+            (stream, stream, kept),
+        )
+
+    def _change(self, change: Change) -> None:
+        if isinstance(change, Message):
+            self._insert([change])
+        elif isinstance(change, Delivered):
+            self.connection.execute("delete from outbox where id = any(%s)", (list(change.ids),))
+        else:
+            self.connection.execute(_ERASE, (change.stream, list(change.seqs)))
+            self._drop_snapshots(change.stream, 1)
+
+    def scrub(self) -> None:
+        """Free the places of what was erased, on a connection of its own, since that may take a while."""
+        with contextlib.suppress(psycopg.Error), psycopg.connect(self._address, autocommit=True) as connection:
+            connection.execute("vacuum events, snapshots")
 
     def reader(self) -> PostgresqlReader:
         """A new connection that only reads."""
@@ -174,6 +212,25 @@ class PostgresqlReader:
         row = self._connection.execute(query, (stream, before), binary=True).fetchone()
         return None if row is None else Snapshot(*row)
 
+    def of_subject(self, stream: int, subject: str) -> list[int]:
+        """The numbers of the instances that are about somebody."""
+        return self._seqs("stream = %s and subject = %s order by seq", (stream, subject))
+
+    def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
+        """The numbers of the instances that have contents, after one event and up to another."""
+        condition = "stream = %s and seq > %s and seq <= %s and kind = 'instance' and row is not null"
+        return self._seqs(f"{condition} order by seq limit %s", (stream, after, until, limit))
+
+    def _seqs(self, condition: str, values: Sequence[Any]) -> list[int]:
+        query = sql.SQL("select seq from events where {}").format(sql.SQL(condition))
+        return [seq for (seq,) in self._connection.execute(query, values).fetchall()]
+
+    def messages(self, hook: str | None = None) -> list[Message]:
+        """What webhooks are to be told, oldest first."""
+        query = sql.SQL("select {} from outbox where %s::text is null or hook = %s order by made, id")
+        columns = sql.SQL(", ".join(Message._fields))
+        return [Message(*row) for row in self._connection.execute(query.format(columns), (hook, hook)).fetchall()]
+
     def _events(self, condition: str, values: Sequence[Any]) -> list[Event]:
         query = sql.SQL("select {} from events where {}").format(_COLUMNS, sql.SQL(condition))
         return [Event(*row) for row in self._connection.execute(query, values, binary=True).fetchall()]
@@ -191,23 +248,26 @@ def looking(address: str) -> Iterator[Iterator[Part]]:
         with psycopg.connect(address) as connection:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.read_only = True
-            applied = _first(connection.execute("select count(*) from versions"))
-            if missing("postgresql", applied):
-                raise StoreError("the database is of an older askwhen; serve it once with this one.", owner="backup")
+            missing("postgresql", _first(connection.execute("select count(*) from versions")))  # refuses a later one
             yield _parts(connection)
     except psycopg.Error as error:
         raise StoreError(f"PostgreSQL cannot be read: {_said(error)}.", owner="backup") from error
 
 
 def _parts(connection: psycopg.Connection[Any]) -> Iterator[Part]:
-    for table, make in (("events", Event), ("snapshots", Snapshot)):
-        columns = sql.SQL(", ".join(make._fields))
-        query = sql.SQL("select {} from {} order by stream, seq").format(columns, sql.Identifier(table))
+    for table, make in TABLES.items():
+        there = connection.execute("select attname from pg_attribute where attrelid = to_regclass(%s)", (table,))
+        names = {name for (name,) in there}
+        columns = [sql.Identifier(name) for name in make._fields if name in names]
+        if not columns:  # an older database has not all of them
+            continue
+        query = sql.SQL("select {} from {} order by {}").format(
+            sql.SQL(", ").join(columns), sql.Identifier(table), sql.SQL(", ").join(columns[:2])
+        )
         with connection.cursor(f"all_{table}", binary=True) as cursor:
             cursor.execute(query)
             while rows := cursor.fetchmany(PART):
-                made: list[Any] = [make(*row) for row in rows]
-                yield (made, []) if table == "events" else ([], made)
+                yield [make(*row) for row in rows]
 
 
 def _first(cursor: psycopg.Cursor[Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 ALL = 1 << 62
 """More than there are events."""
@@ -14,7 +14,8 @@ class Event(NamedTuple):
 
     Events of a stream are numbered from 1 without gaps. ``question`` is the round of the question that the event is
     about, ``key`` what makes a retry idempotent. ``facts`` are JSON; ``row`` is the instance as it was predicted on,
-    ``shown`` what a person sees of it.
+    ``shown`` what a person sees of it, ``subject`` the key of whoever it is about. These three are its contents, which
+    can be erased.
     """
 
     stream: int
@@ -26,6 +27,7 @@ class Event(NamedTuple):
     facts: str
     row: bytes | None = None
     shown: bytes | None = None
+    subject: str | None = None
 
 
 class Snapshot(NamedTuple):
@@ -38,11 +40,46 @@ class Snapshot(NamedTuple):
     model: bytes
 
 
-Part = tuple[Sequence[Event], Sequence[Snapshot]]
-"""Some events and some snapshots, of any streams."""
+class Message(NamedTuple):
+    """What a webhook is to be told: to be tried when it is ``due``, or, once that is None, never again by itself.
+
+    ``problem`` is what became of the last attempt.
+    """
+
+    id: str
+    hook: str
+    made: float
+    due: float | None
+    attempts: int
+    problem: str
+    body: str
+
+
+class Erasure(NamedTuple):
+    """The contents of these events of a stream go, and with them the older snapshots, which may have them too."""
+
+    stream: int
+    seqs: Sequence[int]
+
+
+class Delivered(NamedTuple):
+    """Messages that are done with."""
+
+    ids: Sequence[str]
+
+
+Row: TypeAlias = Event | Snapshot | Message
+Change: TypeAlias = Message | Erasure | Delivered
+"""What a transaction does beside adding events and snapshots. A message takes the place of the one with its id."""
+
+Part: TypeAlias = Sequence[Row]
+"""Some rows of one table, of any streams."""
 
 PART = 1_000
 """So many rows are copied at once."""
+
+TABLES: dict[str, type[Any]] = {"events": Event, "snapshots": Snapshot, "outbox": Message}
+"""Everything that a store keeps. The first columns of a table are those of its first version, in their order."""
 
 
 class Reader(Protocol):
@@ -69,6 +106,15 @@ class Reader(Protocol):
     def snapshot(self, stream: int, before: int = ALL) -> Snapshot | None:
         """The newest snapshot of a stream, or the newest before one of them."""
 
+    def of_subject(self, stream: int, subject: str) -> list[int]:
+        """The numbers of the instances that are about somebody, and have contents."""
+
+    def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
+        """The numbers of the instances that have contents, after one event and up to another."""
+
+    def messages(self, hook: str | None = None) -> list[Message]:
+        """What webhooks are to be told, oldest first: all of them, or one."""
+
     def close(self) -> None:
         """Give the connection back."""
 
@@ -79,11 +125,20 @@ class Store(Protocol):
     quick: bool
     """Whether a look at a few rows is so fast that the event loop can wait for it."""
 
-    def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot]) -> None:
+    def write(
+        self, events: Sequence[Event], snapshots: Sequence[Snapshot] = (), changes: Sequence[Change] = ()
+    ) -> None:
         """Write all of them or none; once this returns, no loss of power takes them away."""
 
     def fill(self, parts: Iterable[Part]) -> None:
         """Write all parts or none, into a database that has nothing."""
+
+    @property
+    def scrubbing(self) -> bool:
+        """Whether something that was erased is still in the database's log, and goes with another commit."""
+
+    def scrub(self) -> None:
+        """Let what was erased be gone from the database's files, as far as one can; from any thread."""
 
     def reader(self) -> Reader:
         """A new connection that only reads."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,13 +20,19 @@ import apsw
 from ...system.whole_file import open_alone
 from ..errors import StoreError
 from .migrations import missing
-from .rows import ALL, PART, Event, Part, Snapshot
+from .rows import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
 
 CHECKPOINT_PAGES = 2_000
 """Of the WAL: so many are copied into the database at once, 8 MB."""
 
 _KEPT = 2
-_COLUMNS = "stream, seq, time, kind, question, key, facts, row, shown"
+_COLUMNS = ", ".join(Event._fields)
+_INSERT = {
+    Event: f"insert into events ({_COLUMNS}) values ({', '.join('?' * len(Event._fields))})",
+    Snapshot: "insert or replace into snapshots values (?, ?, ?, ?, ?)",
+    Message: "insert or replace into outbox values (?, ?, ?, ?, ?, ?, ?)",
+}
+_ERASE = "update events set row = null, shown = null, subject = null where stream = ? and seq = ?"
 _SELECT = f"select {_COLUMNS} from events"
 _OLDEST = (3, 51, 3)
 
@@ -43,13 +49,21 @@ class SqliteStore:
         through the connection that writes.
     synchronous : str, default "full"
         For tests, which show that anything less loses rows.
+    before : callable, optional
+        Is called with the version of an older database before it is changed.
     """
 
     quick = True
 
-    def __init__(self, path: str, vfs: str | None = None, synchronous: str = "full") -> None:
+    def __init__(
+        self,
+        path: str,
+        vfs: str | None = None,
+        synchronous: str = "full",
+        before: Callable[[int], None] | None = None,
+    ) -> None:
         check_version()
-        self._path, self._vfs = path, vfs
+        self._path, self._vfs, self._before = path, vfs, before
         self._lock: BinaryIO | None = None
         if vfs is None:
             self._lock = locked(path)
@@ -72,20 +86,24 @@ class SqliteStore:
         if run("pragma journal_mode = wal").get != "wal":
             raise StoreError(f"{self._path} cannot be used in WAL mode.", owner="serve")
         run(f"pragma synchronous = {synchronous}")
+        run("pragma secure_delete = on")  # what is erased is overwritten
         self.connection.wal_autocheckpoint(0)
         self.connection.set_busy_timeout(10_000)
-        self._pages = 0
+        self._pages, self._scrub = 0, False
         self.connection.set_wal_hook(self._note_pages)
         self._migrate()
         self.checkpoint()
 
     def _migrate(self) -> None:
         run = self.connection.execute
+        run("create table if not exists versions (number integer primary key, applied text not null) strict")
+        applied = run("select count(*) from versions").get
+        scripts = missing("sqlite", applied)
+        if applied and scripts and self._before is not None:
+            self._before(applied)
         run("begin immediate")
         try:
-            run("create table if not exists versions (number integer primary key, applied text not null) strict")
-            applied = run("select count(*) from versions").get
-            for number, script in missing("sqlite", applied):
+            for number, script in scripts:
                 run(script)
                 run("insert into versions values (?, datetime('now'))", (number,))
         except BaseException:
@@ -97,37 +115,74 @@ class SqliteStore:
         self._pages = pages
         return apsw.SQLITE_OK
 
-    def write(self, events: Sequence[Event], snapshots: Sequence[Snapshot] = ()) -> None:
+    def write(
+        self, events: Sequence[Event], snapshots: Sequence[Snapshot] = (), changes: Sequence[Change] = ()
+    ) -> None:
         """Write all of them or none, and copy the WAL into the database where it has grown long."""
         self.connection.execute("begin immediate")
-        self._insert(events, snapshots)
+        self._insert(events)
+        for snapshot in snapshots:
+            self._insert([snapshot])
+            self._drop_snapshots(snapshot.stream, _KEPT)
+        for change in changes:
+            self._change(change)
         self.connection.execute("commit")
         if self._pages > CHECKPOINT_PAGES:
             self.checkpoint()
+        if self._scrub:
+            self._forget_wal()
 
     def fill(self, parts: Iterable[Part]) -> None:
         """Write all parts or none."""
         self.connection.execute("begin immediate")
         try:
-            for events, snapshots in parts:
-                self._insert(events, snapshots)
+            for part in parts:
+                self._insert(part)
         except BaseException:
             self.connection.execute("rollback")
             raise
         self.connection.execute("commit")
         self.checkpoint()
 
-    def _insert(self, events: Sequence[Event], snapshots: Sequence[Snapshot]) -> None:
-        connection = self.connection
-        if events:
-            connection.executemany(f"insert into events ({_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
-        for snapshot in snapshots:
-            connection.execute("insert or replace into snapshots values (?, ?, ?, ?, ?)", snapshot)
-            connection.execute(
-                "delete from snapshots where stream = ? and seq not in "
-                "(select seq from snapshots where stream = ? order by seq desc limit ?)",
-                (snapshot.stream, snapshot.stream, _KEPT),
-            )
+    def _insert(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self.connection.executemany(_INSERT[type(rows[0])], rows)
+
+    def _drop_snapshots(self, stream: int, kept: int) -> None:
+        self.connection.execute(
+            "delete from snapshots where stream = ? and seq not in "
+            "(select seq from snapshots where stream = ? order by seq desc limit ?)",
+            (stream, stream, kept),
+        )
+
+    def _change(self, change: Change) -> None:
+        if isinstance(change, Message):
+            self._insert([change])
+        elif isinstance(change, Delivered):
+            self.connection.executemany("delete from outbox where id = ?", [(each,) for each in change.ids])
+        else:
+            self.connection.executemany(_ERASE, [(change.stream, seq) for seq in change.seqs])
+            self._drop_snapshots(change.stream, 1)
+            self._scrub = True
+
+    def _forget_wal(self) -> None:
+        """Empty the WAL, which still has what was erased; where somebody reads it, after the next commit."""
+        self.connection.set_busy_timeout(0)
+        try:
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._pages, self._scrub = 0, False
+        except apsw.BusyError:
+            pass
+        finally:
+            self.connection.set_busy_timeout(10_000)
+
+    @property
+    def scrubbing(self) -> bool:
+        """Whether a reader was in the way when the WAL was to be emptied."""
+        return self._scrub
+
+    def scrub(self) -> None:
+        """Nothing: what is erased is overwritten at once, and the WAL emptied after the commit."""
 
     def checkpoint(self) -> None:
         """Copy the WAL into the database; any error is raised, and a reader in the way is no error."""
@@ -205,6 +260,24 @@ class SqliteReader:
         row = self._connection.execute(sql, (stream, before)).fetchone()
         return None if row is None else Snapshot(*row)
 
+    def of_subject(self, stream: int, subject: str) -> list[int]:
+        """The numbers of the instances that are about somebody."""
+        sql = "select seq from events where stream = ? and subject = ? order by seq"
+        return [seq for (seq,) in self._connection.execute(sql, (stream, subject))]
+
+    def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
+        """The numbers of the instances that have contents, after one event and up to another."""
+        sql = (
+            "select seq from events where stream = ? and seq > ? and seq <= ? and kind = 'instance' "
+            "and row is not null order by seq limit ?"
+        )
+        return [seq for (seq,) in self._connection.execute(sql, (stream, after, until, limit))]
+
+    def messages(self, hook: str | None = None) -> list[Message]:
+        """What webhooks are to be told, oldest first."""
+        sql = f"select {', '.join(Message._fields)} from outbox where ? is null or hook = ? order by made, id"
+        return [Message(*row) for row in self._connection.execute(sql, (hook, hook))]
+
     def _events(self, condition: str, values: Sequence[Any]) -> list[Event]:
         rows = self._connection.execute(f"{_SELECT} where {condition}", values)
         return [Event(*row) for row in rows]
@@ -223,19 +296,20 @@ def looking(path: str) -> Iterator[Iterator[Part]]:
         with contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
             connection.set_busy_timeout(10_000)
             connection.execute("begin")
-            if missing("sqlite", connection.execute("select count(*) from versions").get):
-                raise StoreError(f"{path} is of an older askwhen; serve it once with this one.", owner="backup")
+            missing("sqlite", connection.execute("select count(*) from versions").get)  # refuses a later version
             yield _parts(connection)
     except apsw.Error as error:
         raise StoreError(f"{path} cannot be read: {error}.", owner="backup") from error
 
 
 def _parts(connection: apsw.Connection) -> Iterator[Part]:
-    for table, make in (("events", Event), ("snapshots", Snapshot)):
-        rows = connection.execute(f"select {', '.join(make._fields)} from {table} order by stream, seq")
-        while found := [make(*row) for row in islice(rows, PART)]:
-            made: Any = found
-            yield (made, []) if table == "events" else ([], made)
+    for table, make in TABLES.items():
+        there = {name for (name,) in connection.execute("select name from pragma_table_info(?)", (table,))}
+        columns = [name for name in make._fields if name in there]
+        if columns:  # an older database has not all of them
+            rows = connection.execute(f"select {', '.join(columns)} from {table} order by {', '.join(columns[:2])}")
+            while found := [make(*row) for row in islice(rows, PART)]:
+                yield found
 
 
 def locked(path: str) -> BinaryIO:

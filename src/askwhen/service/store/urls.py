@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -24,12 +25,15 @@ def looking(address: str) -> AbstractContextManager[Any]:
     return sqlite.looking(address.removeprefix("sqlite:///"))
 
 
-def open_store(address: str) -> Store:
-    """The store at an address: the name of a file, or postgresql://..."""
+def open_store(address: str, before: Callable[[int], None] | None = None) -> Store:
+    """The store at an address: the name of a file, or postgresql://...
+
+    ``before`` is called with the version of an older database before it is changed.
+    """
     if is_postgresql(address):
         from .postgresql import PostgresqlStore
 
-        return PostgresqlStore(address)
+        return PostgresqlStore(address, before)
     from .sqlite import SqliteStore
 
-    return SqliteStore(address.removeprefix("sqlite:///"))
+    return SqliteStore(address.removeprefix("sqlite:///"), before=before)

@@ -21,21 +21,26 @@ DEEPEST = 32
 
 
 class Item(NamedTuple):
-    """An instance that passed the door: features, what a person sees, its key, its priority."""
+    """An instance that passed the door: features, what a person sees, its key, its priority, whom it is about."""
 
     x: Any
     shown: bytes | None
     key: str | None
     priority: float
+    subject: str | None = None
 
 
 class Raw(msgspec.Struct, forbid_unknown_fields=True):
-    """An instance as it comes: ``x`` as the stream's features say; ``show`` is what people see beside it."""
+    """An instance as it comes: ``x`` as the stream's features say; ``show`` is what people see beside it.
+
+    ``subject`` is the key of the client or person it is about, so that all of theirs can be erased together.
+    """
 
     x: Any
     id: str | None = None
     priority: float = 0.0
     show: Any = None
+    subject: str | None = None
 
 
 class Decision(msgspec.Struct, omit_defaults=True):
@@ -56,11 +61,7 @@ class Decision(msgspec.Struct, omit_defaults=True):
 
 def checked(stream: Stream, raw: Raw) -> Item:
     """An instance as the stream's features; refused in one sentence."""
-    key = None
-    if raw.id is not None:
-        if not 0 < len(raw.id) <= LONGEST_KEY:
-            raise InputError(f"id must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="id")
-        key = _storable("i:" + raw.id, "id")
+    key = None if raw.id is None else key_of(raw.id)
     if not math.isfinite(raw.priority):
         raise InputError("priority must be a finite number.", owner="instance", parameter="priority")
     if raw.show is not None and not is_shallow(raw.show, DEEPEST):
@@ -70,7 +71,23 @@ def checked(stream: Stream, raw: Raw) -> Item:
     if stream.reader.keeps_input or raw.show is not None:
         seen = {"x": raw.x} if stream.reader.keeps_input else {}
         shown = msgspec.json.encode(seen | ({} if raw.show is None else {"show": raw.show}))
-    return Item(x, shown, key, raw.priority)
+    if raw.subject is not None:
+        check_subject(raw.subject)
+    return Item(x, shown, key, raw.priority, raw.subject)
+
+
+def check_subject(subject: str) -> None:
+    """Refuse a key of somebody that could not be stored."""
+    if not 0 < len(subject) <= LONGEST_KEY:
+        raise InputError(f"subject must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="subject")
+    _storable(subject, "subject")
+
+
+def key_of(id: str) -> str:
+    """The id of an instance as it stands in the log."""
+    if not 0 < len(id) <= LONGEST_KEY:
+        raise InputError(f"id must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="id")
+    return _storable("i:" + id, "id")
 
 
 def is_shallow(value: Any, deepest: int) -> bool:
@@ -149,7 +166,7 @@ def _play(
             elif i not in others:
                 try:
                     stream.check_playing()
-                    played = stream.play(item.x, item.shown, item.key, now, item.priority)
+                    played = stream.play(item.x, item.shown, item.key, now, item.priority, item.subject)
                 except AskwhenError as error:
                     found[i] = error
                     continue

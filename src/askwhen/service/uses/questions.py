@@ -14,6 +14,7 @@ from ..desk import Desk
 from ..errors import ConflictError
 from ..events import Answered, Leased, Released, Reviewed, Skipped, Undone, facts_of
 from ..questions import Question
+from ..settings import LONGEST_NAME
 from ..store.rows import Event
 from ..stream import Stream
 from .keys import stored_key
@@ -38,6 +39,7 @@ class Shown(msgspec.Struct, omit_defaults=True):
     skipped: bool = False
     disputed: bool = False
     label: str | None = None
+    erased: bool = False
 
 
 class Receipt(msgspec.Struct, omit_defaults=True):
@@ -62,13 +64,17 @@ class Undo(msgspec.Struct, omit_defaults=True):
     note: str = ""
 
 
-async def next_question(desk: Desk, stream: Stream, annotator: str, key: str | None = None) -> Shown | None:
-    """The next question for somebody, under a lease; None where there is none."""
+async def next_question(
+    desk: Desk, stream: Stream, annotator: str, key: str | None = None, device: str | None = None
+) -> Shown | None:
+    """The next question for somebody, under a lease; None where there is none. Two devices never get the same one."""
+    if device is not None and not (0 < len(device) <= LONGEST_NAME and device.isprintable()):
+        raise InputError(f"device must be a printable text of 1 to {LONGEST_NAME} characters.", owner="next")
 
     async def act() -> Event | None:
         with desk.changing():
             now = desk.clock.now()
-            happening = stream.books.next(annotator, max(now, stream.state.time))
+            happening = stream.books.next(annotator, max(now, stream.state.time), device or "")
             event = None if happening is None else stream.happen(happening, now, stored)
         if event is None:
             await desk.commits.settled()
@@ -126,6 +132,7 @@ def shown(desk: Desk, stream: Stream, question: Question, until: float | None = 
         question.prediction if stream.settings.guess or question.told else None,
         disputed=question.disputed,
         label=question.label if closed else None,
+        erased=event is not None and event.row is None,
     )
 
 
@@ -167,7 +174,7 @@ async def answer(
     fact = _fact_of(event, Answered, annotator, round)
     if again:
         await _check_stands(desk, stream, event, fact, label)
-    undo = event.time + stream.settings.grace
+    undo = event.time + stream.settings_at(event.seq).grace
     return Receipt(round, annotator, fact.slot, event.time, undo, fact.label, fact.label is None, again)
 
 

@@ -7,11 +7,11 @@ import asyncio
 from ..desk import Desk
 from ..events import Replayed
 from ..recovery import all_events
-from ..remaking import Remaking, last_labels, settle
+from ..remaking import Remaking, last_given, last_labels, settle
+from ..store.rows import ALL, Event
 from ..stream import Stream
 
 CHUNK = 1_000
-_KINDS = ("corrected",)
 
 
 async def replay(desk: Desk, stream: Stream, by: str) -> int:
@@ -20,8 +20,13 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
         await desk.commits.settled()
         reader = desk.reader()
         try:
-            labels = await asyncio.to_thread(lambda: last_labels(reader.events(stream.number, 0, 1 << 62, _KINDS)))
-            made = Remaking(stream.settings, labels)
+
+            def all_of(kind: str) -> list[Event]:
+                return reader.events(stream.number, 0, ALL, (kind,))
+
+            labels = await asyncio.to_thread(lambda: last_labels(all_of("corrected")))
+            given = await asyncio.to_thread(lambda: last_given(all_of("volunteered")))
+            made = Remaking(stream.settings, labels, given, lambda seq: reader.event(stream.number, seq))
             while True:
                 await asyncio.to_thread(lambda: made.follow(all_events(reader, stream.number, made.seq)))
                 if stream.seq - made.seq < CHUNK:
@@ -44,6 +49,6 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
 
 def take(stream: Stream, made: Remaking) -> None:
     """Let the new model go on in the place of the old one."""
-    stream.state.unasked = set(made.unasked)
+    stream.state.unasked, stream.state.passed = set(made.unasked), made.passed
     settle(stream.books.kept, made)
     stream.take(made.model)

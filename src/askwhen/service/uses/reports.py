@@ -20,7 +20,8 @@ MOST_CONFUSED = 30
 class Taken:
     """What a sampler has counted by now, as copies: its accuracy takes a tenth of a second, in another thread."""
 
-    def __init__(self, source: Corrected) -> None:
+    def __init__(self, source: Corrected, corrected: int) -> None:
+        self.corrected = corrected
         self.classes, self.rule, self.costs = source.classes, source.rule, source.costs
         self._tally, self._by_class = source.tally(), source.class_tally()
 
@@ -44,11 +45,9 @@ class Taken:
         return found, found.advice()
 
 
-async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
-    """Everything there is to say of how a stream does, from the labels that were asked for."""
-    await desk.commits.settled()
-    sampler, kept = stream.model.sampler, stream.books.kept
-    word, value = stream.model.word, stream.model.value
+def taken(stream: Stream) -> Taken:
+    """What is counted of a stream by now, with its corrections."""
+    sampler, value = stream.model.sampler, stream.model.value
     corrections = [
         Correction(
             each.played,
@@ -59,10 +58,17 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
             None if each.model is None else value(each.model),
             None if each.label is None else value(each.label),
         )
-        for each in kept.corrections.values()
+        for each in stream.books.kept.corrections.values()
         if 0 <= each.played < sampler.round
     ]
-    taken = Taken(Corrected(sampler, corrections))
+    return Taken(Corrected(sampler, corrections), len(corrections))
+
+
+async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
+    """Everything there is to say of how a stream does, from the labels that were asked for."""
+    await desk.commits.settled()
+    sampler, kept, word = stream.model.sampler, stream.books.kept, stream.model.word
+    counted = taken(stream)
     budget = {
         "asked": kept.asked,
         "share": kept.asked / stream.state.round if stream.state.round else None,
@@ -73,7 +79,7 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
         "weights": sampler.drift_weights.tolist(),
         "switches": sampler.switches,
     }
-    found, advice = await asyncio.to_thread(taken.estimated, confidence)
+    found, advice = await asyncio.to_thread(counted.estimated, confidence)
     facts = {
         "rounds": found.rounds,
         "questions": found.questions,
@@ -81,19 +87,19 @@ async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any
         "unanswered": found.unanswered,
         "unobserved": found.unobserved,
         "confidence": found.confidence,
-        "corrected": len(corrections),
+        "corrected": counted.corrected,
         "overall": found.overall,
         "recent": found.recent,
         "windows": {str(window): each for window, each in found.windows.items()},
         "advice": advice,
         "classes": {word(label): each for label, each in found.classes.items()},
     }
-    labels = [word(each) for each in taken.classes or []]
+    labels = [word(each) for each in counted.classes or []]
     if found.confusion is not None and len(found.confusion) <= MOST_CONFUSED:
         facts["confusion"] = {"labels": labels, "rows": found.confusion}
     elif found.confusion is not None:
         facts["confused"] = most_confused(labels, found.confusion)
-    if len(labels) == 2 and taken.class_tally() is None:
+    if len(labels) == 2 and counted.class_tally() is None:
         facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
     plain: dict[str, Any] = _plain({"accuracy": facts, "budget": budget, "drift": drift})
     return plain

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from ..changes import Changes, differences
 from ..desk import SERVICE, Desk
 from ..errors import ConflictError
-from ..events import Changed, Created, Renamed, facts_of
+from ..events import Changed, Created, Renamed, SettingsChanged, facts_of
 from ..settings import Settings, check_name, check_settings
 from ..store.rows import Event
 from ..stream import Stream
@@ -69,6 +70,25 @@ async def change(desk: Desk, name: str, what: str, by: str) -> Stream:
             stream.note(what, Changed(by), desk.clock.now())
         await desk.committed(stream)
     await desk.commits.settled()
+    return stream
+
+
+async def change_settings(desk: Desk, name: str, changes: Changes, by: str, key: str | None = None) -> Stream:
+    """Give some settings other values from now on; those that are not named stay. The same key changes them once."""
+    stream, stored = desk.stream(name), stored_key("p", key)
+
+    async def act() -> Event | None:
+        with desk.changing():
+            found = differences(stream.settings, changes)
+            event = None
+            if found or stored:
+                event = stream.note("settings changed", SettingsChanged(found, by), desk.clock.now(), key=stored)
+        await desk.committed(stream)
+        return event
+
+    event, again = await desk.once(stream.number, stored, act)
+    if again and differences(stream.settings_at(event.seq + 1), changes):
+        raise ConflictError("this key was used for another change.", owner="stream", parameter="key")
     return stream
 
 

@@ -20,7 +20,8 @@ def missing(database: str, applied: int) -> list[tuple[int, str]]:
     known = scripts(database)
     if applied > len(known):
         raise StoreError(
-            f"the database has version {applied}, of a later askwhen; this one knows versions up to {len(known)}.",
+            f"the database has version {applied}, of a later askwhen; this one knows versions up to {len(known)}: "
+            "use the later one, or restore the backup that it made before.",
             owner="serve",
         )
     return known[applied:]

@@ -1,0 +1,59 @@
+"""``askwhen erase``: the contents of instances go for good."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from ..command import Out, command
+from ..service import client_of
+from .serve import DB
+from .token import SERVER
+
+
+@command
+@click.argument("stream")
+@click.option("--id", "ids", multiple=True, help="Of an instance; repeatable.")
+@click.option("--round", "rounds", type=int, multiple=True, help="Of an instance; repeatable.")
+@click.option("--subject", help="All that are about whoever has this key.")
+@click.option("--before", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="All that came before, in UTC.")
+@DB
+@SERVER
+def erase(
+    out: Out,
+    stream: str,
+    ids: tuple[str, ...],
+    rounds: tuple[int, ...],
+    subject: str | None,
+    before: datetime | None,
+    db: str,
+    server: str | None,
+) -> None:
+    """Erase what instances of STREAM say, for good.
+
+    Features, text and subject go; decisions, labels and the model stay. Open questions about them are forgotten.
+    Backups and exports that were made before still have them.
+
+    \b
+    askwhen erase mails --subject customer-17 --db mails.db
+    askwhen erase mails --before 2026-01-01 --server http://127.0.0.1:8300
+    """
+    from ...service.server import at_desk
+    from ...service.uses import erasing
+
+    moment = None if before is None else before.replace(tzinfo=UTC).timestamp()
+    chosen: dict[str, Any] = {"rounds": list(rounds), "ids": list(ids), "subject": subject, "before": moment}
+    given = {name: value for name, value in chosen.items() if value not in (None, [])}
+    if len(given) != 1:
+        raise click.UsageError("say what to erase, by one of --id, --round, --subject and --before.")
+    if server is not None:
+        with client_of(server) as client:
+            facts = client.send("POST", f"/v1/streams/{stream}/erase", json=given)
+    else:
+        which = erasing.Which(**given)
+        gone = at_desk(db, lambda desk: erasing.erase(desk, desk.stream(stream), which, "command line"))
+        facts = {"erased": gone.erased, "forgotten": gone.forgotten}
+    questions = f" {facts['forgotten']:,} open questions were forgotten." if facts["forgotten"] else ""
+    out.result(facts, f"The contents of {facts['erased']:,} instances are gone.{questions}")

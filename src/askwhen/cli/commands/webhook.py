@@ -1,0 +1,163 @@
+"""``askwhen webhook``: programs that are told what happens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..command import Out, command
+from ..service import client_of
+from .serve import DB
+from .token import SERVER
+
+KINDS = "question.opened, question.answered, switch.detected, budget.spent or accuracy.below; repeatable."
+
+
+@click.group()
+def webhook() -> None:
+    """Make, list, test and remove webhooks of the service.
+
+    Directly in the database while no service has it open, or with --server through the service.
+    """
+
+
+@command
+@click.argument("url")
+@click.option("--kind", "kinds", multiple=True, required=True, help=KINDS)
+@click.option("--stream", "streams", multiple=True, help="Only of this stream; repeatable.")
+@click.option("--accuracy", type=click.FloatRange(0.0, 1.0), help="The bound of accuracy.below, as 0.9.")
+@click.option(
+    "--allow", multiple=True, metavar="NETWORK", help="That may be reached though it is not public; with --db."
+)
+@DB
+@SERVER
+def make(
+    out: Out,
+    url: str,
+    kinds: tuple[str, ...],
+    streams: tuple[str, ...],
+    accuracy: float | None,
+    allow: tuple[str, ...],
+    db: str,
+    server: str | None,
+) -> None:
+    """Let URL be told what happens; the secret of the signatures is shown once.
+
+    \b
+    askwhen webhook make https://example.org/hook --kind question.opened --stream mails
+    askwhen webhook make https://example.org/hook --kind accuracy.below --accuracy 0.9
+    """
+    from ...service.server import at_desk
+    from ...service.uses import webhooks
+    from ...service.webhooks.addresses import networks_of
+
+    chosen = list(streams) or None
+    if server is not None:
+        given = {"url": url, "kinds": list(kinds), "streams": chosen, "accuracy": accuracy}
+        with client_of(server) as client:
+            facts = client.send("POST", "/v1/webhooks", json=given)
+    else:
+        networks = networks_of(allow)
+        made = at_desk(db, lambda desk: webhooks.make(desk, url, kinds, chosen, accuracy, networks))
+        facts = {"webhook": made.hook, "url": url, "kinds": sorted(made.kinds), "secret": made.secret}
+    out.say(f"Webhook {facts['webhook']}; the secret of its signatures is shown only now:")
+    out.result(facts, facts["secret"])
+
+
+@command
+@DB
+@SERVER
+def listed(out: Out, db: str, server: str | None) -> None:
+    """List the webhooks, what waits for them and what they were not told."""
+    from ...service.server import at_desk
+    from ...service.uses.webhooks import all_facts
+
+    if server is not None:
+        with client_of(server) as client:
+            facts = client.send("GET", "/v1/webhooks")
+    else:
+        facts = at_desk(db, all_facts)
+    out.result(facts, *([_line(each) for each in facts] or ["There are no webhooks."]))
+
+
+def _line(facts: dict[str, Any]) -> str:
+    """A webhook in one line."""
+    where = "all streams" if facts.get("streams") is None else ", ".join(facts["streams"])
+    bound = "" if facts.get("accuracy") is None else f" {facts['accuracy']:g}"
+    counts = f"{facts['waiting']:,} waiting, {facts['dead']:,} dead"
+    stopped = f"; stopped: {facts['stopped']}" if facts.get("stopped") else ""
+    return f"{facts['webhook']}  {facts['url']}  {', '.join(facts['kinds'])}{bound}; {where}; {counts}{stopped}"
+
+
+def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...] = ()) -> Any:
+    """Do something to a webhook, through the service or in its database."""
+    from ...service.server import at_desk
+    from ...service.uses import webhooks
+
+    if server is not None:
+        method, path = ("DELETE", "") if what == "remove" else ("GET" if what == "dead" else "POST", f"/{what}")
+        body = {"json": {"ids": list(ids) or None}} if what == "resend" else {}
+        with client_of(server) as client:
+            found = client.send(method, f"/v1/webhooks/{hook}{path}", **body)
+        return found["messages"] if what == "resend" else found
+    if what == "dead":
+        return [each._asdict() for each in at_desk(db, lambda desk: webhooks.dead(desk, hook))]
+    if what == "resend":
+        return at_desk(db, lambda desk: webhooks.resend(desk, hook, list(ids) or None))
+    act = webhooks.remove if what == "remove" else webhooks.test
+    return at_desk(db, lambda desk: act(desk, hook))
+
+
+@command
+@click.argument("number")
+@DB
+@SERVER
+def remove(out: Out, number: str, db: str, server: str | None) -> None:
+    """Remove a webhook by its number, which `list` shows."""
+    _done(number, "remove", db, server)
+    out.result({"removed": number}, f"Webhook {number} is told nothing any more.")
+
+
+@command
+@click.argument("number")
+@DB
+@SERVER
+def test(out: Out, number: str, db: str, server: str | None) -> None:
+    """Send a webhook a message of the type test."""
+    _done(number, "test", db, server)
+    out.result({"tested": number}, f"A test is on its way to {number}; list says if it waits.")
+
+
+@command
+@click.argument("number")
+@DB
+@SERVER
+def dead(out: Out, number: str, db: str, server: str | None) -> None:
+    """List what a webhook was not told within a day."""
+    found = _done(number, "dead", db, server)
+    lines = [f"{each['id']}  {each['attempts']} attempts  {each['problem']}" for each in found]
+    out.result(found, *(lines or ["Everything was told."]))
+
+
+@command
+@click.argument("number")
+@click.option("--message", "ids", multiple=True, help="Only this one; repeatable.")
+@DB
+@SERVER
+def resend(out: Out, number: str, ids: tuple[str, ...], db: str, server: str | None) -> None:
+    """Send again what a webhook was not told, for another day."""
+    count = _done(number, "resend", db, server, ids)
+    out.result({"messages": count}, f"{count:,} messages are on their way again.")
+
+
+for name, each in (
+    ("make", make),
+    ("list", listed),
+    ("test", test),
+    ("dead", dead),
+    ("resend", resend),
+    ("remove", remove),
+):
+    each.name = name
+    webhook.add_command(each)

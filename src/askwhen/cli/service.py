@@ -1,0 +1,64 @@
+"""What commands have in common that can speak to a labelling service: its address, the token, the stream."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from ..errors import InputError
+from .command import said
+
+SERVER = click.option(
+    "--server", metavar="URL", help="A labelling service, instead of here; your token is in ASKWHEN_TOKEN."
+)
+STREAM = click.option("--stream", metavar="NAME", help="Of the service; not needed where it has only one.")
+ANNOTATOR = click.option(
+    "--annotator", metavar="NAME", help="Who answers, where the service asks for no tokens; tokens have a name."
+)
+
+
+def token() -> str | None:
+    """Who you are to the service."""
+    return os.environ.get("ASKWHEN_TOKEN", "").strip() or None
+
+
+def client_of(server: str, retries: int = 2, **options: Any) -> Any:
+    """Speaks to a running service."""
+    import askwhen as aw
+
+    if not server.startswith(("http://", "https://")):
+        raise click.UsageError(f"--server takes an address such as http://127.0.0.1:8300, got {server!r}.")
+    return aw.Client(server, token(), retries, **options)
+
+
+def stream_of(client: Any, name: str | None) -> Any:
+    """A stream of the service: the one that is named, or the only one that there is."""
+    if name is not None:
+        return client.stream(name)
+    names = [each["name"] for each in client.streams()]
+    if not names:
+        raise InputError("the service has no stream that you may see; make one first.", owner="stream")
+    if len(names) > 1:
+        raise InputError(f"the service has several streams; name one as --stream: {', '.join(names)}.", owner="stream")
+    return client.stream(names[0])
+
+
+def refuse_others(goes_with: str, *allowed: str) -> None:
+    """Refuse options that mean nothing with another one."""
+    other = next((name for name in said() if name not in (*allowed, "json", "quiet", "debug")), None)
+    if other is not None:
+        raise click.UsageError(f"{_option(other)} does not go with --{goes_with}.")
+
+
+def refuse_without_server(*names: str) -> None:
+    """Refuse options that are for a service where none is named."""
+    other = next((name for name in said() if name in names), None)
+    if other is not None:
+        raise click.UsageError(f"{_option(other)} goes with --server URL.")
+
+
+def _option(name: str) -> str:
+    """An option as it was typed."""
+    return next(each.opts[0] for each in click.get_current_context().command.params if each.name == name)

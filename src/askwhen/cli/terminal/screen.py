@@ -1,0 +1,164 @@
+"""What a person at the keyboard sees of an instance, and the keys that answer it."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Iterable
+from typing import Any
+
+from .keys import Keys
+
+UNDO, SKIP, QUIT, SEARCH, UNSURE = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", ""), ("/",), ("?",)
+MORE = ("\r", "\n")
+_GIVEN_UP, _BACK = ("\x1b", "\x03", "\x04", ""), ("\x7f", "\x08")
+_NUMBERED = 9
+_MOST_FOUND = 12
+_SHORT = 60
+_LONGEST = 200_000
+
+
+def keys_of(labels: list[str], growing: bool = False) -> dict[str, str]:
+    """A key for every label: its first letter where no other begins so, else its number, else any letter that is free.
+
+    Labels that are single digits are their own keys. Where more labels may come, keys are numbers, so that none of
+    them changes what it means. Labels for which no key is left are found by typing a part of their name.
+    """
+    if all(len(name) == 1 and name.isdigit() for name in labels) and not growing:
+        return {name: name for name in labels}
+    firsts = ["" if growing else name[0].lower() for name in labels]
+    taken = (*UNDO, *QUIT)
+    own = {first for first in firsts if firsts.count(first) == 1 and first.isalpha() and first not in taken}
+    spare = [key for key in string.ascii_lowercase if key not in own and key not in taken]
+    keys: dict[str, str] = {}
+    for number, (name, first) in enumerate(zip(labels, firsts, strict=True), 1):
+        if first in own:
+            keys[first] = name
+        elif number <= _NUMBERED:
+            keys[str(number)] = name
+        elif spare:
+            keys[spare.pop(0)] = name
+    return keys
+
+
+def plain(value: Any) -> str:
+    """A text without characters that would command the terminal."""
+    return "".join(each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in str(value))
+
+
+def fields(record: Any, text: Iterable[str] = ()) -> tuple[str, str]:
+    """What is shown of a record: the columns that are no text, a line each, and the texts."""
+    if not isinstance(record, dict):
+        return "", plain(_written(record))
+    rest = dict(record)
+    body = "\n\n".join(plain(rest.pop(name, "")) for name in text)
+    return "\n".join(f"{plain(name)}: {plain(_written(value))}" for name, value in rest.items()), body
+
+
+def _written(value: Any) -> Any:
+    """A value as people write it: a whole number without the point that a column of numbers gives it."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list) and all(isinstance(each, (int, float)) for each in value):
+        return ", ".join(f"{each:.6g}" for each in value)
+    if not isinstance(value, (dict, list)):
+        return value
+    short = json.dumps(value, ensure_ascii=False)
+    return short if len(short) < _SHORT else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+class Screen:
+    """A console on which one question after the other is shown, and the keyboard beside it."""
+
+    def __init__(self, console: Any) -> None:
+        self.console, self.keyboard = console, Keys()
+
+    def head(self, title: str, status: str) -> None:
+        """Begin a question."""
+        from rich.text import Text
+
+        self.console.clear()
+        self.console.rule(Text(f" {title} "), style="dim")
+        self.console.print(Text(status, style="dim"))
+        self.console.print()
+
+    def instance(self, others: str, body: str, taken: int, page: int = 0) -> None:
+        """Show an instance, or a page of it, on as many rows as there are besides those that are taken."""
+        from rich.console import Group
+        from rich.padding import Padding
+
+        room, rest = max(self.console.height - taken, 6), ""
+        for content, style, rows in ((others, "dim", max(room // 3, 3) if body else room), (body, "", room)):
+            if content:
+                shown, more = self._page_of(content, style, min(rows, room) - 1, page)
+                room -= len(shown) + 1
+                rest = more or rest
+                self.console.print(Padding(Group(*shown), (0, 2, 1, 2)))
+        self.note(rest)
+
+    def _page_of(self, content: str, style: str, rows: int, page: int) -> tuple[Any, str]:
+        """The rows of a text that fit, or those after them, and how many there are besides."""
+        from rich.text import Text
+
+        lines = Text(content[:_LONGEST], style=style).wrap(self.console, max(self.console.width - 4, 1))
+        if len(lines) <= rows:
+            return lines, ""
+        first = page % -(-len(lines) // rows) * rows
+        last = min(first + rows, len(lines))
+        return lines[first:last], f"... rows {first + 1:,} to {last:,} of {len(lines):,}, [enter] for more"
+
+    def guess(self, who: str, said: str) -> None:
+        """Show what is predicted."""
+        from rich.text import Text
+
+        self.console.print(Text(f"  {who} would have said: {plain(said)}\n", style="italic dim"))
+
+    def offers(self, keys: dict[str, str], others: Iterable[str]) -> list[Any]:
+        """Which key means what, in lines that cut no offer in two."""
+        from rich.text import Text
+
+        found = [Text.assemble((f"[{key}]", "bold"), f" {plain(name)}") for key, name in keys.items()]
+        lines = [Text("  ")]
+        for each in [*found, *(Text(other, style="dim") for other in others)]:
+            if len(lines[-1]) > 2 and lines[-1].cell_len + each.cell_len + 3 > self.console.width:
+                lines.append(Text("  "))
+            lines[-1].append("   " if len(lines[-1]) > 2 else "").append_text(each)
+        return lines
+
+    def print(self, lines: Iterable[Any]) -> None:
+        """Show lines."""
+        for line in lines:
+            self.console.print(line)
+
+    def note(self, text: str, style: str = "dim") -> None:
+        """Say something below."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        if text:
+            self.console.print(Padding(Text(plain(text), style=style), (0, 0, 0, 2)))
+
+    def search(self, labels: list[str], new: bool = False) -> str | None:
+        """The label whose name holds what is typed, once there is an Enter; None if it is given up.
+
+        With ``new``, what is typed may be a label that was never given before.
+        """
+        from rich.text import Text
+
+        typed = ""
+        while True:
+            fitting = [name for name in labels if typed.lower() in name.lower()]
+            fitting.sort(key=lambda name: not name.lower().startswith(typed.lower()))
+            shown = ", ".join(fitting[:_MOST_FOUND])
+            shown += f" and {len(fitting) - _MOST_FOUND} more" if len(fitting) > _MOST_FOUND else ""
+            made = typed.strip() if new and not fitting else ""
+            ends = (
+                f"new label {made!r}   [enter] makes it" if made else f"{shown or 'no label'}   [enter] takes the first"
+            )
+            self.console.print(Text(f"  /{typed}   {ends}", style="dim"))
+            key = self.keyboard.next(exact=new)
+            if key in MORE and (fitting or made):
+                return fitting[0] if fitting else made
+            if key in _GIVEN_UP:
+                return None
+            typed = typed[:-1] if key in _BACK else typed + key if key.isprintable() else typed

@@ -1,0 +1,38 @@
+"""What came of working with a service, as a terminal shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .show import facts_table
+from .summary import in_percent
+
+
+def sitting_table(facts: dict[str, Any]) -> Any:
+    """What came of labelling against a service."""
+    given = {**facts["labels"], "unsure": facts["unsure"], "skipped": facts["skipped"]}
+    shown = {
+        "stream": facts["stream"],
+        "answers": ", ".join(f"{count:,} {name}" for name, count in given.items() if count) or "none",
+        "not taken": f"{len(facts['not_taken']):,}",
+        "not sent yet": f"{facts['unsent']:,}",
+    }
+    return facts_table(shown)
+
+
+def sent_table(facts: dict[str, Any]) -> Any:
+    """What came of sending a file to a service."""
+    shown = {
+        "stream": facts["stream"],
+        "instances": f"{facts['instances']:,}" + (f", {facts['again']:,} sent before" if facts["again"] else ""),
+        "questions": f"{facts['questions']:,}",
+        "predicted": ", ".join(f"{count:,} {name}" for name, count in facts["predicted"].items()) or "nothing",
+    }
+    if facts["answer"]:
+        other = f", {facts['not_taken']:,} otherwise already" if facts["not_taken"] else ""
+        shown["answered"] = f"{facts['answered']:,}{other}"
+    if facts["accuracy"] is not None:
+        shown["accuracy"] = f"{in_percent(facts['accuracy'])} of {facts['labelled']:,} with a label in the file"
+    if facts["refused"]:
+        shown["refused"] = f"{facts['refused']:,}"
+    return facts_table(shown)

@@ -1,0 +1,170 @@
+"""A person answers the questions of a service in a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from .screen import MORE, QUIT, SEARCH, SKIP, UNDO, UNSURE, Screen, fields, keys_of
+
+_TAKEN = 8
+"""Rows of the screen besides the instance, the guess and the keys."""
+
+
+class Sitting:
+    """From the first question until somebody has had enough.
+
+    Parameters
+    ----------
+    console : Console
+        Of the standard error.
+    name : str
+        What the stream is called.
+    settings : dict
+        Those of the stream.
+    """
+
+    def __init__(self, console: Any, name: str, settings: dict[str, Any]) -> None:
+        self._screen, self._name = Screen(console), name
+        self._open, self._guess = settings["labels"] == "open", settings["guess"]
+        self._text = settings["features"].get("text") or ["text"]
+        self._news, self._ring = os.pipe()
+        os.set_blocking(self._ring, False)
+        self._keys: dict[str, str] = {}
+        self._labels: list[str] = []
+        self._page = 0
+
+    def ring(self) -> None:
+        """There is something new to see; may be called in any thread."""
+        with contextlib.suppress(BlockingIOError):  # full: whoever looks has not looked yet
+            os.write(self._ring, b".")
+
+    def answer(self, seat: Any) -> None:
+        """Ask until there is an end."""
+        try:
+            with contextlib.suppress(KeyboardInterrupt), self._screen.keyboard.listening():
+                self._ask(seat)
+        finally:
+            self._screen.console.print()
+
+    def _ask(self, seat: Any) -> None:
+        note = told = ""
+        seen: Any = None
+        number = asked = None
+        while seat.error is None:
+            shown = seat.current
+            self._page = self._page if number == _number(shown) else 0
+            number = _number(shown)
+            said = seat.note or seat.lost or note
+            safe = safety(seat)[0]
+            state = (number, said, self._why(seat), self._page, "" if seat.is_reachable else safe)
+            if number != asked and seen is not None:
+                self._screen.keyboard.forget()  # keys are for the question that was on the screen
+            if state != seen:
+                self._draw(seat, shown, said)
+            elif safe != told:
+                self._status(seat, again=True)
+            told, seen, asked = safe, state, number
+            key = self._screen.keyboard.next_or(self._news)
+            if key is None:
+                os.read(self._news, 1 << 16)
+            elif key in QUIT:
+                return
+            elif key in MORE:
+                self._page += 1
+            elif not seat.undoing:
+                note = self._act(seat, shown, key, note)
+                asked = _number(seat.current)  # brought by this key: what is typed ahead is for it
+                seen = () if key in SEARCH else seen
+
+    def _act(self, seat: Any, shown: Any, key: str, note: str) -> str:
+        """What a key does; what there is to say of it."""
+        if key in UNDO:
+            seat.undo()
+            return note
+        if shown is None or key not in (*SKIP, *SEARCH, *UNSURE, *self._keys):
+            return note
+        if key in SKIP:
+            return f"Question {shown['question']:,}: skipped." if seat.skip(shown) else note
+        label = None if key in UNSURE else self._keys.get(key)
+        if key in SEARCH:
+            label = self._screen.search(self._labels, self._open)
+            if label is None:
+                return ""
+        return f"Question {shown['question']:,}: {label or 'unsure'}." if seat.answer(shown, label) else note
+
+    @staticmethod
+    def _why(seat: Any) -> str:
+        """Why there is no question in front."""
+        if seat.current is not None:
+            return ""
+        if not seat.is_reachable:
+            return "Waiting for the server."
+        if seat.is_empty:
+            return "Nobody needs to answer now. The next question comes by itself."
+        if seat.is_elsewhere:
+            return "Another terminal of yours has the next question. This one goes on by itself."
+        return "Asking for a question."
+
+    def _draw(self, seat: Any, shown: Any, note: str) -> None:
+        screen, answered = self._screen, sum(seat.given.values())
+        title = self._name if shown is None else f"{self._name}, question {shown['question']:,}"
+        screen.head(title, f"{answered:,} answered in this sitting, {seat.skipped:,} skipped")
+        if shown is None:
+            screen.note(self._why(seat), "")
+            screen.console.print()
+            screen.print(screen.offers({}, ("[u] undo", "[q] quit")))
+        else:
+            self._labels = shown["labels"]
+            self._keys = keys_of(self._labels, self._open)
+            self._show(shown)
+        screen.note(note)
+        for each in seat.refused[-3:]:
+            screen.note(f"The answer to question {each.question:,} was not taken: {each.why}", "bold")
+        self._status(seat)
+
+    def _show(self, shown: dict[str, Any]) -> None:
+        record = shown.get("x") if shown.get("show") is None else shown["show"]
+        text = [name for name in self._text if isinstance(record, dict) and name in record]
+        search = ["[/] another"] if self._open else ["[/] search"] if len(self._labels) > 9 else []
+        others = (*search, "[?] unsure", "[space] skip", "[u] undo", "[q] quit")
+        offers, guess = self._screen.offers(self._keys, others), shown.get("guess") if self._guess else None
+        taken = _TAKEN + len(offers) + 2 * (guess is not None)
+        self._screen.instance(*fields(record, text), taken, self._page)
+        if guess is not None:
+            self._screen.guess("The model", guess)
+        self._screen.print(offers)
+
+    def _status(self, seat: Any, again: bool = False) -> None:
+        """The last line: what is safe, and what is not yet."""
+        from rich.control import Control
+        from rich.segment import ControlType
+        from rich.text import Text
+
+        console, (text, style) = self._screen.console, safety(seat)
+        if again:
+            console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
+        console.print(Text(f"  {text}", style=style), end="", no_wrap=seat.is_reachable, overflow="ellipsis")
+
+
+def _number(shown: Any) -> int | None:
+    return None if shown is None else shown["question"]
+
+
+def safety(seat: Any) -> tuple[str, str]:
+    """What is safe and what is not yet, in words, and how they look."""
+    waits, answered = seat.waiting, sum(seat.given.values())
+    some = f"{waits} answer{'' if waits == 1 else 's'}"
+    if not seat.is_reachable and waits:
+        kept = "is kept on this machine, and sent" if waits == 1 else "are kept on this machine, and sent"
+        return f"The server cannot be reached. {some} {kept} when it is back; you may quit.", "bold"
+    if not seat.is_reachable:
+        return "The server cannot be reached; trying again.", "bold"
+    if seat.undoing:
+        return "Taking the last answer back", "dim"
+    if waits:
+        return f"Sending {some}, kept here meanwhile", "dim"
+    if seat.refused:
+        return f"{len(seat.refused)} not taken, all others safe on the server", "bold"
+    return (f"{answered:,} answer{'' if answered == 1 else 's'}, all safe on the server" if answered else "", "dim")

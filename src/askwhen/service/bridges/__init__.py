@@ -1,0 +1,1 @@
+"""Other tools' languages: what they say of instances is received, kept in the log, and told."""

@@ -1,0 +1,121 @@
+"""The addresses that Label Studio calls, and those that bring its exports in and out."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from litestar import Router, get, post
+from litestar.params import Parameter
+from litestar.types import ASGIApp
+
+from ...errors import AskwhenError
+from ..api.door import Asked, Door, door_of
+from ..api.streaming import Parts
+from ..stream import Stream
+from . import label_studio
+from .inbox import Inbox
+from .label_studio_json import array_of
+from .label_studio_requests import Exported, Predict, Said, Setup, Sync, Train
+from .label_studio_tasks import written_tasks
+
+LARGEST = 32 << 20
+"""Bytes of a body: a batch of tasks with all that people see."""
+
+UP = {"status": "UP", "model_class": "askwhen"}
+Name = Annotated[str, Parameter(min_length=1, max_length=100)]
+log = logging.getLogger("askwhen.service")
+
+
+def _enter(request: Asked, name: str, *roles: str) -> tuple[Door, Inbox, Stream]:
+    """The stream, for whoever has all these roles."""
+    door = door_of(request)
+    stream, holder = door.stream(request, name)
+    for role in roles:
+        holder.check(role, stream.number)
+    return door, request.app.state.inbox, stream
+
+
+@contextlib.contextmanager
+def _said(name: str) -> Iterator[None]:
+    """Label Studio shows the status of a refusal and not what it says; the log has it."""
+    try:
+        yield
+    except AskwhenError as error:
+        log.warning("label studio was refused", extra={"facts": {"stream": name, "said": error.sentence}})
+        raise
+
+
+@get(["/", "/health"], summary="Whether the stream is there")
+async def health(request: Asked, name: str) -> dict[str, str]:
+    """As Label Studio asks before everything else."""
+    _enter(request, name)
+    return UP
+
+
+@post("/setup", status_code=200, summary="Whether it fits a project")
+async def setup(request: Asked, name: str, data: Setup) -> dict[str, Any]:
+    """Refused where the labelling config is not one Choices with the labels of the stream."""
+    with _said(name):
+        _, _, stream = _enter(request, name, "producer")
+        return label_studio.setup(stream, data)
+
+
+@get("/versions", summary="The versions of the model")
+async def versions(request: Asked, name: str) -> dict[str, list[str]]:
+    """One: the stream."""
+    _, _, stream = _enter(request, name)
+    return {"versions": [stream.name]}
+
+
+@post("/predict", status_code=200, request_max_body_size=LARGEST, summary="Predict tasks")
+async def predict(request: Asked, name: str, data: Predict) -> dict[str, Any]:
+    """Each task is an instance, once."""
+    with _said(name):
+        door, _, stream = _enter(request, name, "producer")
+        return await label_studio.predict(door.desk, stream, data)
+
+
+@post("/webhook", status_code=201, request_max_body_size=LARGEST, summary="Take what happened to annotations")
+async def webhook(request: Asked, name: str, data: Said) -> dict[str, Any]:
+    """Safe once this returns, and told right after."""
+    with _said(name):
+        door, inbox, stream = _enter(request, name, "producer", "annotator")
+        return await label_studio.webhook(door.desk, inbox, stream, data)
+
+
+@post("/train", status_code=201, request_max_body_size=LARGEST, summary="Take all annotations")
+async def train(request: Asked, name: str, data: Train) -> Sync:
+    """As older versions of Label Studio send them."""
+    with _said(name):
+        door, inbox, stream = _enter(request, name, "producer", "annotator")
+        return await label_studio.train(door.desk, inbox, stream, data)
+
+
+@post("/sync", status_code=200, request_max_body_size=LARGEST, summary="Take an export")
+async def sync(request: Asked, name: str, data: Exported) -> Sync:
+    """What webhooks missed is told; the same export again changes nothing."""
+    door, inbox, stream = _enter(request, name, "producer", "annotator")
+    return await label_studio.sync(door.desk, inbox, stream, data)
+
+
+@get("/tasks", summary="Download instances as tasks")
+async def tasks(
+    request: Asked, name: str, from_name: Name = "label", to_name: Name = "text", field: Name = "text"
+) -> ASGIApp:
+    """With predictions and annotations, as Label Studio imports them."""
+    door, _, stream = _enter(request, name, "reviewer")
+    await door.desk.commits.settled()
+    until = stream.seq
+
+    def make(reader: Any) -> Iterator[bytes]:
+        return array_of(written_tasks(reader, stream, until, from_name, to_name, field))
+
+    return Parts(door.desk, make, "application/json", f"{name}-tasks.json")
+
+
+router = Router(
+    "/label-studio/{name:str}", route_handlers=[health, setup, versions, predict, webhook, train, sync, tasks]
+)

@@ -1,0 +1,34 @@
+"""How often something took how long, as Prometheus counts it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from itertools import accumulate
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper ends of the places where times are counted."""
+
+
+class Histogram:
+    """Counts of times, a place for each upper end and one for all beyond."""
+
+    __slots__ = ("_counts", "sum")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(SECONDS) + 1)
+        self.sum = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one."""
+        self._counts[bisect_left(SECONDS, seconds)] += 1
+        self.sum += seconds
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return sum(self._counts)
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """Every upper end, and how many were not beyond it."""
+        ends = [*map(str, SECONDS), "+Inf"]
+        return list(zip(ends, map(float, accumulate(self._counts)), strict=True))

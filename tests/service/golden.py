@@ -1,0 +1,129 @@
+"""Makes a golden database: a service as a kill leaves it, with every kind of event, and what is known of it.
+
+``python -m tests.service.golden N`` writes tests/golden/service-N.db.gz and .json once, for a release that has new
+tables or new kinds of events; after that the files are never changed.
+"""
+
+import asyncio
+import contextlib
+import gzip
+import json
+import pathlib
+import sys
+import tempfile
+
+import msgspec
+import numpy as np
+
+from askwhen.service import exports
+from askwhen.service.bridges.inbox import Inbox
+from askwhen.service.events import Received
+from askwhen.service.settings import Budget, Features, Settings
+from askwhen.service.store.rows import Message
+from askwhen.service.uses import erasing, instances, labels, questions, replaying, streams, tokens, webhooks
+from askwhen.service.uses.instances import Raw
+from tests.service.desks import Time, open_desk
+
+FOLDER = pathlib.Path(__file__).parents[1] / "golden"
+X = np.random.default_rng(8).standard_normal((80, 3))
+WORDS = np.random.default_rng(9).integers(0, 30, (80, 4))
+NUMBERS = Settings(algorithm="perceptron-ss", budget=Budget(rate=0.5), seed=1, grace=2.0)
+TEXTS = Settings(
+    labels=["a", "b", "c"], algorithm="pa-i", features=Features(kind="text", places=64), seed=2, slots=2, forget=30.0
+)
+
+
+async def made(address):
+    """Play everything that can happen, and end without a word."""
+    time = Time()
+    async with open_desk(address, time, crash=True) as desk:
+        numbers = await streams.create(desk, "numbers", NUMBERS)
+        texts = await streams.create(desk, "text", TEXTS)
+        spent = await streams.create(desk, "spent", msgspec.structs.replace(NUMBERS, budget=Budget(rate=0.5, most=5)))
+        await tokens.make(desk, "root", ["admin"], None, None)
+        _, gone = await tokens.make(desk, "gone", ["producer"], None, 90.0)
+        await tokens.revoke(desk, gone.token)
+        hook = await webhooks.make(desk, "https://example.org/hook", ["question.answered", "budget.spent"])
+        other = await webhooks.make(desk, "https://example.org/", ["accuracy.below"], ["numbers"], 0.9)
+        await webhooks.remove(desk, other.hook)
+        for i in range(60):
+            await instances.play(desk, numbers, Raw(X[i].tolist(), f"n{i}", subject=f"client {i % 3}"))
+            text = " ".join(f"word{word}" for word in WORDS[i])
+            await instances.play(desk, texts, Raw(text, f"t{i}", show={"text": text, "page": i}))
+            await instances.play(desk, spent, Raw(X[i].tolist()))
+            for stream, who in ((numbers, "ann"), (texts, "ann"), (texts, "bob"), (spent, "ann")):
+                shown = await questions.next_question(desk, stream, who)
+                if shown is None or i % 5 == 4:
+                    continue
+                allowed = stream.settings.labels
+                if i % 7 == 3:
+                    await questions.skip(desk, stream, shown.question, who)
+                elif i % 7 == 5:
+                    await questions.release(desk, stream, shown.question, who)
+                else:
+                    label = allowed[(i + len(who) + (who == "bob" and i % 4 == 0)) % len(allowed)]
+                    await questions.answer(desk, stream, shown.question, who, label, f"{who} {i}", 1.5)
+                    if i % 11 == 2:
+                        await questions.undo(desk, stream, shown.question, who)
+            time.now += 1.0
+            desk.tick()
+            if i == 20:
+                await streams.rename(desk, "text", "texts")
+                await streams.change_settings(desk, "texts", {"lease": 100.0, "view": {"blind": True}}, "root", "s1")
+                await streams.change(desk, "texts", "paused", "root")
+                await streams.change(desk, "texts", "resumed", "root")
+            if i == 30:
+                told = next(e.question for e in events(desk, numbers) if e.kind == "told")
+                await questions.review(desk, numbers, told, "rev", "yes")
+                await labels.volunteer(desk, numbers, "ann", "no", id=unasked(desk, numbers))
+                inbox, x = Inbox(desk), next(e for e in events(desk, numbers) if e.key == "i:n29")
+                said = Received("studio", "7", 1030.0, x.seq, "dan", "yes")
+                await inbox.receive(numbers, [(29, said)])
+                await inbox.tell(numbers)
+                await inbox.receive(numbers, [(29, msgspec.structs.replace(said, at=1031.0, label="no"))])
+                await erasing.erase(desk, numbers, erasing.Which(subject="client 1"), "root")
+            if i == 40:
+                await replaying.replay(desk, numbers, "root")
+        waiting = Message("msg_dead", hook.hook, 1000.0, None, 9, "it answered with status 500", "{}")
+        await desk.post([waiting])
+        await desk.committed(numbers)
+        return {stream.name: known(desk, stream) for stream in desk.numbers.values()}
+
+
+def events(desk, stream):
+    with contextlib.closing(desk.reader()) as reader:
+        return reader.events(stream.number, 0, 1 << 40)
+
+
+def unasked(desk, stream):
+    """The id of an instance that was not asked about, and is not erased later."""
+    found = [e for e in events(desk, stream) if e.kind == "instance" and e.question is None]
+    return next(e.key[2:] for e in found if e.subject == "client 2")
+
+
+def known(desk, stream):
+    """What later versions must find again."""
+    with contextlib.closing(desk.reader()) as reader:
+        tables = {
+            table: [row for part in exports.chunks(reader, stream.number, table, 0, stream.seq) for row in part]
+            for table in ("labels", "predictions")
+        }
+    facts = streams.facts(stream)
+    return {
+        "facts": {name: value for name, value in facts.items() if name != "settings"},
+        "labels": tables["labels"],
+        "margins": [row["margin"] for row in tables["predictions"]],
+        "kinds": sorted({event.kind for event in events(desk, stream)}),
+    }
+
+
+def main(number):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "log.db"
+        found = asyncio.run(made(path))
+        (FOLDER / f"service-{number}.db.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+    (FOLDER / f"service-{number}.json").write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

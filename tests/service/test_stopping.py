@@ -1,0 +1,110 @@
+"""How the service stops when it is asked to: soon, whatever is open, with nothing lost that it has acknowledged."""
+
+import json
+import signal
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+
+import askwhen as aw
+from tests.service.serving import Server
+
+pytestmark = pytest.mark.xdist_group("service observed")
+
+
+class Upload(threading.Thread):
+    """A body of NDJSON that never ends by itself, over a socket; ``said`` is what comes back."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.socket = socket.create_connection(("127.0.0.1", server.port), 30.0)
+        self.said, self.begun = b"", threading.Event()
+        head = "POST /v1/streams/one/instances HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n"
+        self.socket.sendall(head.encode() + b"transfer-encoding: chunked\r\n\r\n")
+        self._sender = threading.Thread(target=self._send, daemon=True)
+        self._sender.start()
+        self.start()
+
+    def _send(self):
+        try:
+            for i in range(10_000_000):
+                line = json.dumps({"id": f"u{i}", "x": [i % 7, 1.0]}).encode() + b"\n"
+                self.socket.sendall(b"%x\r\n%s\r\n" % (len(line), line))
+                if i % 50 == 49:
+                    time.sleep(0.01)
+        except OSError:
+            pass  # the service has ended
+
+    def run(self):
+        while part := self._received():
+            self.said += part
+            if self.said.count(b'"round"') > 100:
+                self.begun.set()
+
+    def _received(self):
+        try:
+            return self.socket.recv(1 << 16)
+        except OSError:
+            return b""
+
+    def replies(self):
+        self.join(10.0)
+        self._sender.join(10.0)
+        self.socket.close()
+        found = [line.strip() for line in self.said.split(b"\n")]
+        return [json.loads(line) for line in found if line.startswith(b"{")]
+
+
+def test_it_ends_in_time_with_everything_open_and_loses_nothing(tmp_path):
+    with Server(tmp_path / "log.db") as server:
+        with aw.Client(server.url) as client:
+            client.create("one", algorithm="perceptron", seed=1).ask([1.0, 2.0])
+        with (
+            httpx.stream("GET", f"{server.url}/v1/streams/one/events", timeout=30.0) as events,
+            httpx.stream("GET", f"{server.url}/v1/streams/one/overview/events", timeout=30.0) as overviews,
+            socket.create_connection(("127.0.0.1", server.port)) as half,
+            socket.create_connection(("127.0.0.1", server.port)),
+        ):
+            next(events.iter_lines())
+            next(overviews.iter_lines())
+            half.sendall(b"POST /v1/streams/one/instances HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n{")
+            upload = Upload(server)
+            assert upload.begun.wait(60.0)
+            seconds, status = server.stop()
+        assert seconds < 10.0
+        assert status == -signal.SIGTERM, "which a shell tells as 143"
+        *decisions, last = upload.replies()
+        assert (last["end"], last["error"]["status"]) == (True, 503)
+        assert len(decisions) > 100
+        server.start()
+        with httpx.Client(base_url=server.url) as http:
+            rounds = http.get("/v1/streams/one").json()["rounds"]
+            assert rounds >= 1 + len(decisions)
+            for i in (0, len(decisions) // 2, len(decisions) - 1):
+                again = http.post("/v1/streams/one/instances", json={"id": f"u{i}", "x": [i % 7, 1.0]}).json()
+                assert again == decisions[i] | {"again": True}
+            assert http.get("/v1/streams/one").json()["rounds"] == rounds, "all three were there before"
+
+
+def test_a_body_that_ends_soon_is_answered_to_its_end(tmp_path):
+    with Server(tmp_path / "log.db") as server:
+        with aw.Client(server.url) as client:
+            client.create("one", algorithm="perceptron", seed=1).ask([1.0])
+        with socket.create_connection(("127.0.0.1", server.port), 30.0) as open_one:
+            head = (
+                "POST /v1/streams/one/instances HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/x-ndjson\r\n"
+            )
+            open_one.sendall(head.encode() + b'content-length: 20\r\n\r\n{"x":[1]}\n')
+            server.process.send_signal(signal.SIGTERM)
+            said = b""
+            while b'"round"' not in said and b"error" not in said:
+                said += open_one.recv(1 << 16)
+            open_one.sendall(b'{"x":[1]}\n')
+            while part := open_one.recv(1 << 16):
+                said += part
+        assert said.count(b'"round"') == 2
+        assert b"error" not in said
+        assert server.process.wait(20.0) == -signal.SIGTERM
