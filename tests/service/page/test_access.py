@@ -15,7 +15,20 @@ OUTSIDE = """width => [...document.querySelectorAll('body *')]
     .filter(e => !e.closest('.scroll table, .part, .unseen, .jump') && e.getClientRects().length)
     .map(e => [e.outerHTML.slice(0, 120), e.getBoundingClientRect()])
     .filter(([_, box]) => box.width && (box.left < -0.5 || box.right > width + 0.5)).map(([html]) => html)"""
-PAGES = ("sign-in", "home", "label", "keys", "search", "review", "dashboard", "form", "import", "tokens", "lost")
+PAGES = (
+    "sign-in",
+    "home",
+    "label",
+    "keys",
+    "search",
+    "review",
+    "dashboard",
+    "form",
+    "change",
+    "import",
+    "tokens",
+    "lost",
+)
 
 
 @pytest.fixture(scope="module")

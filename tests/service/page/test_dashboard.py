@@ -131,10 +131,33 @@ def test_lines_go_back_to_the_beginning_after_the_service_was_killed(visit, with
     assert shares == pytest.approx([100.0 * cell["value"] for row in confusion["rows"] for cell in row], abs=0.051)
 
 
+def test_where_instances_come_at_once_the_line_goes_by_labels(visit, client):
+    stream = client.create("at-once", labels=["a", "b"], budget={"rate": 1.0}, grace=0.0, seed=3)
+    list(stream.ask_many([[float(number % 7), 1.0] for number in range(60)]))
+    page = visit("rae", "/dashboard/at-once")
+    page.get_by_text("Live.").wait_for()
+    for number in range(40):
+        stream.tell(number, "ab"[number % 2])
+        if number % 20 == 19:
+            time.sleep(1.0)  # looks are a tenth of a second apart
+    page.get_by_text("The instances came all at once").wait_for()
+    page.get_by_text("40 labels of 60 questions").wait_for()
+    numbers(page, "Accuracy over time")
+    card = page.locator("section.card", has=page.get_by_role("heading", name="Accuracy over time", exact=True))
+    rows, axis, line = card.evaluate(  # at one moment, since points come in
+        """card => [[...card.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)),
+        card.querySelector('.chart .name').textContent, card.querySelector('.chart .s0 .line').getAttribute('d')]"""
+    )
+    assert {row[0] for row in rows} == {"60"}
+    assert len({row[1] for row in rows}) >= 3
+    assert axis == "labels"
+    assert line.count("L") == len([row for row in rows if row[2] != "unknown"]) - 1
+
+
 def test_with_very_many_labels_the_worst_pairs_are_told(visit, server, client):
     labels = [f"topic {i}" for i in range(40)]
     stream = client.create("topics", labels=labels, budget={"rate": 1.0}, grace=0.0, seed=3)
-    for number in range(60):
+    for number in range(30):
         stream.ask([float(number % 3), 1.0])
         stream.tell(number, labels[number % 5])
     page = visit("rae", "/dashboard/topics")

@@ -4,7 +4,7 @@ import numpy as np
 
 from askwhen.service.page import history
 from askwhen.service.page.history import History, Line
-from askwhen.service.uses import instances, streams
+from askwhen.service.uses import instances, questions, reports, streams
 from askwhen.service.uses.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 
@@ -12,8 +12,8 @@ X = np.random.default_rng(5).standard_normal((80, 3))
 
 
 def test_points_are_there_after_a_crash_and_go_on(address, monkeypatch):
-    monkeypatch.setattr(history, "MOST_POINTS", 8)  # so that the picture has fewer than were noted
-    monkeypatch.setattr(history, "CHUNK", 5)
+    monkeypatch.setattr(history, "MOST_POINTS", 4)  # so that the picture has fewer than were noted
+    monkeypatch.setattr(history, "CHUNK", 3)
 
     async def play():
         time = Time()
@@ -21,28 +21,31 @@ def test_points_are_there_after_a_crash_and_go_on(address, monkeypatch):
             noted = History(desk)
             stream = await streams.create(desk, "mails", settings())
             await streams.create(desk, "still", settings())
-            assert not await noted.note(stream)
-            for first in range(0, 40, 2):
-                for x in X[first : first + 2]:
+            assert not await noted.look(stream)
+            for first in range(0, 40, 4):
+                for x in X[first : first + 4]:
                     await instances.play(desk, stream, Raw(x.tolist()))
                 time.now += 1.0
+                assert await noted.look(stream)
+                assert not await noted.look(stream)
                 assert await noted.note(stream)
                 assert not await noted.note(stream)
             before = list((await noted.line(stream)).points)
         async with open_desk(address, time) as desk:
             noted, stream = History(desk), desk.stream("mails")
             assert (await noted.line(stream)).points == before
-            assert not await noted.note(stream)
+            assert not await noted.look(stream)
             for x in X[40:]:
                 await instances.play(desk, stream, Raw(x.tolist()))
+            assert await noted.look(stream)
             assert await noted.note(stream)
             after = (await noted.line(stream)).points
             assert (await noted.line(desk.stream("still"))).points == []
         return before, after
 
     before, after = run(play())
-    assert [before[0]["rounds"], before[-1]["rounds"], after[0], after[-1]["rounds"]] == [2, 40, before[0], 80]
-    assert len(before) <= 8
+    assert [before[0]["rounds"], before[-1]["rounds"], after[0], after[-1]["rounds"]] == [4, 40, before[0], 80]
+    assert len(before) <= 4
     assert all(point in before for point in after[:-1])
 
 
@@ -55,3 +58,29 @@ def test_points_come_farther_apart_as_a_stream_grows_old():
     assert line.count < 5_000
     assert 200 <= len(line.points) <= 400
     assert line.points[0]["rounds"] == 1
+
+
+def test_looks_that_wait_are_few_and_say_what_the_report_said_then(tmp_path, monkeypatch):
+    monkeypatch.setattr(history, "MOST_LOOKS", 4)
+
+    async def play():
+        time, wanted = Time(), {}
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            noted, stream = History(desk), await streams.create(desk, "mails", settings(grace=0.0))
+            for x in X[:14]:
+                said = await instances.play(desk, stream, Raw(x.tolist()))
+                if said.asked:
+                    await questions.answer(desk, stream, said.round, "ann", "ham" if x[0] > 0 else "spam")
+                time.now += 1.0
+                if not await noted.look(stream):
+                    continue
+                place = history.place_of(stream)
+                wanted[place] = history.point_of(await reports.report(desk, stream, 0.95), place, time.now)
+            while await noted.note(stream):
+                pass
+            return (await noted.line(stream)).points, wanted
+
+    points, wanted = run(play())
+    assert 2 < len(points) <= 4 < len(wanted)
+    assert (points[0]["rounds"], points[-1]["rounds"]) == (1, max(wanted)[0])
+    assert points == [wanted[point["rounds"], point["told"]] for point in points]

@@ -91,6 +91,53 @@ def test_keys_that_come_too_soon_or_repeat_answer_nothing(visit, made):
     assert answers(stream) == [(0, "ann", "ham")]
 
 
+def test_a_key_from_before_a_question_is_not_its_answer_however_busy_the_page_was(visit, made):
+    stream = made([f"mail {i}" for i in range(5)])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    prefetched(page)
+    page.evaluate(
+        """() => { const key = {key: '1', code: 'Digit1', bubbles: true};
+        const [one, two] = [1, 2].map(() => new KeyboardEvent('keydown', key));
+        document.dispatchEvent(one);
+        for (const end = performance.now() + 200; performance.now() < end;);
+        document.dispatchEvent(two); }"""
+    )
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "ham")]
+
+
+def test_a_double_click_answers_once(visit, made):
+    stream = made([f"mail {i}" for i in range(5)])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    prefetched(page)
+    page.wait_for_timeout(300)
+    page.evaluate(
+        """async () => { const button = document.querySelector('.label');
+        button.click();
+        await new Promise(requestAnimationFrame);
+        for (const end = performance.now() + 120; performance.now() < end;);
+        button.click(); }"""
+    )
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "ham")]
+
+
+def test_a_label_may_be_called_as_the_language_calls_its_own(visit, made):
+    stream = made(["one", "two"], labels=["__proto__", "constructor", "ham"])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    page.keyboard.press("?")
+    page.get_by_label("Letter for __proto__").fill("q")
+    page.keyboard.press("Escape")
+    press(page, "q")
+    page.reload()
+    press(page, "q")
+    all_safe(page)
+    assert [label for _, _, label in answers(stream)] == ["__proto__", "__proto__"]
+
+
 def test_letters_of_ones_own(visit, made):
     stream = made([f"mail {i}" for i in range(3)])
     page = visit("ann", f"/label/{stream.name}")
@@ -107,6 +154,22 @@ def test_letters_of_ones_own(visit, made):
     press(page, "q")
     all_safe(page)
     assert [label for _, _, label in answers(stream)] == ["spam", "spam"]
+
+
+def test_a_letter_counts_before_the_browser_says_that_the_window_is_closed(visit, made):
+    stream = made(["mail"])
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    page.keyboard.press("?")
+    page.get_by_label("Letter for spam").fill("q")
+    page.evaluate(
+        """() => {
+            document.querySelector('dialog').close();
+            document.dispatchEvent(new KeyboardEvent('keydown', { key: 'q', code: 'KeyQ', bubbles: true }));
+        }"""
+    )
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "spam")]
 
 
 def test_search_among_many_labels(visit, made):
@@ -227,6 +290,43 @@ def test_two_tabs_of_one_person_never_show_the_same_question(visit, made, server
     all_safe(third)
     assert sorted(seen) == list(range(8))
     assert sorted(number for number, _, _ in answers(stream)) == list(range(8))
+
+
+def test_two_devices_of_one_person_never_show_the_same_question(visit, made):
+    stream = made([f"mail {i}" for i in range(10)])
+    phone, tablet = (visit("ann", f"/label/{stream.name}", width) for width in (380, 1000))
+    for page in (phone, tablet):
+        prefetched(page)
+    assert asked(phone) != asked(tablet)
+    seen = [press(page, "1") for _ in range(5) for page in (phone, tablet)]
+    for page in (phone, tablet):
+        all_safe(page)
+    assert sorted(seen) == list(range(10))
+    assert sorted(number for number, _, _ in answers(stream)) == list(range(10))
+
+
+def test_a_table_is_seen_whole_on_a_phone(visit, made):
+    long = {"amount": 1200.5, "first": True, "a name that takes its room": "many words that go on and on " * 4}
+    stream = made([], labels=["pay", "refuse"], features={"kind": "hashed", "places": 64})
+    assert stream.ask(long).query
+    page = visit("ann", f"/label/{stream.name}", 380)
+    asked(page)
+    for text in ("1200.5", "true"):
+        box = page.locator(".sheet td", has_text=text).bounding_box()
+        assert box["x"] + box["width"] <= 380
+        assert page.locator(".sheet").evaluate("sheet => sheet.scrollWidth <= sheet.clientWidth")
+
+
+def test_open_labels_are_asked_for_in_words(visit, made):
+    stream = made(["one"], labels="open")
+    page = visit("ann", f"/label/{stream.name}")
+    read(page)
+    page.keyboard.press("/")
+    page.get_by_text("No label was given yet: type the first one.").wait_for()
+    page.keyboard.type("news")
+    page.keyboard.press("Enter")
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "news")]
 
 
 def test_leases_are_renewed_while_the_page_is_open_and_given_back_on_leaving(visit, made, client):

@@ -212,6 +212,39 @@ def test_a_token_that_was_revoked_while_answering(visit, made, client, server):
     assert answers(stream) == [(0, "eve", "spam")]
 
 
+def test_an_answer_that_waits_for_a_new_token_is_never_called_safe(visit, made, client):
+    tokens = [client.send("POST", "/v1/tokens", json={"name": "gil", "roles": ["annotator"]}) for _ in range(2)]
+    stream = made(["one", "two", "three"])
+    page = visit(None, f"/label/{stream.name}", loud=True)
+    page.get_by_label("Token").fill(tokens[0]["secret"])
+    page.keyboard.press("Enter")
+    prefetched(page)
+    client.send("DELETE", f"/v1/tokens/{tokens[0]['token']}")
+    read(page)
+    page.keyboard.press("2")
+    page.get_by_label("Token").wait_for()
+    with page.expect_response("**/questions/0"):
+        page.evaluate("() => dispatchEvent(new Event('online'))")  # it looks what it has while nobody is signed in
+    held = []
+    page.route("**/answer", lambda route: held.append(route))
+    page.evaluate(
+        """() => {
+            window.safeties = [];
+            new MutationObserver(() => window.safeties.push(document.querySelector('.safety')?.textContent ?? ''))
+                .observe(document.body, { childList: true, subtree: true, characterData: true });
+        }"""
+    )
+    page.get_by_label("Token").fill(tokens[1]["secret"])
+    page.keyboard.press("Enter")
+    page.locator(".safety", has_text="Sending 1 answer").wait_for()
+    assert not any("All your answers are safe" in said for said in page.evaluate("() => window.safeties"))
+    for route in held:
+        route.continue_()
+    page.unroute("**/answer")
+    all_safe(page)
+    assert answers(stream) == [(0, "gil", "spam")]
+
+
 def test_after_signing_in_again_the_question_is_shown_again(visit, made, client):
     tokens = [client.send("POST", "/v1/tokens", json={"name": "fay", "roles": ["annotator"]}) for _ in range(2)]
     stream = made([f"mail {i}" for i in range(5)])

@@ -11,11 +11,18 @@ import pyarrow.parquet
 import pytest
 
 import askwhen as aw
-from tests.service.page.person import all_safe, answers, press
+from askwhen.service.changes import CHANGEABLE
+from tests.service.page.person import all_safe, answers, asked, press
 
 pytestmark = pytest.mark.xdist_group("page")
 
 TEXTS = ["plain", 'a "quoted", one', "two\nlines", "größer ≥ 3", "<b>x</b>"]
+
+
+def body_of(page):
+    """What the call beside a form sends."""
+    shown = page.get_by_label("The call of the API").inner_text()
+    return json.loads(shown.partition("-d '")[2].removesuffix("'").replace("'\\''", "'"))
 
 
 def test_a_form_makes_a_stream_by_the_call_that_it_shows(visit, client):
@@ -27,8 +34,7 @@ def test_a_form_makes_a_stream_by_the_call_that_it_shows(visit, client):
     page.get_by_label("People for a question").fill("2")
     page.get_by_text("How instances are shown").click()
     page.get_by_label("Highlight").fill("a|b")
-    shown = page.get_by_label("The call of the API").inner_text()
-    body = json.loads(shown.partition("-d '")[2].removesuffix("'").replace("'\\''", "'"))
+    body = body_of(page)
     page.get_by_role("button", name="Make the stream").click()
     page.wait_for_url("**/import/by-form")
     made = client.stream("by-form").facts()["settings"]
@@ -59,23 +65,70 @@ def test_what_cannot_be_changed_is_said_and_another_stream_can_be_made_like_it(v
     page = visit("root", "/")
     card = page.locator(".stream", has=page.get_by_role("heading", name=stream.name))
     card.get_by_text(re.compile("^Change ")).click()
-    names, values = (card.locator(f".facts {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    card.get_by_role("link", name="Its settings").click()
+    page.get_by_text("Nothing is changed yet.").wait_for()
+    names, values = (page.locator(f".facts {tag}").all_inner_texts() for tag in ("dt", "dd"))
     rows = dict(zip(names, values, strict=True))
     every = stream.facts()["settings"]
-    assert set(rows) == set(every)
-    assert (rows["labels"], rows["lease"], rows["guess"]) == ("calm, busy", "30 s", "yes")
-    card.get_by_role("link", name=f"make a stream like {stream.name}").click()
+    assert set(rows) == set(every) - set(CHANGEABLE)
+    assert (rows["labels"], rows["raw"]) == ("calm, busy", "no")
+    page.get_by_role("link", name=f"make a stream like {stream.name}").click()
     page.get_by_label("Name", exact=True).fill("alike")
     page.get_by_role("button", name="Make the stream").click()
     page.wait_for_url("**/import/alike")
     assert client.stream("alike").facts()["settings"] | {"seed": 1} == every | {"seed": 1}
 
 
+def test_a_form_changes_a_stream_by_the_call_that_it_shows_while_somebody_labels(visit, made):
+    stream = made(["win a prize", "win more", "win most", "winner"], lease=3.0)
+    ann = visit("ann", f"/label/{stream.name}")
+    asked(ann)
+    page = visit("root", f"/change/{stream.name}", loud=True)
+    before = stream.facts()["settings"]
+    page.get_by_label("Highlight").fill("win|it's")
+    page.get_by_role("radio", name="Most doubtful first").check()
+    page.get_by_label("Show the model's guess").check()
+    page.get_by_label("Lease in seconds").fill("600")
+    wanted = {"order": "valuable", "guess": True, "view": {"highlight": "win|it's"}, "lease": 600}
+    assert body_of(page) == {"settings": wanted}
+    heard = re.compile(f"/v1/streams/{stream.name}$")
+    with ann.expect_response(lambda reply: heard.search(reply.url) and reply.json()["settings"]["lease"] == 600):
+        page.get_by_role("button", name="Change the settings").click()  # heard of within a third of the lease before
+    page.get_by_text("Changed: order, guess, view, lease.").wait_for()
+    changed = before | wanted | {"view": before["view"] | wanted["view"]}
+    assert stream.facts()["settings"] == changed
+    page.get_by_text("Nothing is changed yet.").wait_for()
+    press(ann, "1")
+    assert ann.locator(".question mark").all_inner_texts() == ["win"]  # fetched ahead, but shown as it is now
+    press(ann, "1")
+    ann.get_by_text("The model guesses").wait_for()
+    page.get_by_label("Lease in seconds").fill("0.5")
+    page.evaluate("document.querySelector('form').noValidate = true")
+    page.get_by_role("button", name="Change the settings").click()
+    page.locator(".problem", has_text="Lease must be a number of seconds").wait_for()
+    assert stream.facts()["settings"] == changed
+
+
+def is_seen(page, selector):
+    """Whether something is in the window."""
+    box = page.locator(selector).bounding_box()
+    return box is not None and 0 <= box["y"] <= page.viewport_size["height"] - box["height"]
+
+
 def test_a_form_says_what_is_wrong(visit):
     page = visit("root", "/new", loud=True)
     page.get_by_label("Name", exact=True).fill("a b")
-    page.get_by_role("button", name="Make the stream").click()
+    page.keyboard.press("Enter")
     page.locator(".problem", has_text="Name must be 1 to 100 letters").wait_for()
+    assert is_seen(page, ".problem")
+    assert page.evaluate("[document.activeElement.id, document.activeElement.ariaInvalid]") == ["name", "true"]
+    page.get_by_label("Name", exact=True).fill("fine")
+    page.get_by_text("Times").click()
+    page.get_by_label("Lease in seconds").fill("")
+    page.get_by_text("Times").click()  # what is wrong is folded away
+    page.get_by_role("button", name="Make the stream").click()
+    assert is_seen(page, "#lease")
+    page.get_by_label("Lease in seconds").fill("300")
     page.get_by_text("How instances are shown").click()
     page.get_by_label("Highlight").fill("(a")
     page.get_by_role("button", name="Make the stream").click()
@@ -303,11 +356,20 @@ def test_tokens_are_made_shown_once_and_revoked(visit, server, made):
         page.reload()
         assert secret not in page.content()
         row = page.locator("tr", has=page.get_by_role("rowheader", name="dan"))
-        row.get_by_role("button").click()
+        row.get_by_role("button").dblclick()  # a slip revokes nothing
+        row.get_by_role("button", name="Really").wait_for()
+        assert client.streams()
         row.get_by_role("button", name="Really").click()
         row.wait_for(state="detached")
         with pytest.raises(Exception, match="the token is not known"):
             client.streams()
+
+
+@pytest.mark.parametrize("path", ["/new", "/change/{}", "/import/{}"])
+def test_a_form_that_one_may_not_send_is_not_shown(visit, made, path):
+    page = visit("ann", path.format(made([]).name))
+    page.locator(".problem", has_text=re.compile("This needs the role .*, which ann has not.")).wait_for()
+    assert page.locator("form").count() == 0
 
 
 def test_what_is_no_parquet_is_refused_and_annotators_send_none(visit, made, server):

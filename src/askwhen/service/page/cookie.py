@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +12,7 @@ from litestar import Request
 from litestar.datastructures import Cookie
 
 from ..errors import NotAllowedError
+from ..tokens import PREFIX
 
 NAME = "askwhen"
 AGE = 30 * 86400
@@ -18,16 +21,37 @@ AGE = 30 * 86400
 Asked = Request[Any, Any, Any]
 
 
+def bearer_in(request: Asked) -> str:
+    """The token in the header that is for it; empty where there is none, or something else.
+
+    Programs that only know names and passwords send it as the password.
+    """
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() == "basic":
+        found = _password(secret)
+        if found:
+            check_site(request)  # a browser sends passwords by itself
+        return found
+    return secret.strip() if kind.lower() == "bearer" else ""
+
+
 def token_in(request: Asked) -> str:
     """The token that a request carries: in its header, or from our own pages in a cookie; empty where there is none."""
-    given = request.headers.get("authorization")
-    if given is not None:
-        kind, _, secret = given.partition(" ")
-        return secret.strip() if kind.lower() == "bearer" else ""
+    given = bearer_in(request)
+    if given:
+        return given  # a password for a proxy in front says nothing of whether there is a cookie
     found = request.cookies.get(NAME, "")
     if found:
         check_site(request)
     return found
+
+
+def _password(given: str) -> str:
+    """A password that is a token; any other is for a proxy in front."""
+    with contextlib.suppress(ValueError):
+        found = base64.b64decode(given.strip(), validate=True).decode().partition(":")[2]
+        return found if found.startswith(PREFIX) else ""
+    return ""
 
 
 def check_site(request: Asked) -> None:
@@ -59,11 +83,13 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def cookie_of(secret: str, secure: bool) -> Cookie:
-    """The cookie that keeps a token."""
-    return Cookie(key=NAME, value=secret, max_age=AGE, path="/", secure=secure, httponly=True, samesite="strict")
+def cookie_of(secret: str, secure: bool, root: str) -> Cookie:
+    """The cookie that keeps a token, for a service at this path."""
+    return Cookie(
+        key=NAME, value=secret, max_age=AGE, path=root or "/", secure=secure, httponly=True, samesite="strict"
+    )
 
 
-def no_cookie(secure: bool) -> Cookie:
+def no_cookie(secure: bool, root: str) -> Cookie:
     """The cookie that takes it back."""
-    return Cookie(key=NAME, value="", max_age=0, path="/", secure=secure, httponly=True, samesite="strict")
+    return Cookie(key=NAME, value="", max_age=0, path=root or "/", secure=secure, httponly=True, samesite="strict")

@@ -10,45 +10,75 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, NamedTuple
 
 import msgspec
 
+from ..beside import beside
 from ..desk import Desk
 from ..store.rows import Event, Reader
 from ..stream import Stream
 from ..uses import reports
 
-PAUSE, REST, LONGEST_REST = 1.0, 20.0, 5.0
-"""Seconds between two looks, how many times as long as a look took, since it costs others a tenth of a second, and how
-long at most."""
+GLANCE, PAUSE, REST, LONGEST_REST = 0.1, 1.0, 20.0, 5.0
+"""Seconds between two looks, which are copies of a few sums; between two estimates from them, how many times as long as
+one took, since it costs others a tenth of a second, and how long at most."""
+
+MOST_LOOKS = 8
+"""Of one stream that wait for their estimates: where there are more, every other one is left out."""
 
 MOST_POINTS = 400
 """In a picture: where there are more, every other one is left out."""
 
 GROWTH, LONGEST_GAP = 1.01, 60.0
-"""A stream is looked at again when it has grown by so much, or with new labels after so many seconds, or a
-four-hundredth of its life, where that is longer."""
+"""A stream is looked at again when its instances or labels have grown by so much, or with new ones after so many
+seconds, or a four-hundredth of its life, where that is longer."""
 
 KIND, CHUNK = "point", 1_000
+_SHOWN = ("value", "low", "high")
 Point = dict[str, Any]
 log = logging.getLogger("askwhen.service")
 
 
+class Look(NamedTuple):
+    """A stream at a moment: when, how far it was, and what an estimate of its accuracy needs."""
+
+    time: float
+    rounds: int
+    told: int
+    weights: Any
+    counted: Any
+
+
 class Line:
-    """The points of one stream, oldest first, as a picture needs them; and when the next one is due."""
+    """The points of one stream, oldest first, as a picture needs them; looks that will be points; when one is due."""
 
     def __init__(self) -> None:
         self.points: list[Point] = []
+        self.turn = asyncio.Lock()
+        self.looks: list[Look] = []
         self.count = 0
-        self._begun = 0.0
+        self._begun: float | None = None
+        self._last = (0.0, 0, 0)
+
+    def wait(self, look: Look) -> None:
+        """Take a look that will be a point."""
+        self._note(look.time, look.rounds, look.told)
+        self.looks.append(look)
+        if len(self.looks) > MOST_LOOKS:
+            del self.looks[1:-1:2]
+
+    def _note(self, time: float, rounds: int, told: int) -> None:
+        if self._begun is None:
+            self._begun = time
+        self._last = max(self._last, (time, rounds, told))
 
     def add(self, point: Point) -> None:
         """Take the next point."""
-        if not self.points:
-            self._begun = point["time"]
+        self._note(point["time"], point["rounds"], point["told"])
         self.count += 1
         self.points.append(point)
         if len(self.points) > MOST_POINTS:
@@ -56,13 +86,13 @@ class Line:
 
     def is_due(self, rounds: int, told: int, now: float) -> bool:
         """Whether there is something new to note."""
-        if rounds == 0 or not self.points:
+        if rounds == 0 or self._begun is None:
             return rounds > 0
-        last = self.points[-1]
-        if rounds >= last["rounds"] * GROWTH + 1:
+        time, rounds_then, told_then = self._last
+        if rounds >= rounds_then * GROWTH + 1 or told >= told_then * GROWTH + 1:
             return True
         gap = max(LONGEST_GAP, (now - self._begun) / MOST_POINTS)
-        return (rounds, told) != (last["rounds"], last["told"]) and now - last["time"] > gap
+        return (rounds, told) != (rounds_then, told_then) and now - time > gap
 
 
 class History:
@@ -85,20 +115,43 @@ class History:
                     reader.close()
             return self._lines[stream.number]
 
-    async def note(self, stream: Stream) -> bool:
-        """Look at a stream that moved, and where it is time, keep what is seen; whether that was so."""
-        place = place_of(stream)
-        if place == self._looked.get(stream.number, (0, 0)):
+    async def look(self, stream: Stream) -> bool:
+        """Look at a stream that moved, where it is time; whether that was so."""
+        if place_of(stream) == self._looked.get(stream.number, (0, 0)):
             return False
         line = await self.line(stream)
-        if not line.is_due(*place, self._desk.clock.now()):
+        place, now = place_of(stream), self._desk.clock.now()
+        if not line.is_due(*place, now):
             return False
-        report = await reports.report(self._desk, stream, 0.95)
-        point = point_of(report, place, self._desk.clock.now())
-        facts = msgspec.json.encode(point).decode()
-        event = Event(-stream.number, line.count + 1, point["time"], KIND, None, None, facts)
-        line.add(point)
+        line.wait(Look(now, *place, stream.model.sampler.drift_weights.tolist(), reports.taken(stream)))
         self._looked[stream.number] = place
+        return True
+
+    async def note(self, stream: Stream) -> bool:
+        """Keep the point of the oldest look at a stream; whether there was one."""
+        line = self._lines.get(stream.number)
+        if line is None or not line.looks:
+            return False
+        async with line.turn:
+            return await self._note(stream.number, line)
+
+    async def catch_up(self, stream: Stream) -> bool:
+        """Keep the points of all looks at a stream, for somebody who follows it: others may be before it; if any."""
+        noted = 0
+        while noted < MOST_LOOKS and await self.note(stream):
+            noted += 1
+        return noted > 0
+
+    async def _note(self, number: int, line: Line) -> bool:
+        if not line.looks:
+            return False
+        look = line.looks.pop(0)
+        found, _ = await asyncio.to_thread(look.counted.estimated, 0.95)
+        overall, recent = ([_known(getattr(part, name)) for name in _SHOWN] for part in (found.overall, found.recent))
+        point = _point(look.time, (look.rounds, look.told), overall, recent, look.weights)
+        facts = msgspec.json.encode(point).decode()
+        event = Event(-number, line.count + 1, point["time"], KIND, None, None, facts)
+        line.add(point)
         await asyncio.shield(self._desk.commits.add([event]))
         return True
 
@@ -119,41 +172,45 @@ def stored(reader: Reader, number: int) -> Line:
 
 def point_of(report: dict[str, Any], place: tuple[int, int], now: float) -> Point:
     """What is kept of a report on a stream that is so far."""
-    accuracy = report["accuracy"]
+    overall, recent = ([report["accuracy"][which][name] for name in _SHOWN] for which in ("overall", "recent"))
+    return _point(now, place, overall, recent, report["drift"]["weights"])
+
+
+def _point(time: float, place: tuple[int, int], overall: list[Any], recent: list[Any], weights: Any) -> Point:
     return {
-        "time": now,
+        "time": time,
         "rounds": place[0],
         "told": place[1],
-        "overall": [accuracy["overall"][name] for name in ("value", "low", "high")],
-        "recent": [accuracy["recent"][name] for name in ("value", "low", "high")],
-        "weights": report["drift"]["weights"],
+        "overall": overall,
+        "recent": recent,
+        "weights": weights,
     }
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 @contextlib.asynccontextmanager
 async def recording(desk: Desk) -> AsyncIterator[History]:
     """Note how the streams of a desk do, as long as this lasts."""
     history = History(desk)
-    task = asyncio.create_task(_record(desk, history))
-    try:
+    async with beside(_each(desk, history.look, GLANCE), _each(desk, history.note, PAUSE)):
         yield history
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
 
 
-async def _record(desk: Desk, history: History) -> None:
+async def _each(desk: Desk, act: Callable[[Stream], Awaitable[bool]], pause: float) -> None:
+    """Do something to every stream again and again; whatever takes time is followed by a rest."""
     while desk.broken is None:
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(pause)
         for stream in list(desk.numbers.values()):
             if desk.broken is not None:
                 return
             started = time.monotonic()
             try:
-                noted = await history.note(stream)
+                done = await act(stream)
             except Exception as error:  # a picture with a gap is no reason to stop
                 log.error("no point in the history", exc_info=error, extra={"facts": {"stream": stream.name}})
-                noted = True
-            if noted:
-                await asyncio.sleep(min(max(PAUSE, REST * (time.monotonic() - started)), LONGEST_REST))
+                done = True
+            if done:
+                await asyncio.sleep(min(max(pause, REST * (time.monotonic() - started)), LONGEST_REST))

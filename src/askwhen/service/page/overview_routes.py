@@ -78,6 +78,8 @@ class Overviews:
                 await send({"type": "http.response.body", "body": body, "more_body": True})
                 pause = max(PAUSE, REST * (time.monotonic() - started))
                 await asyncio.wait(ends, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                if await self._history.catch_up(stream):
+                    continue
                 await self._wait(watcher, ends, send)
         finally:
             for each in ends:

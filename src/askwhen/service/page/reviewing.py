@@ -72,8 +72,10 @@ async def to_review(desk: Desk, stream: Stream, which: Which, after: int, limit:
     return Reviewables(found, place)
 
 
-def _is_reviewed(reader: Reader, number: int, round: int) -> bool:
-    return any(isinstance(facts_of(each), Reviewed) for each in reader.of_question(number, round))
+def _is_done(reader: Reader, number: int, round: int) -> bool:
+    """Whether a reviewer has decided a question, or nobody can any more, since its contents were erased."""
+    events = reader.of_question(number, round)
+    return events[0].row is None or any(isinstance(facts_of(each), Reviewed) for each in events)
 
 
 def _unreviewed(reader: Reader, number: int, rounds: list[int], limit: int) -> tuple[list[int], int | None]:
@@ -81,7 +83,7 @@ def _unreviewed(reader: Reader, number: int, rounds: list[int], limit: int) -> t
     for round in rounds:
         if len(found) == limit:
             return found, found[-1]
-        if not _is_reviewed(reader, number, round):
+        if not _is_done(reader, number, round):
             found.append(round)
     return found, None
 
@@ -95,7 +97,7 @@ def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[li
             if len(found) == limit:
                 return found, after
             after, round = event.seq, event.question
-            if round is not None and is_drawn(stream, round) and not _is_reviewed(reader, stream.number, round):
+            if round is not None and is_drawn(stream, round) and not _is_done(reader, stream.number, round):
                 found.append(round)
         if len(events) < CHUNK:
             return found, None

@@ -23,16 +23,17 @@ TITLES = {
     "review": "Review",
     "dashboard": "Dashboard",
     "form": "New stream",
+    "change": "Settings",
     "import": "Import",
     "tokens": "Tokens",
 }
 SHARED = ("api.js", "dom.js", "shell.js")
 ASKING = ("instance.js", "keys.js", "scroll.js", "search.js", "help.js")
 PARTS = {
-    "home": ("settings.js",),
     "label": ("first.js", "outbox.js", "desk.js", "holds.js", *ASKING),
     "review": ASKING,
-    "form": ("instance.js",),
+    "form": ("fields.js", "instance.js"),
+    "change": ("fields.js", "settings.js", "instance.js"),
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js", "labels.js"),
 }
@@ -48,14 +49,15 @@ _PLACES = re.compile(r"{{(\w+)}}")
 async def _shell(request: Asked, view: str, name: str | None = None) -> Response[bytes]:
     """A page: a frame that its module fills, with what is known of the person and the stream."""
     title = TITLES[view] if name is None else f"{TITLES[view]} {name}"
-    links = "".join(f'<link rel="modulepreload" href="/page/{each}">' for each in (*SHARED, *PARTS.get(view, ())))
+    root = door_of(request).options.root
+    links = "".join(f'<link rel="modulepreload" href="{root}/page/{each}">' for each in (*SHARED, *PARTS.get(view, ())))
     if view in EARLY:
-        links += f'<script type="module" async src="/page/{EARLY[view]}"></script>'
+        links += f'<script type="module" async src="{root}/page/{EARLY[view]}"></script>'
     known, sources = await _known(request, name)
     signed = "no" if name is not None and known["stream"] is None else "yes"
     inside = msgspec.json.encode(known).decode().replace("<", "\\u003c")
     body = _assets["shell.html"].body.decode()
-    parts = {"title": html.escape(title), "view": view, "signed": signed, "links": links, "known": inside}
+    parts = {"title": html.escape(title), "root": root, "view": view, "signed": signed, "links": links, "known": inside}
     made = _PLACES.sub(lambda found: parts[found[1]], body)
     headers = HEADERS | {"Content-Security-Policy": policy(sources), "Cache-Control": "no-store"}
     return Response(made.encode(), media_type="text/html; charset=utf-8", headers=headers)
@@ -113,6 +115,12 @@ async def dashboard(request: Asked, name: str) -> Response[bytes]:
     return await _shell(request, "dashboard", name)
 
 
+@get("/change/{name:str}", include_in_schema=False)
+async def changing(request: Asked, name: str) -> Response[bytes]:
+    """A form that changes the settings of a stream."""
+    return await _shell(request, "change", name)
+
+
 @get("/import/{name:str}", include_in_schema=False)
 async def importing(request: Asked, name: str) -> Response[bytes]:
     """A file of instances."""
@@ -134,7 +142,7 @@ async def asset(request: Asked, file: str) -> Response[bytes]:
 
 
 handlers: list[Any] = [
-    *(home, form, tokens, label, review, dashboard, importing, asset),
+    *(home, form, tokens, label, review, dashboard, changing, importing, asset),
     sign_in.router,
     answered_routes.guess,
     overview_routes.seen,

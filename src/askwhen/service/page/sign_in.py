@@ -5,17 +5,24 @@ from __future__ import annotations
 import msgspec
 from litestar import Response, Router, delete, get, post
 
-from ..api.door import Asked, door_of
-from ..errors import NotSignedInError
+from ..api.door import PROXIED, Asked, door_of
+from ..errors import NoRolesError, NotSignedInError
 from .cookie import check_site, cookie_of, no_cookie, token_in
 
 
 class Session(msgspec.Struct):
-    """Who uses a page. Where ``open``, no tokens are asked for, and people give a name of their own."""
+    """Who uses a page. Where ``open``, no tokens are asked for, and people give a name of their own.
+
+    Those who are ``proxied`` were signed in by a proxy, and sign out at the address ``leave``, if there is one;
+    ``refused`` says why somebody whom the proxy knows may do nothing here.
+    """
 
     open: bool
     name: str | None = None
     roles: list[str] = []
+    proxied: bool = False
+    leave: str | None = None
+    refused: str | None = None
 
 
 class SignIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -33,7 +40,11 @@ async def session(request: Asked) -> Session:
         holder = door.anybody(request)
     except NotSignedInError:
         return Session(False)
-    return Session(False, holder.name, sorted(holder.roles))
+    except NoRolesError as error:
+        return Session(False, refused=error.sentence)
+    proxied = holder.token.startswith(PROXIED)
+    leave = door.options.proxy.sign_out or None if proxied and door.options.proxy is not None else None
+    return Session(False, holder.name, sorted(holder.roles), proxied, leave)
 
 
 @get("/", include_in_schema=False)
@@ -50,7 +61,7 @@ async def signed_in(request: Asked, data: SignIn) -> Response[Session]:
     secret = data.token.strip()
     holder = door.desk.tokens.holder(secret, door.desk.clock.now())
     session = Session(False, holder.name, sorted(holder.roles))
-    return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https")])
+    return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https", door.options.root)])
 
 
 @delete("/", include_in_schema=False, status_code=200)
@@ -59,7 +70,8 @@ async def signed_out(request: Asked) -> Response[Session]:
     check_site(request)
     if token_in(request):
         door_of(request).desk.check()
-    return Response(Session(door_of(request).is_open), cookies=[no_cookie(request.url.scheme == "https")])
+    door = door_of(request)
+    return Response(Session(door.is_open), cookies=[no_cookie(request.url.scheme == "https", door.options.root)])
 
 
 router = Router("/session", route_handlers=[who, signed_in, signed_out])

@@ -1,5 +1,7 @@
 // Requests to the service. The cookie goes with them by itself; where no tokens are asked for, a name does.
 
+import { uuid } from "./dom.js";
+
 export class Refused extends Error {
   constructor(status, problem) {
     super(problem?.detail ?? `the service answered ${status}.`);
@@ -15,6 +17,12 @@ export function isPassing(error) {
   return error instanceof Unreachable || (error instanceof Refused && (error.status === 429 || error.status >= 500));
 }
 
+// The service may be at a path of its host: addresses in links and streams begin with it, and what the browser keeps for
+// this service has it in its name. Calls take addresses without it.
+const root = document.documentElement.dataset.root;
+export const linked = (path) => root + path;
+export const ours = (name) => (root ? `${name} ${root}` : name);
+
 export async function call(method, path, body, { keepalive = false, timeout = 15000, type = "application/json" } = {}) {
   const given = { method, keepalive, headers: {}, credentials: "same-origin", signal: AbortSignal.timeout(timeout) };
   if (body !== undefined) {
@@ -23,7 +31,7 @@ export async function call(method, path, body, { keepalive = false, timeout = 15
   }
   let reply, text;
   try {
-    reply = await fetch(path, given);
+    reply = await fetch(linked(path), given);
     text = await reply.text();
   } catch (error) {
     throw new Unreachable(String(error));
@@ -38,7 +46,8 @@ export async function call(method, path, body, { keepalive = false, timeout = 15
   return said;
 }
 
-const NAME = "askwhen name";
+const NAME = ours("askwhen name");
+const DEVICE = ours("askwhen device");
 const known = JSON.parse(document.getElementById("known").textContent);
 
 // Who is here, and the stream of this page as it was when the page was made, if there is one and they may see it.
@@ -59,7 +68,7 @@ export async function streamFacts() {
 }
 
 // All tabs have one cookie: each notices when another signs in or out, and starts anew as the person who is there now.
-const channel = new BroadcastChannel("askwhen session");
+const channel = new BroadcastChannel(ours("askwhen session"));
 channel.onmessage = async () => {
   if (!(await isStillHere().catch(() => true))) location.reload();
 };
@@ -83,7 +92,7 @@ export function nameYourself(name) {
 
 export async function signOut() {
   if (session.open) localStorage.removeItem(NAME);
-  else await call("DELETE", "/session");
+  else if (!session.proxied) await call("DELETE", "/session");
   channel.postMessage("out");
 }
 
@@ -91,9 +100,26 @@ export function may(role) {
   return session.roles.includes(role) || session.roles.includes("admin");
 }
 
+// Say at once what the service would say at the end of a form.
+export function need(role) {
+  if (!may(role)) throw new Error(`this needs the role ${role}, which ${session.name} has not.`);
+}
+
 // Who does it, in a body. The service refuses a name that is not the token's: the cookie may be another's by now.
 export function who(body = {}) {
   return { ...body, annotator: session.name };
+}
+
+// This browser, apart from others that the same person has: all its tabs are one device.
+let thisDevice = null;
+export function device() {
+  try {
+    thisDevice ??= localStorage.getItem(DEVICE) ?? uuid();
+    localStorage.setItem(DEVICE, thisDevice);
+  } catch {
+    // a browser that keeps nothing: this page is a device of its own
+  }
+  return (thisDevice ??= uuid());
 }
 
 export function streamPath(name, rest = "") {
@@ -102,5 +128,6 @@ export function streamPath(name, rest = "") {
 
 // The stream that this page is about, from its address.
 export function streamHere() {
-  return decodeURIComponent(location.pathname.split("/")[2] ?? "");
+  const path = location.pathname;
+  return decodeURIComponent((path.startsWith(`${root}/`) ? path.slice(root.length) : path).split("/")[2] ?? "");
 }

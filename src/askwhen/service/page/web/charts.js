@@ -1,5 +1,6 @@
 // Charts as SVG in the look of the reports: colours are classes, so that light, dark and saved pictures decide on them.
 
+import { linked } from "./api.js";
 import { el, svg } from "./dom.js";
 
 const FONT = 12.5;
@@ -43,7 +44,7 @@ const DASHES = ["", "7 4", "2 3", "10 3 2 3"];
 // Lines, the first with its band: series are { name, points: [[x, value, low, high]] }; marks are places on the x axis.
 export function lines(given) {
   const { made, across, up, inner } = frame(given);
-  given.series.forEach((each, k) => {
+  given.series.map((each, k) => [each, k]).toReversed().forEach(([each, k]) => { // the first on top
     const known = each.points.filter((point) => point[2] !== null && point[3] !== null);
     const band = [...known.map(([x, , low]) => [across(x), up(low)]), ...known.toReversed().map(([x, , , high]) => [across(x), up(high)])];
     const line = each.points.filter((point) => point[1] !== null).map(([x, value]) => [across(x), up(value)]);
@@ -145,7 +146,7 @@ export function blocks(names) {
 
 // A picture on its own, with its colours inside.
 export async function save(picture, name) {
-  const rules = await (await fetch("/page/picture.css")).text();
+  const rules = await (await fetch(linked("/page/picture.css"))).text();
   const copy = picture.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.prepend(svg("style", {}, rules));

@@ -1,14 +1,14 @@
 // How a stream does, live: the service sends an overview whenever something happened.
 
 import { count, duration, el, percent, plural, put, warn } from "./dom.js";
-import { call, streamHere, streamPath } from "./api.js";
+import { call, linked, streamHere, streamPath } from "./api.js";
 import { page } from "./shell.js";
 import { bars, blocks, dots, legend, lines, squares, stack } from "./charts.js";
 import { Figure } from "./figures.js";
 
 const name = streamHere();
 const shares = (low = 0) => ({ low, high: 1, format: (value) => `${Math.round(100 * value)} %` });
-const rounds = (points) => ({ name: "instances", low: 0, high: Math.max(points.at(-1)?.[0] ?? 1, 1), least: 1, format: short });
+const axis = (along, points) => ({ name: along === "told" ? "labels" : "instances", low: 0, high: Math.max(points.at(-1)?.[0] ?? 1, 1), least: 1, format: short });
 const range = ([value, low, high]) => (low === null ? "unknown" : `${percent(low)} to ${percent(high)}`);
 
 function short(value) {
@@ -31,7 +31,7 @@ page(async (main) => {
 });
 
 function follow(live, show) {
-  const source = new EventSource(streamPath(name, "/overview/events"));
+  const source = new EventSource(linked(streamPath(name, "/overview/events")));
   let wasLive = true;
   source.addEventListener("overview", (event) => {
     const data = JSON.parse(event.data);
@@ -81,15 +81,25 @@ function update(parts, data) {
   parts.tiles.waiting.set(count(data.waiting.count), data.waiting.count ? `the oldest for ${duration(data.waiting.oldest)}, half of them for over ${duration(data.waiting.middle)}` : "nobody waits for an answer");
   put(parts.advice, accuracy.advice || (accuracy.answered ? "" : "No label is known yet, so nothing is known of the accuracy."));
   const switches = drift.switches ?? [];
-  const points = data.history.filter((point, i, all) => point.rounds !== all[i + 1]?.rounds); // of the same instances, the last
-  parts.by.accuracy.update({ points, switches }, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.`);
-  parts.by.drift.update({ points, switches, names: names(drift) });
+  const line = over(data.history, switches);
+  parts.by.accuracy.update(line, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.${line.along === "told"
+    ? " The instances came all at once: the picture shows what was known of them as labels came." : ""}`);
+  parts.by.drift.update({ ...line, names: names(drift) });
   parts.by.asked.update(data.today.decisions);
   parts.by.waiting.update(data.waiting.ages);
   parts.by.people?.update(data.people, data.people.krippendorff === null ? "" : `Agreement of all (Krippendorff's alpha): ${data.people.krippendorff.toFixed(2)}.`);
   parts.by.confusion.update(accuracy, confusionNote(accuracy));
   put(parts.kinds, el("h2", {}, "By label"), byLabel(accuracy));
   put(parts.switches, el("h2", {}, "Last switches"), lastSwitches(switches, data.today.switches));
+}
+
+// Along the instances; where those came at once, as from a file, along the labels that came after them. Of the same place,
+// the last point.
+function over(history, switches) {
+  const places = (along) => new Set(history.map((point) => point[along])).size;
+  const along = places("told") > places("rounds") ? "told" : "rounds";
+  const at = (round) => (along === "rounds" ? round : history.find((point) => point.rounds > round)?.told ?? history.at(-1).told);
+  return { along, points: history.filter((point, i) => point[along] !== history[i + 1]?.[along]), switches: switches.map(at) };
 }
 
 function budgetNote({ stream, report, today }) {
@@ -127,15 +137,15 @@ function accuracyFigure() {
   return new Figure({
     title: "Accuracy over time", wide: true, file: `${name}-accuracy`,
     read: "From the few labels that were asked for, for all instances: the band holds the true value at every moment, with 95 % confidence. Dashed: the last instances only. Upright lines are switches.",
-    columns: ["Instances", "All", "Interval", "Lately", "Interval"],
+    columns: ["Instances", "Labels", "All", "Interval", "Lately", "Interval"],
     key: () => legend([["all instances", 0], ["lately", 1]]),
-    draw: ({ points, switches }, width) => {
-      const of = (which) => points.map((point) => [point.rounds, ...point[which]]);
+    draw: ({ along, points, switches }, width) => {
+      const of = (which) => points.map((point) => [point[along], ...point[which]]);
       const low = Math.min(0.5, ...points.flatMap((point) => [point.overall[1], point.recent[1]]).filter((each) => each !== null));
-      return lines({ title: "Accuracy over time", width, height: 300, x: rounds(of("overall")), y: shares(Math.max(Math.floor(low * 10) / 10, 0)), marks: switches,
+      return lines({ title: "Accuracy over time", width, height: 300, x: axis(along, of("overall")), y: shares(Math.max(Math.floor(low * 10) / 10, 0)), marks: switches,
         series: [{ name: "all", points: of("overall") }, { name: "lately", points: of("recent") }] });
     },
-    rows: ({ points }) => points.toReversed().map((point) => [count(point.rounds), percent(point.overall[0]), range(point.overall), percent(point.recent[0]), range(point.recent)]),
+    rows: ({ points }) => points.toReversed().map((point) => [count(point.rounds), count(point.told), percent(point.overall[0]), range(point.overall), percent(point.recent[0]), range(point.recent)]),
   });
 }
 
@@ -143,15 +153,15 @@ function driftFigure() {
   return new Figure({
     title: "Drift", wide: true, file: `${name}-drift`,
     read: "How much each speed of forgetting counts: weight that moves means that the world does. Upright lines are switches.",
-    columns: ["Instances", "Weights"],
+    columns: ["Instances", "Labels", "Weights"],
     key: ({ names: found }) => found.length > 1 && blocks(bySpeed(found, found.map(() => 0))[0]),
-    draw: ({ points, switches, names: found }, width) => {
+    draw: ({ along, points, switches, names: found }, width) => {
       const usable = points.filter((point) => point.weights.length === found.length && !Array.isArray(point.weights[0]));
       if (found.length < 2 || usable.length < 2) return null;
-      const pairs = usable.map((point) => [point.rounds, bySpeed(found, point.weights)[1]]);
-      return stack({ title: "Weights of the speeds of forgetting", width, height: 220, names: pairs[0][1], points: pairs, x: rounds(pairs), y: shares(), marks: switches });
+      const pairs = usable.map((point) => [point[along], bySpeed(found, point.weights)[1]]);
+      return stack({ title: "Weights of the speeds of forgetting", width, height: 220, names: pairs[0][1], points: pairs, x: axis(along, pairs), y: shares(), marks: switches });
     },
-    rows: ({ points, names: found }) => points.toReversed().map((point) => [count(point.rounds),
+    rows: ({ points, names: found }) => points.toReversed().map((point) => [count(point.rounds), count(point.told),
       point.weights.flat().map((each, k) => `${found[k] ?? k}: ${percent(each)}`).join(", ") || "none"]),
   });
 }
@@ -223,7 +233,7 @@ function byLabel(accuracy) {
   const head = ["Label", "Precision", "Recall", "F"];
   const cell = (each) => (each ? [percent(each.value), el("br"), el("span", { class: "read" }, `${percent(each.low, 0)} to ${percent(each.high, 0)}`)] : "unknown");
   const lines_ = Object.entries(accuracy.classes ?? {}).map(([label, each]) => [label, each.precision, each.recall, each.f_measure]);
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "By label" }, el("table", {},
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "By label" }, el("table", { class: "by-label" },
     el("thead", {}, el("tr", {}, head.map((text, i) => el("th", { scope: "col", class: i ? null : "text" }, text)))),
     el("tbody", {}, lines_.map(([label, ...cells]) => el("tr", {}, el("th", { scope: "row", class: "text" }, label), cells.map((each) => el("td", {}, cell(each))))))));
 }

@@ -1,16 +1,16 @@
 // The questions that somebody holds: the one in front of them, and the next one, fetched ahead under a lease of its own.
 
-import { Refused, call, isPassing, streamPath, who } from "./api.js";
+import { Refused, call, device, isPassing, streamPath, who } from "./api.js";
 import { finish, freed, hold, letGo, takeBack, wasAnswered } from "./holds.js";
 
 const AHEAD = 1;
 const SHORT_PAUSE = 250;
 const PAUSE = 1000;
 const LONGEST_PAUSE = 4000;
-const ELSEWHERE = 30000; // another tab has the next question, and says when it has it no longer
+const ELSEWHERE = 5000; // another tab has the next question, and says when it has it no longer; or it has ended without a word
 
 export class Desk {
-  // told: { shown(question or null), elsewhere(), reachable(yes, error), lost(question, why), failed(error), ahead(how many) }
+  // told: { shown(question or null), elsewhere(), reachable(yes, error), lost(question, why), failed(error), ahead(how many), renewed() }
   // first: a question that was asked for already, or nothing.
   constructor(stream, lease, outbox, told, first) {
     Object.assign(this, { stream, outbox, told, first });
@@ -20,9 +20,15 @@ export class Desk {
     this.left = false;
     this.pause = PAUSE;
     this.fetching = null;
-    this.renewing = setInterval(() => this.renew(), Math.min((1000 * lease) / 3, 60000));
+    this.keep(lease);
     addEventListener("pagehide", () => this.leave());
     addEventListener("pageshow", (event) => event.persisted && this.comeBack());
+  }
+
+  // Renew leases of so many seconds in time.
+  keep(lease) {
+    clearInterval(this.renewing);
+    this.renewing = setInterval(() => this.renew(), Math.min((1000 * lease) / 3, 60000));
   }
 
   path(question, act) {
@@ -56,7 +62,7 @@ export class Desk {
     try {
       const { first } = this;
       this.first = null;
-      found = await (first ?? call("POST", streamPath(this.stream, "/questions/next"), who()));
+      found = await (first ?? call("POST", streamPath(this.stream, "/questions/next"), who({ device: device() })));
     } catch (error) {
       if (!isPassing(error)) {
         this.told.failed(error);
@@ -151,6 +157,7 @@ export class Desk {
         if (error instanceof Refused && [404, 409].includes(error.status)) this.lose(question, error.message);
       }
     }
+    this.told.renewed();
   }
 
   lose(question, why) {

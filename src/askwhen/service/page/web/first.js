@@ -1,6 +1,6 @@
 // The first question, asked for before the rest of the page is here.
 
-import { call, facts, session, streamHere, streamPath, who } from "./api.js";
+import { call, facts, session, streamHere, streamPath, who, device } from "./api.js";
 
-export const first = facts && session.name ? call("POST", streamPath(streamHere(), "/questions/next"), who()) : null;
+export const first = facts && session.name ? call("POST", streamPath(streamHere(), "/questions/next"), who({ device: device() })) : null;
 first?.catch(() => null); // whoever waits for it is told

@@ -25,6 +25,7 @@ export function help(stream, labels, changed, acts = ACTS) {
       if (letter) letters[label] = letter;
       else delete letters[label];
       keepLetters(stream, letters);
+      changed(); // not when the window closes: the browser says that later, and a key may come before
     });
     return el("tr", {}, el("th", { scope: "row", class: "text", dir: "auto" }, label),
       el("td", { class: "text" }, shown.get(label).map((key) => el("kbd", {}, key))), el("td", { class: "text" }, field, wrong));
@@ -38,10 +39,7 @@ export function help(stream, labels, changed, acts = ACTS) {
       el("tbody", {}, rows))),
     el("p", { class: "read" }, "Letters are kept in this browser, for this stream. A key within a tenth of a second of a new question is ignored."),
     el("button", { type: "button", class: "main", onclick: () => box.close() }, "Close"));
-  box.addEventListener("close", () => {
-    box.remove();
-    changed();
-  });
+  box.addEventListener("close", () => box.remove());
   document.body.append(box);
   box.showModal();
 }

@@ -1,15 +1,15 @@
 // Which questions this tab has in hand. A person may have two tabs open, to whom the service may give the same question:
 // each takes the browser's lock on its own, which is free again however the tab ends, and says what was answered.
 
-import { session } from "./api.js";
+import { ours, session } from "./api.js";
 
 const locks = new Map(); // by the name of a question, what gives its lock back
 const answered = new Map(); // in any tab, and when
 const FRESH = 3000; // milliseconds in which the service may still give a question that was answered
-const channel = new BroadcastChannel("askwhen questions");
+const channel = new BroadcastChannel(ours("askwhen questions"));
 channel.onmessage = ({ data: [place, isAnswered] }) => (isAnswered ? answered.set(place, performance.now()) : answered.delete(place));
 
-const named = (stream, question) => `askwhen question ${JSON.stringify([session.name, stream, question])}`;
+const named = (stream, question) => `${ours("askwhen question")} ${JSON.stringify([session.name, stream, question])}`;
 
 const isFresh = (place) => performance.now() - (answered.get(place) ?? -Infinity) < FRESH;
 

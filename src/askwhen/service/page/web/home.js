@@ -1,9 +1,8 @@
 // The streams: pick one, make one, change one, take its tables home.
 
 import { count, el, plural, put, say } from "./dom.js";
-import { call, may, streamPath } from "./api.js";
+import { call, linked, may, streamPath } from "./api.js";
 import { page, problem, words } from "./shell.js";
-import { settled } from "./settings.js";
 
 const FORMATS = ["csv", "ndjson", "parquet"];
 const TABLES = ["labels", "decisions", "predictions"];
@@ -14,9 +13,9 @@ page(async (main) => {
   const shown = archived ? found.filter((each) => each.state === "archived") : found;
   put(main,
     el("div", { class: "head" }, el("h1", {}, archived ? "Archived streams" : "Streams"),
-      !archived && may("admin") && el("a", { class: "button main", href: "/new" }, "New stream")),
+      !archived && may("admin") && el("a", { class: "button main", href: linked("/new") }, "New stream")),
     shown.length ? el("ul", { class: "streams" }, shown.map(card)) : empty(archived),
-    el("p", { class: "read" }, el("a", { href: archived ? "/" : "/?archived" },
+    el("p", { class: "read" }, el("a", { href: linked(archived ? "/" : "/?archived") },
       archived ? "Back to the streams" : "Archived streams")),
   );
 });
@@ -27,14 +26,14 @@ function empty(archived) {
 }
 
 function card(stream) {
-  const at = (view) => `/${view}/${encodeURIComponent(stream.name)}`;
+  const at = (view) => linked(`/${view}/${encodeURIComponent(stream.name)}`);
   const labels = stream.settings.labels === "open" ? "open labels" : stream.settings.labels.slice(0, 6).join(", ")
     + (stream.settings.labels.length > 6 ? ` and ${stream.settings.labels.length - 6} more` : "");
   const wrong = el("div", {});
   return el("li", { class: "card stream" },
     el("h2", {}, stream.name, stream.state !== "active" && el("span", { class: "tag" }, stream.state)),
     el("p", { class: "read" }, el("bdi", {}, labels)),
-    el("p", {}, el("strong", {}, plural(stream.waiting, "question")), ` waiting · ${count(stream.rounds)} instances · `
+    el("p", {}, el("strong", {}, plural(stream.waiting, "question")), ` waiting · ${plural(stream.rounds, "instance")} · `
       + `${plural(stream.told, "label")}${stream.disputed ? ` · ${count(stream.disputed)} disputed` : ""}`),
     el("div", { class: "row" },
       may("annotator") && el("a", { class: "button main", href: at("label") }, "Label",
@@ -53,7 +52,7 @@ function card(stream) {
 
 function exports(stream) {
   const link = (table, format) => el("a", {
-    href: `${streamPath(stream.name, "/export")}?table=${table}&format=${format}`, download: `${stream.name}-${table}.${format}`,
+    href: `${linked(streamPath(stream.name, "/export"))}?table=${table}&format=${format}`, download: `${stream.name}-${table}.${format}`,
   }, format);
   return el("details", {}, el("summary", {}, `Export ${stream.name}`),
     el("table", { class: "plain" },
@@ -62,7 +61,7 @@ function exports(stream) {
       el("tbody", {}, TABLES.map((table) => el("tr", {}, el("th", { class: "text", scope: "row" }, table),
         el("td", { class: "text" }, FORMATS.map((format) => [link(table, format), " "])))))),
     el("p", { class: "read" }, "In labels a row is an answer: what was said, by whom, and what is held to be right by now. ",
-      el("a", { href: streamPath(stream.name, "/model"), download: `${stream.name}.askwhen` }, "The model"), " is a snapshot for Sampler.load."));
+      el("a", { href: linked(streamPath(stream.name, "/model")), download: `${stream.name}.askwhen` }, "The model"), " is a snapshot for Sampler.load."));
 }
 
 function changes(stream, wrong) {
@@ -85,6 +84,7 @@ function changes(stream, wrong) {
       act("Replay", "POST", "/replay", null, "The model was made again.")),
     el("p", { class: "read" }, "A paused stream takes no instances, but answers. Archived streams are not listed; nothing is destroyed. "
       + "Replay makes the model again from the corrected answers."),
-    settled(stream.settings),
-    el("p", { class: "read" }, "For other settings ", el("a", { href: `/new?like=${encodeURIComponent(stream.name)}` }, `make a stream like ${stream.name}`), "."));
+    el("p", { class: "read" }, el("a", { href: linked(`/change/${encodeURIComponent(stream.name)}`) }, "Its settings"),
+      ": how questions are asked and shown can be changed; for other labels or another budget ",
+      el("a", { href: linked(`/new?like=${encodeURIComponent(stream.name)}`) }, `make a stream like ${stream.name}`), "."));
 }

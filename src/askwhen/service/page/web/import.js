@@ -1,7 +1,7 @@
 // A file of instances, sent in batches. Every instance has an id, so that a file that is sent twice counts once.
 
 import { count, el, plural, put, say } from "./dom.js";
-import { Refused, call, isPassing, may, streamFacts, streamHere, streamPath, who } from "./api.js";
+import { Refused, call, isPassing, linked, may, need, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { Labels, look } from "./labels.js";
 import { FORMATS, detect, formatOf, instanceOf, records } from "./readers.js";
@@ -14,11 +14,12 @@ const name = streamHere();
 let facts, places, stopped;
 
 page(async (main) => {
+  need("producer");
   facts = await streamFacts();
   places = {
     file: el("input", { id: "file", type: "file", required: true, accept: ".csv,.tsv,.ndjson,.jsonl,.json,.parquet" }),
     format: el("select", { id: "format" }, FORMATS.map(([value, text]) => el("option", { value }, text))),
-    progress: el("progress", { max: 1, value: 0, "aria-label": "How much of the file is sent" }),
+    progress: el("progress", { max: 1, value: 0, hidden: true, "aria-label": "How much of the file is sent" }),
     said: el("p", {}),
     wrong: el("div", {}),
     go: el("button", { class: "main" }, "Send"),
@@ -77,6 +78,7 @@ function expected({ kind, names, text }) {
 
 async function send(file, format) {
   stopped = false;
+  places.progress.hidden = false;
   const sum = { sent: 0, asked: 0, again: 0, refused: 0, answered: 0 };
   const { labels } = places;
   const most = labels.use.checked ? SMALL_BATCH : BATCH;
@@ -100,9 +102,9 @@ async function send(file, format) {
     if (!stopped && !sum.sent && !sum.refused) throw new Error("There are no instances in the file.");
     show(sum, stopped ? read / file.size : 1);
     say(`${stopped ? "Stopped" : "Done"}. ${places.said.textContent}`);
-    if (!stopped) put(places.said, `Done. ${places.said.textContent} `, el("a", { href: `/label/${encodeURIComponent(name)}` }, "Label them"));
+    if (!stopped) put(places.said, sum.sent ? "Done. " : "Nothing was taken. ", `${places.said.textContent} `, sum.sent > 0 && el("a", { href: linked(`/label/${encodeURIComponent(name)}`) }, "Label them"));
   } catch (error) {
-    put(places.wrong, problem(`${words(error)} What was sent before is kept.`));
+    put(places.wrong, problem(`${words(error)} ${sum.sent ? "What was sent before is kept." : "Nothing was sent."}`));
   } finally {
     places.go.disabled = false;
     places.stop.hidden = true;

@@ -8,14 +8,16 @@ const MOST_MARKS = 2000;
 const MOST_ROWS = 300;
 const LONGEST_MARKED = 200000;
 
+const seen = (question) => (question.erased ? "Its contents were erased." : question.show ?? question.x);
+
 export function summary(question) {
-  const value = question.show ?? question.x;
+  const value = seen(question);
   const text = typeof value === "string" ? value : typeof value?.text === "string" ? value.text : JSON.stringify(value);
   return text.length > 300 ? `${text.slice(0, 300)} and more` : text;
 }
 
 export function instance(question, view) {
-  const value = question.show ?? question.x;
+  const value = seen(question);
   return el("div", { class: "instance" }, parts(value, view));
 }
 
@@ -83,7 +85,7 @@ function table(value, view) {
     : isObject(value) ? Object.entries(value) : [["value", value]];
   const cell = (each) => (typeof each === "string" ? marked(each, view.highlight) : [JSON.stringify(each) ?? ""]);
   const rows = entries.slice(0, MOST_ROWS).map(([name, each]) => el("tr", {}, el("th", { scope: "row", class: "text" }, name),
-    el("td", { class: typeof each === "string" ? "text wrap" : null, dir: typeof each === "string" ? view.direction : null },
+    el("td", { class: "text", dir: typeof each === "string" ? view.direction : null },
       cell(each))));
   const rest = entries.length - rows.length;
   return el("div", { class: "part sheet", tabindex: 0, role: "region", "aria-label": "Table" },

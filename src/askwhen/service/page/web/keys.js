@@ -7,10 +7,9 @@ const place = (stream) => `askwhen keys ${stream}`;
 
 export function ownLetters(stream) {
   try {
-    const found = JSON.parse(localStorage.getItem(place(stream)) ?? "{}");
-    return typeof found === "object" && found !== null ? found : {};
+    return Object.assign(Object.create(null), JSON.parse(localStorage.getItem(place(stream)) ?? "{}")); // a label may be __proto__
   } catch {
-    return {};
+    return Object.create(null);
   }
 }
 
@@ -66,4 +65,22 @@ export function isForPage(event) {
   if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || event.isComposing) return false;
   if (document.querySelector("dialog[open]")) return false;
   return !event.target.closest?.("input, textarea, select, [contenteditable]");
+}
+
+// Milliseconds in which nobody has read a new question: a key then was meant for the last one, a touch was its second.
+const [TOO_SOON, DOUBLE] = [100, 250];
+let shownAt = 0;
+
+// A new question is there; it can be read only once it is painted.
+export function nowShown() {
+  shownAt = performance.now();
+  requestAnimationFrame(() => { shownAt = performance.now(); });
+}
+
+export const secondsShown = () => (performance.now() - shownAt) / 1000;
+
+// By when the key or touch came that is handled now, and not by now: the page may have been busy meanwhile.
+export function isTooSoon() {
+  const { event } = window;
+  return (event?.timeStamp ?? performance.now()) - shownAt < (event?.type === "click" ? DOUBLE : TOO_SOON);
 }

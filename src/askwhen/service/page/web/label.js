@@ -4,7 +4,7 @@ import { count, el, plural, put, say, uuid, warn } from "./dom.js";
 import { Refused, call, isStillHere, session, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
-import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
+import { isForPage, isTooSoon, keymap, keyOf, latinOf, nowShown, ownLetters, secondsShown } from "./keys.js";
 import { Outbox, inWords } from "./outbox.js";
 import { Desk } from "./desk.js";
 import { first } from "./first.js";
@@ -12,7 +12,6 @@ import { scrolled } from "./scroll.js";
 import { search } from "./search.js";
 import { help } from "./help.js";
 
-const TOO_SOON = 100; // milliseconds in which nobody has read a new question: a key then was meant for the last one
 const MOST_BUTTONS = 30;
 const REMEMBERED = 20;
 
@@ -20,7 +19,6 @@ const name = streamHere();
 let facts, desk, outbox, places, whose;
 let labels = [];
 let keys = { toLabel: new Map(), shown: new Map() };
-let shownAt = 0;
 let answered = 0;
 const done = []; // what was answered last, newest at the end: { entry, question }
 
@@ -39,7 +37,7 @@ async function start(main) {
   if (!whose) {
     whose = session.name;
     outbox = new Outbox({ changed: showSafety, sent, refused });
-    desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead }, first);
+    desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead, renewed }, first);
     document.addEventListener("keydown", pressed);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
@@ -102,7 +100,7 @@ function learn(found) {
   }, keys.shown.get(label).map((key) => el("kbd", { "aria-hidden": "true" }, key)), el("span", {}, label))));
   idle(places, !places.onScreen);
   put(places.more, labels.length > MOST_BUTTONS ? `${MOST_BUTTONS} of ${count(labels.length)} labels have a button; Search finds all of them.`
-    : labels.length === 0 ? "Labels are open: press / or Search, and type one." : null);
+    : labels.length === 0 ? "Labels are open: Search, and type one." : null);
 }
 
 // Open labels grow while people work: those that are known already keep their places.
@@ -112,7 +110,7 @@ function learnNew(found) {
 }
 
 function shown(question) {
-  shownAt = performance.now();
+  nowShown();
   if (question === null) {
     places.wait("No question is waiting. New ones appear here by themselves.");
     put(places.guess);
@@ -143,7 +141,7 @@ function showSafety(state) {
   if (places.safety.textContent !== text) {
     if (safe !== (places.safety.dataset.safe === "yes") && places.safety.textContent) (safe ? say : warn)(text);
     places.safety.dataset.safe = safe ? "yes" : "no";
-    put(places.safety, el("span", { class: "mark", "aria-hidden": "true" }, safe ? "✓" : "!"), text,
+    put(places.safety, el("span", { class: "mark", "aria-hidden": "true" }, safe ? "✓" : "!"), el("span", { class: "words" }, text),
       !state.signedIn && el("button", { type: "button", class: "quiet", onclick: () => askAgain(start) }, "Sign in"));
   }
   showRefused(state.refused);
@@ -172,13 +170,13 @@ function isOnScreen() {
 }
 
 function ready() {
-  return !undoing && isOnScreen() && performance.now() - shownAt >= TOO_SOON;
+  return !undoing && isOnScreen() && !isTooSoon();
 }
 
 function give(act, label) {
   if (!ready()) return null;
   const question = desk.current;
-  const given = { key: uuid(), stream: name, question: question.question, opened: question.opened, act, label, lead: Math.min((performance.now() - shownAt) / 1000, 86400) };
+  const given = { key: uuid(), stream: name, question: question.question, opened: question.opened, act, label, lead: Math.min(secondsShown(), 86400) };
   outbox.add(given);
   done.push({ entry: given, question });
   if (done.length > REMEMBERED) done.shift();
@@ -276,6 +274,18 @@ function reachable(yes, error) {
   if (!yes && !desk.current) places.wait(`${what} The next question comes as soon as it can.`);
   if (yes) put(places.trouble);
   if (yes && !outbox.state.reachable) outbox.flush();
+}
+
+// The settings may have been changed meanwhile. What a page may load is said when it is made.
+async function renewed() {
+  const found = await call("GET", streamPath(name)).catch(() => null);
+  if (!found) return;
+  if (found.settings.lease !== facts.settings.lease) desk.keep(found.settings.lease);
+  if (found.settings.view.media.join() !== facts.settings.view.media.join()) {
+    put(places.trouble, el("p", { class: "problem" }, "Images and sounds may come from other places by now: ",
+      el("button", { type: "button", class: "quiet", onclick: () => location.reload() }, "Load the page again")));
+  }
+  facts = found;
 }
 
 function ahead(number) {

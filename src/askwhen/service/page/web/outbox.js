@@ -1,7 +1,7 @@
 // Answers on their way. Each is kept in the browser's own database, with the key that makes it count once, before it is
 // sent; and sent again until the service says that it has it, from any page, whether or not this one is still open.
 
-import { Refused, call, isPassing, isStillHere, session, streamPath } from "./api.js";
+import { Refused, call, isPassing, isStillHere, ours, session, streamPath } from "./api.js";
 
 const STORE = "answers";
 const NO_PAUSE = 50;
@@ -15,7 +15,7 @@ function database() {
   opened ??= new Promise((resolve) => {
     let request;
     try {
-      request = indexedDB.open("askwhen", 1);
+      request = indexedDB.open(ours("askwhen"), 1);
     } catch {
       resolve(null);
       return;
@@ -64,7 +64,7 @@ export class Outbox {
     this.fresh = new Set(); // given on this page, and not tried yet
     this.missing = new Set(); // whose stream was not found the last time
     this.onTheWay = new Map(); // not on the disk yet, so not to be sent yet
-    this.channel = new BroadcastChannel("askwhen outbox");
+    this.channel = new BroadcastChannel(ours("askwhen outbox"));
     this.channel.onmessage = () => this.look();
     addEventListener("online", () => this.flush());
     addEventListener("pageshow", (event) => event.persisted && this.flush());
@@ -72,8 +72,10 @@ export class Outbox {
     this.flush();
   }
 
+  // Whoever must sign in again still has what they gave before.
   mine(entry) {
-    return session.open || entry.who === session.name;
+    this.whose = session.name ?? this.whose;
+    return session.open || entry.who === this.whose;
   }
 
   pending(stream) {
@@ -114,7 +116,7 @@ export class Outbox {
   async recall(entry) {
     if (this.inFlight || !this.entries.some((each) => each.key === entry.key)) return false;
     const take = (lock) => lock && this.drop(entry.key).then(() => true);
-    return (await (navigator.locks ? navigator.locks.request("askwhen outbox", { ifAvailable: true }, take) : take(true))) ?? false;
+    return (await (navigator.locks ? navigator.locks.request(ours("askwhen outbox"), { ifAvailable: true }, take) : take(true))) ?? false;
   }
 
   async look() {
@@ -141,7 +143,7 @@ export class Outbox {
 
   async locked() {
     if (!navigator.locks) return this.send();
-    return navigator.locks.request("askwhen outbox", { ifAvailable: true }, (lock) => {
+    return navigator.locks.request(ours("askwhen outbox"), { ifAvailable: true }, (lock) => {
       if (lock) return this.send();
       this.pause = FIRST_PAUSE;
       return this.look();

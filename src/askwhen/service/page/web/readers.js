@@ -1,5 +1,7 @@
 // Files as records, read piece by piece, and records as instances of a stream.
 
+import { linked } from "./api.js";
+
 export const FORMATS = [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"], ["label-studio", "Label Studio JSON"], ["prodigy", "Prodigy JSONL"]];
 const LOOKED_AT = 1 << 16; // bytes at the beginning of a file that say what it is
 const PIECE = 1 << 13;
@@ -91,7 +93,7 @@ async function* unpacked(file, stream, seen) {
 }
 
 async function rowsOf(file, stream) {
-  const reply = await fetch(`/page/rows/${encodeURIComponent(stream)}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+  const reply = await fetch(linked(`/page/rows/${encodeURIComponent(stream)}`), { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
   const said = await reply.text();
   if (!reply.ok) throw new Error(JSON.parse(said).detail);
   return said;
@@ -157,7 +159,7 @@ export async function* csv(parts, comma = ",") {
     if (!empty && names === null) names = row.map((each) => each.replace(/^\uFEFF/u, "").trim());
     else if (!empty) {
       number += 1;
-      if (row.length !== names.length) throw new Error(`Row ${number} has ${row.length} cells, and the first line ${names.length}.`);
+      if (row.length !== names.length) throw new Error(`Row ${number} has ${row.length} ${row.length === 1 ? "cell" : "cells"}, and the first line ${names.length}.`);
       yield [Object.fromEntries(names.map((name, i) => [name, row[i]])), number];
     }
     row = [];
@@ -189,7 +191,7 @@ const isNumber = (value) => (typeof value === "number" ? Number.isFinite(value) 
 // Lines that have an x are instances already, and rows of Parquet where it is more than a text or a number.
 const isReady = (record, format) => "x" in record && (format === "ndjson" || (format === "parquet" && typeof record.x === "object"));
 
-const OF_PRODIGY = ["meta", "_input_hash", "_task_hash", "_session_id", "_view_id", "answer", "spans", "tokens", "accept", "options", "label"];
+const OF_PRODIGY = ["meta", "answer", "spans", "tokens", "accept", "options", "label", "config"]; // and all with an underscore in front
 
 // A record as the stream's features say, without the column of its label.
 export function instanceOf(given, features, key, format, column = "") {
@@ -201,7 +203,7 @@ export function instanceOf(given, features, key, format, column = "") {
   const id = String(record.id ?? (format === "prodigy" ? record._task_hash : null) ?? key);
   if (isReady(record, format)) return { ...record, id };
   const { id: _, ...rest } = record;
-  if (format === "prodigy") OF_PRODIGY.forEach((each) => delete rest[each]);
+  if (format === "prodigy") Object.keys(rest).filter((each) => each.startsWith("_") || OF_PRODIGY.includes(each)).forEach((each) => delete rest[each]);
   const fields = Object.entries(rest);
   const made = { id };
   if (features.kind === "text") {

@@ -4,12 +4,11 @@ import { el, percent, plural, put, say } from "./dom.js";
 import { call, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
-import { isForPage, keymap, keyOf, latinOf, ownLetters } from "./keys.js";
+import { isForPage, isTooSoon, keymap, keyOf, latinOf, nowShown, ownLetters } from "./keys.js";
 import { scrolled } from "./scroll.js";
 import { search } from "./search.js";
 import { help } from "./help.js";
 
-const TOO_SOON = 100; // as in label.js: a key in the first milliseconds was meant for the question before
 const MOST_BUTTONS = 30;
 const ACTS = [["n", "No label"], ["s", "Later: it stays in the list"], ["/", "Search a label"], ["?", "This window"]];
 const name = streamHere();
@@ -19,7 +18,6 @@ let list = [];
 let next = null;
 let decided = 0;
 let labels = [];
-let shownAt = 0;
 let started = false;
 
 page(start);
@@ -96,7 +94,7 @@ function empty(said) {
 
 function show() {
   const found = list[0];
-  shownAt = performance.now();
+  nowShown();
   if (!found) {
     empty(el("p", { class: "lead wait" }, "Nothing is left to review here."));
     say("Nothing is left to review here.");
@@ -126,7 +124,7 @@ function learn(found, again = false) {
 
 let busy = false;
 
-const isReady = () => list.length > 0 && !busy && places.question.isConnected && performance.now() - shownAt >= TOO_SOON;
+const isReady = () => list.length > 0 && !busy && places.question.isConnected && !isTooSoon();
 
 // The verdict is safe when this returns, and the next question comes only then: a review must not be lost either.
 async function decide(label) {

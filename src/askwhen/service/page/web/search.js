@@ -44,7 +44,7 @@ export function search(labels, open, chosen) {
     put(list, listed.map((label, i) => el("li", {
       id: `found-${i}`, role: "option", "aria-selected": String(i === at), dir: "auto", onclick: () => take(label),
     }, label, !labels.includes(label) && el("span", { class: "tag" }, "new"))));
-    put(none, listed.length ? "" : "No label has this in it.");
+    put(none, listed.length ? "" : text ? "No label has this in it." : "No label was given yet: type the first one.");
     list.hidden = !listed.length;
     if (at >= 0) field.setAttribute("aria-activedescendant", `found-${at}`);
     else field.removeAttribute("aria-activedescendant");

@@ -1,7 +1,7 @@
 // What every page has: the bar at the top, signing in, and a place for what goes wrong.
 
 import { el, put, warn } from "./dom.js";
-import { Unreachable, enter, may, nameYourself, session, signIn, signOut, streamHere } from "./api.js";
+import { Unreachable, enter, linked, may, nameYourself, session, signIn, signOut, streamHere } from "./api.js";
 
 const main = document.getElementById("main");
 
@@ -19,23 +19,25 @@ export function words(error) {
 
 function bar() {
   const name = streamHere();
-  const here = (address) => (location.pathname === address ? "page" : null);
-  const link = (address, text) => el("a", { href: address, "aria-current": here(address) }, text);
+  const here = (address) => (location.pathname === linked(address) ? "page" : null);
+  const link = (address, text) => el("a", { href: linked(address), "aria-current": here(address) }, text);
   const of = (page, text) => link(`/${page}/${encodeURIComponent(name)}`, text);
   put(
     document.getElementById("top"),
-    el("a", { class: "brand", href: "/" }, "askwhen"),
+    el("a", { class: "brand", href: linked("/") }, "askwhen"),
     session.name && el("nav", { "aria-label": "Pages" },
       link("/", "Streams"),
       name && may("annotator") && of("label", "Label"),
       name && may("reviewer") && of("review", "Review"),
       name && of("dashboard", "Dashboard"),
       name && may("producer") && of("import", "Import"),
+      name && may("admin") && of("change", "Settings"),
       !name && may("admin") && link("/new", "New stream"),
       !name && may("admin") && link("/tokens", "Tokens"),
     ),
     session.name && el("span", { class: "me" }, session.name,
-      el("button", { type: "button", class: "quiet", onclick: leave }, session.open ? "Change name" : "Sign out")),
+      (!session.proxied || session.leave) &&
+        el("button", { type: "button", class: "quiet", onclick: leave }, session.open ? "Change name" : "Sign out")),
   );
 }
 
@@ -45,11 +47,16 @@ async function leave() {
   const [some, they] = waiting === 1 ? ["1 answer is", "It stays"] : [`${waiting} answers are`, "They stay"];
   if (waiting && !confirm(`${some} not sent yet. ${they} in this browser, and can be sent only after you sign in here again. Sign out now?`)) return;
   await signOut();
-  location.assign("/");
+  location.assign(session.proxied ? session.leave : linked("/"));
 }
 
 function gate(start) {
   const asksName = session.open;
+  if (session.refused) {
+    put(main, el("div", { class: "card gate" }, el("h1", {}, "Not here"), problem(`${session.refused[0].toUpperCase()}${session.refused.slice(1)}`)));
+    bar();
+    return;
+  }
   const field = el("input", {
     id: "token", type: asksName ? "text" : "password", required: true, autocomplete: asksName ? "nickname" : "off",
     maxlength: asksName ? 100 : 500, spellcheck: "false", autocapitalize: "off", "aria-describedby": "token-help",
@@ -89,7 +96,7 @@ async function begin(start) {
     await start(main);
   } catch (error) {
     put(main, el("div", { class: "card" }, el("h1", {}, "This did not work"), problem(words(error)),
-      el("p", {}, el("a", { href: "/" }, "Back to the streams"))));
+      el("p", {}, el("a", { href: linked("/") }, "Back to the streams"))));
   }
 }
 

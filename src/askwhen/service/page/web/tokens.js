@@ -18,23 +18,28 @@ page(async (main) => {
 
 async function show() {
   const found = await call("GET", "/v1/tokens");
-  put(places.list, found.length ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tokens in use" }, el("table", {},
-    el("thead", {}, el("tr", {}, ["Name", "Roles", "Streams", "Until", "Revoke"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
-    el("tbody", {}, found.map((each) => el("tr", {}, el("th", { scope: "row", class: "text" }, each.name), el("td", { class: "text" }, each.roles.join(", ")),
-      el("td", { class: "text" }, each.streams?.join(", ") ?? "all"),
-      el("td", { class: "text" }, each.expires ? new Date(1000 * each.expires).toLocaleDateString() : "no end"), el("td", { class: "text" }, revoke(each))))))) : el("p", { class: "read" }, "None."));
+  put(places.list, found.length ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Tokens in use" }, el("table", { class: "tokens" },
+    el("thead", {}, el("tr", {}, ["Name", "May", "Revoke"].map((text) => el("th", { scope: "col", class: "text" }, text)))),
+    el("tbody", {}, found.map((each) => el("tr", {}, el("th", { scope: "row", class: "text" }, each.name), el("td", { class: "text" }, each.roles.join(", "),
+      el("br"), el("span", { class: "read" }, each.streams ? `only ${each.streams.join(", ")}` : "all streams",
+        each.expires ? `, until ${new Date(1000 * each.expires).toLocaleDateString()}` : "")), el("td", { class: "text" }, revoke(each))))))) : el("p", { class: "read" }, "None."));
 }
 
 // Twice, so that a slip revokes nothing.
 function revoke(each) {
   const button = el("button", { type: "button", class: "quiet" }, "Revoke", el("span", { class: "unseen" }, ` ${each.name}`));
   let sure = false;
-  button.addEventListener("click", async () => {
+  button.addEventListener("blur", () => {
+    sure = false;
+    put(button, "Revoke", el("span", { class: "unseen" }, ` ${each.name}`));
+  });
+  button.addEventListener("click", async (event) => {
     if (!sure) {
       sure = true;
       put(button, "Really?", el("span", { class: "unseen" }, ` Revoke ${each.name}`));
       return;
     }
+    if (event.detail > 1) return; // a double click is one slip
     try {
       await call("DELETE", `/v1/tokens/${each.token}`);
       say(`The token of ${each.name} was revoked.`);

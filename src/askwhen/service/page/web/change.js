@@ -1,0 +1,59 @@
+// The settings of a stream: those that can be changed as a form, with the exact call of the API beside it, and the others.
+
+import { el, put, say, uuid } from "./dom.js";
+import { call, linked, need, streamFacts, streamPath } from "./api.js";
+import { page } from "./shell.js";
+import { asCall, asking, besideCall, callPlace, checkPattern, differing, fillAsking, readAsking, sayWrong, unfold } from "./fields.js";
+import { settled } from "./settings.js";
+
+const AFTER = "What was promised before holds: questions that are open keep how many people they need, leases their end, and answers the time "
+  + "in which they can be undone. Questions older than the new time to forget are forgotten at once, unless somebody has them; what instances older than the new time to erase say is erased for good.";
+
+page(async (main) => {
+  need("admin");
+  let stream = await streamFacts();
+  let key = null; // the same for each try of one change
+  const path = streamPath(stream.name);
+  const call_ = callPlace();
+  const [said, wrong] = [el("div", {}), el("div", {})];
+  const button = el("button", { class: "main" }, "Change the settings");
+  const form = el("form", { class: "card" }, el("p", { class: "read" }, AFTER), asking(), wrong, said, button);
+  const changes = () => differing(readAsking(form), stream.settings);
+  const show = () => {
+    const found = changes();
+    put(call_, Object.keys(found).length ? asCall("PATCH", path, { settings: found }) : "Nothing is changed yet.");
+  };
+  form.addEventListener("input", () => { key = null; put(said); put(wrong); show(); });
+  unfold(form);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const found = changes();
+    if (!Object.keys(found).length) {
+      put(said, el("p", { class: "read" }, "Nothing is changed yet."));
+      say("Nothing is changed yet.");
+      return;
+    }
+    button.disabled = true;
+    put(wrong);
+    try {
+      checkPattern(form.elements.highlight.value);
+      key ??= uuid();
+      stream = await call("PATCH", path, { settings: found, key });
+      key = null;
+      fillAsking(form, stream.settings);
+      put(said, el("p", { class: "done" }, `Changed: ${Object.keys(found).join(", ")}.`));
+      say("Changed.");
+      show();
+    } catch (error) {
+      sayWrong(form, wrong, error);
+    } finally {
+      button.disabled = false;
+    }
+  });
+  fillAsking(form, stream.settings);
+  put(main, el("div", { class: "head" }, el("h1", {}, `Settings of ${stream.name}`)),
+    besideCall(form, call_, "This is what the button sends."),
+    el("section", { class: "card", "aria-labelledby": "stays" }, el("h2", { id: "stays" }, "What stays"), settled(stream.settings),
+      el("p", { class: "read" }, "For others ", el("a", { href: linked(`/new?like=${encodeURIComponent(stream.name)}`) }, `make a stream like ${stream.name}`), ".")));
+  show();
+});

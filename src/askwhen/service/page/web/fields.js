@@ -1,0 +1,124 @@
+// The fields of forms about streams, and those for how questions are asked, which can be changed later too.
+
+import { linked } from "./api.js";
+import { el, put } from "./dom.js";
+import { FLAGS } from "./instance.js";
+import { problem, words } from "./shell.js";
+
+const DECIDE = [["majority", "Majority", "more than half say the same; otherwise a reviewer decides"],
+  ["unanimity", "Unanimity", "all say the same; otherwise a reviewer decides"], ["adjudicator", "Always a reviewer", "whatever the answers say"]];
+const ORDERS = [["oldest", "Oldest first", "nobody waits longest"], ["valuable", "Most doubtful first", "what the model learns most from"],
+  ["priority", "By priority", "the number that came with the instance"]];
+const KINDS = [["auto", "Found from what is shown"], ["text", "Text"], ["code", "Code"], ["table", "Table"], ["image", "Image by address"],
+  ["audio", "Sound by address"], ["json", "JSON"]];
+
+export const text = (name, label, read_, more = {}) => el("div", { class: "field", "data-for": more.for ?? null }, el("label", { for: name }, label),
+  el(more.rows ? "textarea" : "input", { id: name, name, type: more.rows ? null : "text", autocomplete: "off", spellcheck: "false", "aria-describedby": `${name}-read`, ...more, for: null }),
+  el("p", { class: "read", id: `${name}-read` }, read_));
+
+export const number = (name, label, read_, value, more = {}) => text(name, label, read_, { type: "number", step: "any", value, ...more });
+
+export const choices = (name, legend, options, chosen) => el("fieldset", {}, el("legend", {}, legend), options.map(([value, title, read_]) =>
+  el("label", { class: "choice" }, el("input", { type: "radio", name, value, checked: value === chosen }), el("span", {}, el("b", {}, title), `: ${read_}`))));
+
+export const tick = (name, title, read_) => el("label", { class: "choice" }, el("input", { type: "checkbox", name }), el("span", {}, el("b", {}, title), `: ${read_}`));
+
+export const select = (name, label, options) => el("div", { class: "field" }, el("label", { for: name }, label), el("select", { id: name, name },
+  options.map(([value, title]) => el("option", { value }, title))));
+
+// How questions are asked and shown; on a stream that is there, with what a change does to those that are open.
+export function asking() {
+  return [
+    number("slots", "People for a question", "More than one costs more and shows how far they agree.", "1", { min: 1, max: 99, step: 1, required: true }),
+    choices("decide", "What the model is told then", DECIDE, "majority"),
+    choices("order", "Which question comes first", ORDERS, "oldest"),
+    tick("guess", "Show the model's guess before the answer", "faster, but people follow it, right or wrong"),
+    el("details", {}, el("summary", {}, "How instances are shown"),
+      select("kind", "Kind", KINDS),
+      text("highlight", "Highlight", "A pattern such as free|win|\\d+ %; what matches is marked."),
+      select("direction", "Direction of text", [["auto", "Found from the text"], ["ltr", "Left to right"], ["rtl", "Right to left"]]),
+      text("media", "Images and sounds may come from", "One address on each line, such as https://images.example.org/mails/ with a slash at the end. Others are not loaded.", { rows: 2 }),
+      tick("blind", "Reviewers see no names", "who said what is left out"),
+      number("review", "Share that is reviewed", "Drawn at random, beside what is disputed or corrected.", "0.1", { min: 0, max: 1, required: true })),
+    el("details", {}, el("summary", {}, "Times"),
+      number("lease", "Lease in seconds", "How long a question is held for somebody who went away.", "300", { min: 1, required: true }),
+      number("grace", "Grace in seconds", "How long an answer can be undone before the model learns it.", "20", { min: 0, required: true }),
+      number("forget", "Forget after seconds", "Questions that nobody answers expire; left empty, never.", "", { min: 1 }),
+      number("erase", "Erase after seconds", "What older instances say is erased for good, and decisions and labels stay; left empty, never.", "", { min: 1 })),
+  ];
+}
+
+const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(Boolean);
+
+export function fillAsking(form, settings) {
+  const set = (field, value) => { form.elements[field].value = value ?? ""; };
+  for (const field of ["slots", "decide", "order", "lease", "grace", "forget", "erase"]) set(field, settings[field]);
+  form.elements.guess.checked = settings.guess;
+  for (const field of ["kind", "highlight", "direction", "review"]) set(field, settings.view[field]);
+  set("media", settings.view.media.join("\n"));
+  form.elements.blind.checked = settings.view.blind;
+  for (const each of form.querySelectorAll("details")) each.open = true;
+}
+
+export function readAsking(form) {
+  const given = (name) => form.elements[name].value;
+  const number_ = (name) => (given(name).trim() === "" ? null : Number(given(name)));
+  return {
+    slots: number_("slots"), decide: given("decide"), order: given("order"), guess: form.elements.guess.checked,
+    view: { kind: given("kind"), highlight: given("highlight"), direction: given("direction"), media: ofLines(given("media")),
+      blind: form.elements.blind.checked, review: number_("review") },
+    lease: number_("lease"), grace: number_("grace"), forget: number_("forget"), erase: number_("erase"),
+  };
+}
+
+// What of some settings is other than in others.
+export function differing(settings, others) {
+  const found = {};
+  for (const [name, value] of Object.entries(settings)) {
+    const inside = name === "view" ? differing(value, others.view) : value;
+    if (name === "view" ? Object.keys(inside).length : JSON.stringify(value) !== JSON.stringify(others[name])) found[name] = inside;
+  }
+  return found;
+}
+
+// A pattern is one of JavaScript's: the service cannot say whether it is one.
+export function checkPattern(pattern) {
+  try {
+    new RegExp(pattern, FLAGS);
+  } catch (error) {
+    throw Object.assign(new Error(`Highlight is no pattern that a browser knows: ${error.message}.`), { problem: { parameter: "highlight" } });
+  }
+}
+
+export function asCall(method, path, body) {
+  const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
+  return `curl -X ${method} ${location.origin}${linked(path)} \\\n  -H 'Authorization: Bearer aw_...' \\\n  -H 'Content-Type: application/json' \\\n  -d '${json}'`;
+}
+
+// A form, and beside it what it sends.
+export function besideCall(form, call, read_) {
+  return el("div", { class: "two" }, form, el("aside", { class: "card beside", "aria-labelledby": "call-title" },
+    el("h2", { id: "call-title" }, "The same for a program"), el("p", { class: "read" }, read_), call));
+}
+
+// What is wrong, beside the field that it is about, where the person who pressed the button sees it.
+export function sayWrong(form, place, error) {
+  const field = form.elements[error.problem?.parameter];
+  const home = field?.closest?.(".field");
+  put(place, problem(words(error)));
+  if (home) {
+    field.closest("details")?.setAttribute("open", "");
+    field.setAttribute("aria-invalid", "true");
+    home.append(place);
+    field.focus();
+  }
+  place.scrollIntoView({ block: "center" });
+}
+
+// Where a field that the browser refuses is folded away, show it.
+export function unfold(form) {
+  form.addEventListener("invalid", ({ target }) => target.closest("details")?.setAttribute("open", ""), true);
+  form.addEventListener("input", ({ target }) => target.removeAttribute("aria-invalid"));
+}
+
+export const callPlace = () => el("pre", { tabindex: 0, role: "region", "aria-label": "The call of the API" });
