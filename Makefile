@@ -23,7 +23,7 @@ quick: $(VENV)/.ready
 
 # What is long by nature: hundreds of endings, kills and forgeries. Each has a small size in the tests.
 soak: $(VENV)/.ready
-	ASKWHEN_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/contracts tests/test_checks.py tests/weights tests/evaluate tests/service tests/keyed
+	ASKWHEN_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/contracts tests/test_checks.py tests/weights tests/evaluate tests/service tests/keyed tests/packaging/test_container.py
 
 # The scikit-learn estimators on the oldest version that they support.
 oldest:

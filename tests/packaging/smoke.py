@@ -73,6 +73,14 @@ def service():
         server.wait(30)
 
 
+def otel():
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace import TracerProvider
+
+    assert TracerProvider
+    assert OTLPSpanExporter
+
+
 def _served(url, server):
     import httpx
 
@@ -109,8 +117,8 @@ def cluster():
 
 
 def main():
-    parts = {each.__name__: each for each in (bare, sklearn, data, river, service, keyed, cluster)}
-    several = {"all": ["sklearn", "data", "river", "service", "keyed"], "benchmarks": ["sklearn", "data"]}
+    parts = {each.__name__: each for each in (bare, sklearn, data, river, service, otel, keyed, cluster)}
+    several = {"all": ["sklearn", "data", "river", "service", "otel", "keyed"], "benchmarks": ["sklearn", "data"]}
     for name in sys.argv[1:]:
         for part in several.get(name, [name]):
             parts[part]()

@@ -99,10 +99,19 @@ def test_the_sdist_has_what_the_tests_need(packages):
     _, sdist = packages
     with tarfile.open(sdist) as archive:
         held = {name.split("/", 1)[1] for name in archive.getnames()}
-    rooms = [ROOT / each for each in ("src/askwhen", "tests", "benchmarks", "examples", "docs")]
+    rooms = [ROOT / each for each in ("src/askwhen", "tests", "benchmarks", "examples", "docs", "deploy")]
     needed = {path.relative_to(ROOT).as_posix() for room in rooms for path in tree(room)}
     needed = {name for name in needed if not name.startswith("docs/examples/")}  # make docs draws them
-    single = {"conftest.py", "pyproject.toml", "constraints.txt", "Makefile", "README.md", "CHANGELOG.md"}
+    single = {
+        "Containerfile",
+        ".containerignore",
+        "conftest.py",
+        "pyproject.toml",
+        "constraints.txt",
+        "Makefile",
+        "README.md",
+        "CHANGELOG.md",
+    }
     assert sorted((needed | single | {"LICENSE", "CITATION.cff", "CONTRIBUTING.md", "RELEASING.md"}) - held) == []
 
 
