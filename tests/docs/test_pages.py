@@ -8,8 +8,10 @@ import subprocess
 import sys
 
 import httpx
+import pexpect
 import pytest
 
+from tests.forking import Terminal
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("docs")
@@ -52,11 +54,36 @@ def test_the_service_is_used_from_curl(tmp_path):
     assert pathlib.Path("mails.askwhen").stat().st_size > 1_000
 
 
+def test_the_service_is_used_by_label_studio(tmp_path):
+    with Server(tmp_path / "mails.db") as server:
+        play("howto/label-studio.md", server.url.removeprefix("http://"))
+    assert "prize" in pathlib.Path("mails.json").read_text()
+
+
 def test_the_service_is_used_from_python(tmp_path, capsys):
     with Server(tmp_path / "mails.db") as server:
         names = play("howto/service-python.md", server.url.removeprefix("http://"))
     assert len(names["asked"]) > 10
     assert len(capsys.readouterr().out.splitlines()) > 10
+
+
+def test_the_service_is_used_from_a_terminal(tmp_path):
+    page = "howto/service-terminal.md"
+    with Server(tmp_path / "mails.db") as server:
+        play(page, server.url.removeprefix("http://"))
+        (command,) = re.findall(r"^askwhen (label --server .*)$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
+        words = command.replace("http://localhost:8300", server.url).split()
+        terminal = Terminal(words, os.environ | {"TERM": "xterm", "XDG_STATE_HOME": str(tmp_path)})
+        terminal.expect("minutes of the meeting")
+        terminal.expect("quit")
+        terminal.send("h")
+        terminal.expect("1 answer, all safe on the server")
+        terminal.send("q")
+        terminal.expect(pexpect.EOF)
+        terminal.close()
+        assert terminal.exitstatus == 0
+        labels = httpx.get(f"{server.url}/v1/streams/mails/export").text.splitlines()
+    assert len(labels) == 5
 
 
 def test_every_call_of_the_service_is_listed(tmp_path):
