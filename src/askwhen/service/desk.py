@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import gc
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import AskwhenError
@@ -22,12 +22,14 @@ from .events import Created, Fact, WentOn, encoded, facts_of
 from .lookups import Lookups
 from .provenance import provenance
 from .recovery import created, looking, recovered
+from .retries import Retries
 from .settings import Settings
 from .store.rows import Change, Delivered, Event, Message, Reader, Snapshot, Store
 from .stream import Stream
 from .tails import Tails
 from .tokens import Tokens
 from .warming import Warming
+from .watchers import Watchers
 from .webhooks.hooks import Hooks
 
 TICK = 0.2
@@ -64,6 +66,8 @@ class Desk:
         self.numbers: dict[int, Stream] = {}
         self.tokens = Tokens()
         self.hooks = Hooks()
+        self.retries = Retries(self.known)
+        self.watchers = Watchers()
         self.carry: Callable[[Sequence[Message]], None] | None = None
         self.late = asyncio.Lock()
         self.stopping = asyncio.Event()
@@ -74,8 +78,6 @@ class Desk:
         self._listening = asyncio.Lock()
         self._warming: dict[int, Warming] = {}
         self._exports = 0
-        self._in_flight: dict[tuple[int, str], asyncio.Future[Any]] = {}
-        self._watchers: dict[int, set[asyncio.Event]] = {}
 
     async def start(self, play: bool = True) -> None:
         """Recover every stream, then begin to commit and to tick."""
@@ -175,8 +177,8 @@ class Desk:
         made = self._snapshot(stream) if snapshot else None
         found = self.commits.add(events, made, [*changes, *messages])
         self._carry(messages, found)
-        if self._watchers.get(stream.number):
-            found.add_done_callback(lambda _: self._wake(stream.number))
+        if self.watchers.at(stream.number):
+            found.add_done_callback(lambda _: self.watchers.wake(stream.number))
         due = self._tails.due() if made is None else None
         if due is not None:
             self.commits.add([], self._snapshot(self.numbers[due]))
@@ -270,52 +272,12 @@ class Desk:
         except Exception as error:  # also a refusal: what is due was checked when it came
             self.crash(error)
 
-    # Retries.
-
-    async def once(self, number: int, key: str | None, act: Callable[[], Awaitable[Any]]) -> tuple[Any, bool]:
-        """Do something once to a log: a key that was there before gets the first event again; whether it was.
-
-        ``act`` gives the event that has the key, or None where nothing was to be done.
-        """
-        if key is None:
-            return await act(), False
-        first = self.reserve(number, key)
-        if first is not None:
-            return await asyncio.shield(first), True
-        place = self._in_flight[number, key]
-        try:
-            found = await self.known(number, [key])
-            event = found[0] if found else await act()
-            place.set_result(event)
-            return event, bool(found)
-        finally:
-            self.free(number, key)
-
-    def reserve(self, number: int, key: str) -> asyncio.Future[Event] | None:
-        """Take a key, or get what whoever has it will come to."""
-        place = (number, key)
-        if place in self._in_flight:
-            return self._in_flight[place]
-        self._in_flight[place] = asyncio.get_running_loop().create_future()
-        return None
-
-    def resolve(self, number: int, key: str, event: Event) -> None:
-        """Tell those who wait for a key what it came to."""
-        self._in_flight[number, key].set_result(event)
-
-    def free(self, number: int, key: str) -> None:
-        """Give a key back; those who wait are told to try again where nothing came of it."""
-        place = self._in_flight.pop((number, key))
-        if not place.done():
-            place.set_exception(StoppingError("the first try of this request failed; send it again.", owner="serve"))
-            place.exception()
+    # Reading.
 
     async def known(self, number: int, keys: Sequence[str]) -> list[Event]:
         """The committed events of these keys."""
         with self.changing():
             return await self._lookups.find(number, keys)
-
-    # Reading.
 
     def reader(self) -> Reader:
         """A new connection that only reads, for whoever reads much."""
@@ -364,25 +326,6 @@ class Desk:
         """One committed event."""
         with self.changing():
             return self._reader.event(stream.number, seq)
-
-    def watch(self, stream: Stream) -> asyncio.Event:
-        """Is set whenever something was committed to a stream; give it back with ``unwatch``."""
-        found = asyncio.Event()
-        self._watchers.setdefault(stream.number, set()).add(found)
-        return found
-
-    def unwatch(self, stream: Stream, watcher: asyncio.Event) -> None:
-        """Look at a stream no longer."""
-        self._watchers[stream.number].discard(watcher)
-
-    @property
-    def watching(self) -> int:
-        """How many look at streams."""
-        return sum(map(len, self._watchers.values()))
-
-    def _wake(self, number: int) -> None:
-        for watcher in self._watchers.get(number, ()):
-            watcher.set()
 
 
 @contextlib.contextmanager

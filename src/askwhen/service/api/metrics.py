@@ -55,7 +55,7 @@ class Metrics:
         yield from self._of_webhooks()
         yield from self._of_requests()
         yield _histogram("askwhen_commit_duration_seconds", "Time that commits took", (), {(): desk.commits.times})
-        yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=desk.watching)
+        yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(desk.watchers))
         yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(desk.numbers))
 
     def _of_streams(self) -> Iterator[Any]:

@@ -70,7 +70,7 @@ class Events:
         """Send events until the client leaves, may no longer see them, or the service stops."""
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        watcher = self._desk.watch(self._stream)
+        watcher = self._desk.watchers.watch(self._stream.number)
         gone = asyncio.ensure_future(_gone(receive))
         stopping = asyncio.ensure_future(self._desk.stopping.wait())
         try:
@@ -89,7 +89,7 @@ class Events:
         finally:
             gone.cancel()
             stopping.cancel()
-            self._desk.unwatch(self._stream, watcher)
+            self._desk.watchers.unwatch(self._stream.number, watcher)
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

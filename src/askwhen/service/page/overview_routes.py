@@ -64,7 +64,7 @@ class Overviews:
         desk, stream = self._door.desk, self._stream
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        watcher = desk.watch(stream)
+        watcher = desk.watchers.watch(stream.number)
         ends: set[asyncio.Future[Any]] = {
             asyncio.ensure_future(_gone(receive)),
             asyncio.ensure_future(desk.stopping.wait()),
@@ -84,7 +84,7 @@ class Overviews:
         finally:
             for each in ends:
                 each.cancel()
-            desk.unwatch(stream, watcher)
+            desk.watchers.unwatch(stream.number, watcher)
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -135,7 +135,7 @@ async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> A
     others: dict[int, Any] = {}
     for i, item in enumerate(items):
         if isinstance(item, Item) and item.key is not None and item.key not in mine:
-            first = desk.reserve(stream.number, item.key)
+            first = desk.retries.reserve(stream.number, item.key)
             if first is None:
                 mine[item.key] = None
             else:
@@ -146,7 +146,7 @@ async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> A
         done = desk.commit(stream) if stream.out else None
     except BaseException:
         for key in mine:
-            desk.free(stream.number, key)
+            desk.retries.free(stream.number, key)
         raise
     return _end(desk, stream, found, known, list(mine), others, done)
 
@@ -191,10 +191,10 @@ async def _end(
             await asyncio.shield(done)
         for key in mine:
             if key in known:
-                desk.resolve(stream.number, key, known[key])
+                desk.retries.resolve(stream.number, key, known[key])
     finally:
         for key in mine:
-            desk.free(stream.number, key)
+            desk.retries.free(stream.number, key)
     for i, first in others.items():
         try:
             found[i] = (await asyncio.shield(first), None, True)

@@ -52,7 +52,7 @@ async def volunteer(
             await desk.committed(stream)
             return found
 
-    event, again = await desk.once(stream.number, stored, act)
+    event, again = await desk.retries.once(stream.number, stored, act)
     fact, asked = facts_of(event), facts_of(instance)
     if not isinstance(fact, Volunteered) or (fact.instance, fact.annotator) != (instance.seq, annotator):
         raise ConflictError("this key was used for something else.", owner="key", parameter="key")

@@ -83,7 +83,7 @@ async def next_question(
         return event
 
     stored = stored_key("n", key)
-    event, _ = await desk.once(stream.number, stored, act)
+    event, _ = await desk.retries.once(stream.number, stored, act)
     if event is None:
         return None
     fact = _fact_of(event, Leased, annotator)
@@ -153,7 +153,7 @@ async def _act(desk: Desk, stream: Stream, round: int | None, act: Callable[[], 
 
 async def _once(desk: Desk, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Any]) -> Any:
     """The same, once for every key: the event that came of it, and whether that was there before."""
-    return await desk.once(stream.number, stored, lambda: _act(desk, stream, round, act))
+    return await desk.retries.once(stream.number, stored, lambda: _act(desk, stream, round, act))
 
 
 async def answer(

@@ -33,7 +33,7 @@ async def create(desk: Desk, name: str, settings: Settings, key: str | None = No
         _check_free(desk, name)
         return await desk.add(desk.new_stream(name, settings), stored)
 
-    event, _ = await desk.once(SERVICE, stored, act)
+    event, _ = await desk.retries.once(SERVICE, stored, act)
     fact: Created = facts_of(event)
     if fact.name != name:
         raise ConflictError("this key was used for another stream.", owner="stream", parameter="key")
@@ -86,7 +86,7 @@ async def change_settings(desk: Desk, name: str, changes: Changes, by: str, key:
         await desk.committed(stream)
         return event
 
-    event, again = await desk.once(stream.number, stored, act)
+    event, again = await desk.retries.once(stream.number, stored, act)
     if again and differences(stream.settings_at(event.seq + 1), changes):
         raise ConflictError("this key was used for another change.", owner="stream", parameter="key")
     return stream
