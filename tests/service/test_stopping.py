@@ -1,15 +1,21 @@
 """How the service stops when it is asked to: soon, whatever is open, with nothing lost that it has acknowledged."""
 
+import asyncio
+import contextlib
 import json
 import signal
 import socket
 import threading
 import time
 
+import apsw
 import httpx
 import pytest
 
 import askwhen as aw
+from askwhen.service.store.sqlite import SqliteReader
+from askwhen.service.webhooks.courier import delivering
+from tests.service.desks import Time, open_desk, run
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("service observed")
@@ -108,3 +114,54 @@ def test_a_body_that_ends_soon_is_answered_to_its_end(tmp_path):
         assert said.count(b'"round"') == 2
         assert b"error" not in said
         assert server.process.wait(20.0) == -signal.SIGTERM
+
+
+def busy(reader):
+    """Read for a while, in the database itself."""
+    counted = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000000) select count(*) from n"
+    return reader._connection.execute(counted).get
+
+
+def test_whoever_reads_in_another_thread_ends_when_told_to_and_its_reader_is_closed_then(tmp_path):
+    async def play():
+        found = []
+
+        async def read():
+            async with desk.reading() as log:
+                found.append(log.reader)
+                await log.apart(busy, log.reader)
+
+        async with open_desk(tmp_path / "log.db", Time()) as desk:
+            task = asyncio.create_task(read())
+            await asyncio.sleep(0.1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            while True:
+                with contextlib.suppress(apsw.ThreadingViolationError):  # the other thread still uses it
+                    try:
+                        found[0].last_time()
+                    except apsw.ConnectionClosedError:
+                        return
+                await asyncio.sleep(0.05)
+
+    run(asyncio.wait_for(play(), 60.0))
+
+
+def test_webhooks_end_while_the_outbox_is_read(tmp_path, monkeypatch):
+    began = threading.Event()
+
+    def messages(reader, hook=None):
+        began.set()
+        busy(reader)
+        return []
+
+    async def play():
+        async with open_desk(tmp_path / "log.db", Time(1e9)) as desk, delivering(desk, ()):
+            began.clear()
+            monkeypatch.setattr(SqliteReader, "messages", messages)
+            await asyncio.to_thread(began.wait)
+
+    started = time.monotonic()
+    run(asyncio.wait_for(play(), 20.0))
+    assert time.monotonic() - started < 20.0, "what was told to stop did not, and was told again"

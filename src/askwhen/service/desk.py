@@ -12,6 +12,7 @@ import contextlib
 import gc
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from ..errors import AskwhenError
@@ -21,6 +22,7 @@ from .errors import NotFoundError, StoppingError, StoreError, TooManyError
 from .events import Created, Fact, WentOn, encoded, facts_of
 from .lookups import Lookups
 from .provenance import provenance
+from .reading import Reading, reading
 from .recovery import created, looking, recovered
 from .retries import Retries
 from .settings import Settings
@@ -283,18 +285,19 @@ class Desk:
         """A new connection that only reads, for whoever reads much."""
         return self._store.reader()
 
+    def reading(self) -> AbstractAsyncContextManager[Reading]:
+        """The same for whoever reads in another thread."""
+        return reading(self._store.reader)
+
     @contextlib.asynccontextmanager
-    async def exporting(self) -> AsyncIterator[Reader]:
+    async def exporting(self) -> AsyncIterator[Reading]:
         """The same for an export; refused where too many are under way, since a database has not many connections."""
         if self._exports >= MOST_EXPORTS:
             raise TooManyError(f"{MOST_EXPORTS} exports are under way; wait a moment.", owner="export")
         self._exports += 1
         try:
-            reader = await asyncio.to_thread(self._store.reader)
-            try:
-                yield reader
-            finally:
-                reader.close()
+            async with self.reading() as found:
+                yield found
         finally:
             self._exports -= 1
 

@@ -42,10 +42,10 @@ class Parts:
         """Send part after part."""
         shown = f'attachment; filename="{self._name}"'.encode("ascii", "replace")
         headers = [(b"content-type", self._media.encode()), (b"content-disposition", shown)]
-        async with self._desk.exporting() as reader:
+        async with self._desk.exporting() as log:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            parts = self._make(reader)
-            while (part := await asyncio.to_thread(next, parts, None)) is not None:
+            parts = self._make(log.reader)
+            while (part := await log.apart(next, parts, None)) is not None:
                 if part:
                     await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -108,11 +108,8 @@ class History:
         """What was noted of a stream, also before the service was last started."""
         async with self._turn:
             if stream.number not in self._lines:
-                reader = self._desk.reader()
-                try:
-                    self._lines[stream.number] = await asyncio.to_thread(stored, reader, stream.number)
-                finally:
-                    reader.close()
+                async with self._desk.reading() as log:
+                    self._lines[stream.number] = await log.apart(stored, log.reader, stream.number)
             return self._lines[stream.number]
 
     async def look(self, stream: Stream) -> bool:

@@ -51,8 +51,7 @@ def is_drawn(stream: Stream, round: int) -> bool:
 async def to_review(desk: Desk, stream: Stream, which: Which, after: int, limit: int) -> Reviewables:
     """Questions that nobody has reviewed, after a place in the list."""
     await desk.commits.settled()
-    reader = desk.reader()
-    try:
+    async with desk.reading() as log:
         if which == "disputed":
             open = sorted(
                 each.round for each in stream.books.questions.values() if each.disputed and each.round > after
@@ -60,11 +59,9 @@ async def to_review(desk: Desk, stream: Stream, which: Which, after: int, limit:
             rounds, place = open[:limit], open[limit - 1] if len(open) > limit else None
         elif which == "corrected":
             kept = sorted(each for each in stream.books.kept.corrections if each > after)
-            rounds, place = await asyncio.to_thread(_unreviewed, reader, stream.number, kept, limit)
+            rounds, place = await log.apart(_unreviewed, log.reader, stream.number, kept, limit)
         else:
-            rounds, place = await asyncio.to_thread(_sampled, reader, stream, max(after, 0), limit)
-    finally:
-        reader.close()
+            rounds, place = await log.apart(_sampled, log.reader, stream, max(after, 0), limit)
     found = []
     for round in rounds:
         found.append(reviewable(desk, stream, round))

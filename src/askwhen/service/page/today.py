@@ -85,9 +85,6 @@ class Days:
         """What a stream's log says by now."""
         async with self._turn:
             found = self._found.setdefault(stream.number, Today())
-            now, reader = desk.clock.now(), desk.reader()
-            try:
-                await asyncio.to_thread(found.follow, reader, stream.number, now)
-            finally:
-                reader.close()
+            async with desk.reading() as log:
+                await log.apart(found.follow, log.reader, stream.number, desk.clock.now())
             return found.facts()

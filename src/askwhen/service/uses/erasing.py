@@ -7,7 +7,6 @@ again from what is gone, so a snapshot of it is committed with the erasure, and 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,7 +29,7 @@ MOST_NAMED, PART = 1_000, 5_000
 
 PAUSE, LONGEST_REST = 1.0, 3600.0
 RETENTION = "the stream's time for contents"
-log = logging.getLogger("askwhen.service")
+logger = logging.getLogger("askwhen.service")
 
 
 class Gone(msgspec.Struct):
@@ -68,9 +67,9 @@ async def _erase(
     """Erase what is found; ``whole`` says that nothing before it has contents then."""
     async with desk.late:  # nobody brings a closed question back meanwhile
         await desk.commits.settled()
-        with contextlib.closing(desk.reader()) as reader:
-            seqs = await asyncio.to_thread(find, reader)
-            held = await asyncio.to_thread(_held, reader, stream.number, seqs, stream.model.held())
+        async with desk.reading() as log:
+            seqs = await log.apart(find, log.reader)
+            held = await log.apart(_held, log.reader, stream.number, seqs, stream.model.held())
         wanted = set(seqs)
         with desk.changing():
             for x in held:
@@ -194,8 +193,8 @@ class Retention:
             until = last_before(reader, stream.number, before)
             return reader.with_contents(stream.number, stream.state.erased, until, 1 << 62)
 
-        with contextlib.closing(self._desk.reader()) as reader:
-            if not await asyncio.to_thread(find, reader):
+        async with self._desk.reading() as log:
+            if not await log.apart(find, log.reader):
                 return Gone(0, 0)
         return await _erase(self._desk, stream, find, RETENTION, whole=True)
 
@@ -209,4 +208,4 @@ async def retain(desk: Desk) -> None:
             await retention.look()
             await desk.scrub_again()
         except Exception as error:
-            log.error("contents could not be erased", exc_info=error)
+            logger.error("contents could not be erased", exc_info=error)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import msgspec
 
 from ...errors import InputError
@@ -68,11 +66,8 @@ async def instance_of(desk: Desk, stream: Stream, id: str | None, round: int | N
         if not found:
             raise NotFoundError(f"the stream {stream.name} has no instance {id[:100]!r}.", owner="label")
         return found[0]
-    reader = desk.reader()
-    try:
-        event = await asyncio.to_thread(of_round, reader, stream.number, round or 0)
-    finally:
-        reader.close()
+    async with desk.reading() as log:
+        event = await log.apart(of_round, log.reader, stream.number, round or 0)
     if event is None:
         raise NotFoundError(f"the stream {stream.name} has no round {round}.", owner="label")
     return event

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from ..desk import Desk
 from ..events import Replayed
 from ..recovery import all_events
@@ -18,17 +16,17 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
     """Make the model again, in another thread, and take its place; how many labels it was told."""
     async with desk.late:
         await desk.commits.settled()
-        reader = desk.reader()
-        try:
+        async with desk.reading() as log:
+            reader = log.reader
 
             def all_of(kind: str) -> list[Event]:
                 return reader.events(stream.number, 0, ALL, (kind,))
 
-            labels = await asyncio.to_thread(lambda: last_labels(all_of("corrected")))
-            given = await asyncio.to_thread(lambda: last_given(all_of("volunteered")))
+            labels = await log.apart(lambda: last_labels(all_of("corrected")))
+            given = await log.apart(lambda: last_given(all_of("volunteered")))
             made = Remaking(stream.settings, labels, given, lambda seq: reader.event(stream.number, seq))
             while True:
-                await asyncio.to_thread(lambda: made.follow(all_events(reader, stream.number, made.seq)))
+                await log.apart(lambda: made.follow(all_events(reader, stream.number, made.seq)))
                 if stream.seq - made.seq < CHUNK:
                     break
                 await desk.commits.settled()
@@ -37,8 +35,6 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
             made.follow(all_events(reader, stream.number, made.seq))
             made.follow(event for event in waiting if event.seq > made.seq)
             assert made.seq == stream.seq
-        finally:
-            reader.close()
         with desk.changing():
             take(stream, made)
             told = sum(label is not None for label in made.told.values())

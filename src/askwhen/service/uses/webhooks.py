@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import secrets
 from collections.abc import Sequence
@@ -94,8 +93,8 @@ async def facts(desk: Desk, hook: Hook) -> dict[str, Any]:
 async def stored(desk: Desk, hook: str) -> list[Message]:
     """What a webhook is still to be told, or could not be told, oldest first."""
     await desk.commits.settled()
-    with contextlib.closing(desk.reader()) as reader:
-        return await asyncio.to_thread(reader.messages, hook)
+    async with desk.reading() as log:
+        return await log.apart(log.reader.messages, hook)
 
 
 async def dead(desk: Desk, hook: str) -> list[Message]:

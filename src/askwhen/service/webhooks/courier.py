@@ -68,8 +68,8 @@ class Courier:
     async def start(self) -> None:
         """Take what was left in the outbox."""
         self._desk.carry = self.take
-        with contextlib.closing(self._desk.reader()) as reader:
-            self.take(await asyncio.to_thread(reader.messages))
+        async with self._desk.reading() as found:
+            self.take(await found.apart(found.reader.messages))
 
     def take(self, messages: Sequence[Message]) -> None:
         """Messages that are committed; those that nobody took are left where they are."""
@@ -182,10 +182,10 @@ class Courier:
         if now < self._purged + 3600.0:
             return
         self._purged = now
-        with contextlib.closing(self._desk.reader()) as reader:
-            found = await asyncio.to_thread(reader.messages)
+        async with self._desk.reading() as found:
+            messages = await found.apart(found.reader.messages)
         known = self._desk.hooks.all
-        old = [each.id for each in found if each.due is None and (now - each.made > KEPT or each.hook not in known)]
+        old = [each.id for each in messages if each.due is None and (now - each.made > KEPT or each.hook not in known)]
         if old:
             await self._commit(Delivered(old))
 
