@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ...contracts.sampler import Parts
@@ -70,6 +70,20 @@ class PartitionStore(Protocol):
 
     def close(self) -> None:
         """Let go of it."""
+
+
+def missing(scripts: Sequence[str], applied: int) -> Sequence[str]:
+    """The scripts that a store lacks which has had so many: its version. A later one is refused.
+
+    A script is never changed once it is released. A version also says how samplers are laid out in their bytes: where
+    that changes, a script has to say what becomes of those that are there.
+    """
+    if applied > len(scripts):
+        raise StoreError(
+            f"the store has version {applied}, of a later askwhen; this one knows versions up to {len(scripts)}.",
+            owner="keyed",
+        )
+    return scripts[applied:]
 
 
 CUT_OFF = "another worker has taken over partition {}; what this one did last was not committed."

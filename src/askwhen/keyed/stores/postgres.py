@@ -14,11 +14,12 @@ from typing import Any
 import psycopg
 
 from ..errors import CutOffError, StoreError
-from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind
+from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind, missing
 
 _AT_ONCE = 5_000
 _LOCK = 7_219_350_861
-_TABLES = f"""
+_VERSIONS = (
+    f"""
 create table if not exists keyed_partitions (
     partition text primary key, fence bigint not null, kind text not null, position text not null, features bigint,
     {", ".join(f"{name} bigint not null" for name in COUNTS)}
@@ -30,7 +31,8 @@ create table if not exists keyed_decisions (
     partition text not null, first bigint not null, body bytea not null, primary key (partition, first)
 );
 create table if not exists keyed_numbers (name text primary key, number bigint not null);
-"""
+""",
+)
 
 
 @contextlib.contextmanager
@@ -100,14 +102,28 @@ class PostgresStore:
 
     def _connected(self) -> psycopg.Connection[Any]:
         connection = psycopg.connect(self._address, autocommit=True)
-        with connection.transaction():
-            connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))  # two that make tables meet
-            connection.execute(_TABLES)
+        try:
+            with connection.transaction():
+                _bring_up(connection)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _rows(self, asked: str, *values: Any) -> list[Any]:
         with _told(), contextlib.closing(self._connected()) as connection:
             return connection.execute(asked, values, binary=True).fetchall()
+
+
+def _bring_up(connection: psycopg.Connection[Any]) -> None:
+    """Make the tables that are missing."""
+    run = connection.execute
+    run("select pg_advisory_xact_lock(%s)", (_LOCK,))  # two that make tables meet
+    run("create table if not exists keyed_versions (number integer primary key, applied timestamptz not null)")
+    (applied,) = run("select count(*) from keyed_versions").fetchone() or (0,)
+    for number, script in enumerate(missing(_VERSIONS, applied), applied + 1):
+        run(script)
+        run("insert into keyed_versions values (%s, now())", (number,))
 
 
 class PostgresPartition:

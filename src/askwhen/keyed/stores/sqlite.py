@@ -16,20 +16,22 @@ import apsw
 
 from ...system.whole_file import whole_file
 from ..errors import CutOffError, StoreError
-from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind
+from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind, missing
 
 _OLDEST = (3, 51, 3)  # versions before can lose a commit when a checkpoint meets another connection's write
 _CHECKPOINT_PAGES = 20_000
 _SUFFIX = ".keyed"
 _NUMBERS = "numbers.json"
-_TABLES = f"""
+_VERSIONS = (
+    f"""
 create table if not exists partition (
     one integer primary key check (one = 1), fence integer not null, kind text not null, position text not null,
     features integer, {", ".join(f"{name} integer not null" for name in COUNTS)}
 ) strict;
 create table if not exists samplers (key text primary key, state blob not null) strict, without rowid;
 create table if not exists decisions (first integer primary key, body blob not null) strict;
-"""
+""",
+)
 
 
 @contextlib.contextmanager
@@ -121,6 +123,7 @@ class SqliteStore:
         connection = apsw.Connection(str(self._path(partition)), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             connection.set_busy_timeout(60_000)
+            missing(_VERSIONS, connection.execute("pragma user_version").get)  # refuses a later version
             return connection.execute(asked, values).fetchall()
         except apsw.SQLError:  # whoever claims it first is just making its tables
             return []
@@ -143,7 +146,9 @@ class SqlitePartition:
         self._pages = 0
         self._connection.set_wal_hook(self._note_pages)
         with self._connection:
-            run(_TABLES)
+            for script in missing(_VERSIONS, run("pragma user_version").get):
+                run(script)
+            run(f"pragma user_version = {len(_VERSIONS)}")
             run(f"insert or ignore into partition values (1, 0, ?, '', null{', 0' * len(COUNTS)})", (kind,))
             (known,) = run("select kind from partition").fetchone() or ("",)
             check_kind(known, kind)
