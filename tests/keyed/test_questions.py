@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 import time
 
 import httpx
@@ -168,19 +169,38 @@ def test_answers_come_while_a_log_is_followed_and_the_service_may_be_away(tmp_pa
     assert sum(each.refused for each in played.values()) == 0
 
 
+class Nowhere:
+    def publish(self, *_):
+        pass
+
+    def close(self):
+        pass
+
+
+BODY = b'{"key":"a","round":0,"query":true,"x":[1.0,2.0]}\n{"key":"a","round":1,"query":false}\n'
+
+
 def test_a_question_that_is_sent_again_is_the_same(tmp_path, stream):
-    class Nowhere:
-        def publish(self, *_):
-            pass
-
-        def close(self):
-            pass
-
     sink = QuestionSink(stream, None, Nowhere())
-    body = b'{"key":"a","round":0,"query":true,"x":[1.0,2.0]}\n{"key":"a","round":1,"query":false}\n'
     for _ in range(3):
-        sink.publish("p", 0, body)
+        sink.publish("p", 0, BODY)
     sink.close()
+    assert answer_all(stream) == [("a", 0)]
+
+
+def test_whoever_follows_waits_for_a_service_that_is_away_and_others_end(service, stream, monkeypatch, caplog):
+    monkeypatch.setattr("askwhen.keyed.questions._RETRIES", 2)
+    hasty, patient = (QuestionSink(stream, None, Nowhere(), patient) for patient in (False, True))
+    service.kill()
+    with pytest.raises(StoreError, match="the service cannot be reached"):
+        hasty.publish("p", 0, BODY)
+    waiting = threading.Thread(target=patient.publish, args=("p", 0, BODY))
+    waiting.start()
+    wait_for(lambda: "its questions wait until it can" in caplog.text)
+    service.start()
+    waiting.join(60)
+    hasty.close()
+    patient.close()
     assert answer_all(stream) == [("a", 0)]
 
 

@@ -88,7 +88,7 @@ def claimed(job: Job, partition: str) -> PartitionWorker:
     if job.questions is not None:
         from .questions import QuestionSink
 
-        sink = QuestionSink(job.questions, job.token, sink)
+        sink = QuestionSink(job.questions, job.token, sink, patient=job.follow)
     shows = job.questions is not None
     return PartitionWorker(partition, reader, store, kind, cache=job.cache, batch=job.batch, sink=sink, shows=shows)
 

@@ -10,7 +10,9 @@ its sampler, which it does not change.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -24,20 +26,22 @@ from .decisions import read
 from .errors import StoreError
 from .kind import Kind
 
-_RETRIES, _LATER = 6, (429, 502, 503, 504)
+_RETRIES, _LATER = 7, (429, 502, 503, 504)
+_LONGEST = 10.0  # seconds between two tries of whoever has time
 _AT_ONCE = 500
 _QUIET = 0.5  # seconds without an event, after which there is none
+log = logging.getLogger("askwhen.keyed")
 
 
 class Service:
-    """One stream of a service."""
+    """One stream of a service; whoever is patient waits for one that is away as long as that takes."""
 
-    def __init__(self, address: str, token: str | None) -> None:
+    def __init__(self, address: str, token: str | None, patient: bool = False) -> None:
         parts = urlsplit(address)
         words = parts.path.strip("/").removeprefix("v1/").split("/")
         if parts.scheme not in ("http", "https") or len(words) != 2 or words[0] != "streams" or not words[1]:
             raise InputError(f"questions go to http://host:8300/streams/NAME, got {address!r}.", owner="keyed")
-        self._path = f"/v1/streams/{words[1]}"
+        self._path, self._patient = f"/v1/streams/{words[1]}", patient
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         self._http = httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", headers=headers, timeout=30.0)
 
@@ -88,16 +92,21 @@ class Service:
         self._http.close()
 
     def _sent(self, method: str, path: str, **given: Any) -> httpx.Response:
-        for attempt in range(_RETRIES):
+        pause = 0.1
+        for attempt in itertools.count(1):
+            is_last = attempt == _RETRIES and not self._patient
             try:
                 response = self._http.request(method, self._path + path, **given)
-                if response.status_code not in _LATER:
+                if response.status_code not in _LATER or is_last:
                     return _refuse(response)
             except httpx.TransportError as error:
-                if attempt + 1 == _RETRIES:
+                if is_last:
                     raise StoreError(f"the service cannot be reached: {error}.", owner="keyed") from error
-            time.sleep(0.1 * 2.0**attempt)
-        return _refuse(response)
+            if attempt == _RETRIES:
+                log.warning("the service cannot be reached; its questions wait until it can")
+            time.sleep(pause)
+            pause = min(2.0 * pause, _LONGEST)
+        raise AssertionError
 
 
 def _refuse(response: httpx.Response) -> httpx.Response:
@@ -114,8 +123,8 @@ def _refuse(response: httpx.Response) -> httpx.Response:
 class QuestionSink:
     """Passes decisions on to an output log, and those that are questions to the service."""
 
-    def __init__(self, address: str, token: str | None, out: Any) -> None:
-        self._service, self._out = Service(address, token), out
+    def __init__(self, address: str, token: str | None, out: Any, patient: bool = False) -> None:
+        self._service, self._out = Service(address, token, patient), out
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided; writing it again changes nothing."""
