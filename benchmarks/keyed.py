@@ -102,42 +102,49 @@ def to_its_end(worker: PartitionWorker) -> float:
     started, events = time.process_time(), 0
     while done := worker.step():
         events += done
-    worker.close()
     return events / (time.process_time() - started)
 
 
-def loop(folder: Path, keys: int = 10_000, events: int = 200_000) -> None:
-    """The worker of a partition beside a plain loop over the same samplers, all of them in memory."""
+def loop(folder: Path, keys: int = 10_000, events: int = 150_000, trials: int = 3) -> None:
+    """The worker of a partition beside a plain loop over the same samplers, all of them in memory.
+
+    They take turns: each plays a part of the events, then each the next, so that a load that changes meets all of them.
+    """
     first = log_of(np.arange(keys))
-    second = log_of(np.concatenate([np.arange(keys), drawn(keys, events, "uniform")]))[len(first) :]
+    rest = log_of(np.concatenate([np.arange(keys), drawn(keys, trials * events, "uniform")]))[len(first) :]
+    size = -(-len(rest) // trials)
+    parts = [rest[at : at + size] for at in range(0, len(rest), size)]
     samplers = {f"key {number}": make(seed_of(SEED, f"key {number}")) for number in range(keys)}
 
-    def play(part: list[Event]) -> None:
+    def play(part: list[Event]) -> float:
+        started = time.process_time()
         for key, x, number, label in part:
             if x is not None:
                 samplers[key].ask(x)
             else:
                 samplers[key].tell(number, label)
+        return len(part) / (time.process_time() - started)
 
     play(first)
-    started = time.process_time()
-    play(second)
-    plain = len(second) / (time.process_time() - started)
-    samplers.clear()
+    writers = {"parquet": write_parquet, "ndjson": write_lines}
+    at_work: dict[tuple[str, int], PartitionWorker] = {}
+    for name, batch in itertools.product(writers, (20_000, BATCH)):
+        log = folder / f"{name}-{batch}"
+        log.mkdir()
+        writers[name](log / f"0.{name}", first)
+        at_work[name, batch] = worker_on(folder, log.name, 2 * keys, batch)
+        to_its_end(at_work[name, batch])  # every key is in memory, and everything is compiled
+    plain, rates = 0.0, dict.fromkeys(at_work, 0.0)
+    for trial, part in enumerate(parts, 1):
+        plain = max(plain, play(part))
+        for (name, batch), worker in at_work.items():
+            writers[name](folder / f"{name}-{batch}" / f"{trial}.{name}", part)
+            rates[name, batch] = max(rates[name, batch], to_its_end(worker))
     print(f"\nA plain loop over {keys:,} samplers in memory, and the worker of a partition with its store\n")
     print("| log | events in a commit | loop, events/s | worker | of the loop |\n|---|---:|---:|---:|---:|")
-    for name, write in (("parquet", write_parquet), ("ndjson", write_lines)):
-        for batch in (20_000, BATCH):
-            part = folder / f"{name}-{batch}"
-            part.mkdir()
-            write(part / f"1.{name}", first)
-            worker = worker_on(folder, part.name, 2 * keys, batch)
-            while worker.step():  # every key is in memory, and everything is compiled
-                pass
-            write(part / f"2.{name}", second)
-            rate = to_its_end(worker)
-            print(f"| {name} | {batch:,} | {plain:,.0f} | {rate:,.0f} | {rate / plain:.2f} |", flush=True)
-            shutil.rmtree(part)
+    for (name, batch), rate in rates.items():
+        at_work[name, batch].close()
+        print(f"| {name} | {batch:,} | {plain:,.0f} | {rate:,.0f} | {rate / plain:.2f} |", flush=True)
 
 
 def workers(folder: Path, events: int = 200_000) -> None:
