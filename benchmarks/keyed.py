@@ -44,7 +44,7 @@ def make(seed: int) -> aw.Sampler:
 
 KIND = Kind.of(make(SEED), D, False)
 KINDS = {"perceptron": KIND, "sparse default": Kind.of(aw.Sampler(seed=SEED), D, True)}
-BATCH = 50_000
+BATCH = 100_000
 
 
 def drawn(keys: int, events: int, skew: str, seed: int = 0) -> np.ndarray:

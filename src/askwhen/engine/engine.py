@@ -77,7 +77,8 @@ from .state_arrays import copy_state, writeable
 from .tally import Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
 
 _CHUNK = 1 << 16
-_AHEAD = 256  # coins drawn at once, at most
+_FEW, _AHEAD = 4, 256  # twice as many coins are drawn at first, and at most so many at once
+Beginning = Callable[[], tuple[int, dict[str, Any]]]
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
 _NOBODY = np.zeros(0, np.bool_)
@@ -144,11 +145,12 @@ class Engine:
         self.parts = parts
         self.costs = costs
         self.answers = answers
-        self.seed = seed
+        self._seed = seed
         self._coins = np.random.Generator(np.random.PCG64(seed))
         self._drawn: list[float] = []
-        self._ahead = 2
-        self.randomness = self._coins.spawn(1)[0]
+        self._ahead = _FEW
+        self._randomness = self._coins.spawn(1)[0]
+        self._beginning: Beginning | None = None
         self.regression = bool(parts.learner.regression)
         self.has_uncertainty = bool(parts.learner.has_uncertainty)
         self.learner = None
@@ -215,14 +217,35 @@ class Engine:
         if self._drawn:
             self._coins.bit_generator.advance(-len(self._drawn))  # type: ignore[attr-defined]
             self._drawn.clear()
-        self._ahead = 2
+        self._ahead = _FEW
         return self._coins
 
-    def set_coins(self, state: dict[str, Any]) -> None:
-        """Toss the coins that follow this state of their generator."""
+    @property
+    def seed(self) -> int | None:
+        """The seed that the coins began with."""
+        self._look_back()
+        return self._seed
+
+    @property
+    def randomness(self) -> np.random.Generator:
+        """The generator of whatever else is drawn."""
+        self._look_back()
+        return self._randomness
+
+    def begin_as(self, coins: dict[str, Any], beginning: Beginning) -> None:
+        """Toss the coins that follow this state of their generator, as one with that beginning.
+
+        It gives the seed and the state of the other generator, and is asked for them only by whoever needs them.
+        """
         self._drawn.clear()
-        self._ahead = 2
-        self._coins.bit_generator.state = state
+        self._ahead = _FEW
+        self._coins.bit_generator.state = coins
+        self._beginning = beginning
+
+    def _look_back(self) -> None:
+        if self._beginning is not None:
+            self._seed, self._randomness.bit_generator.state = self._beginning()
+            self._beginning = None
 
     def _draw(self) -> float:
         """The next coin, and ever more ahead: one by one they cost as much as half a round."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .slots import Held, Slots
+from .slots import Held, Slots, is_of_slot
 
 Load = Callable[[list[str]], dict[str, bytes]]
 _AT_ONCE = 500
@@ -53,7 +53,7 @@ class Cache:
     def taken_out(self, held: Held) -> bytes:
         """The sampler that plays, as bytes; it plays no more."""
         content = self._slots.taken_out(held)
-        self._playing, self._left = None, content if held.is_in_slot else held
+        self._playing, self._left = None, content if is_of_slot(content) else held
         return content
 
     def _entering(self, key: str, found: bytes | Held | None) -> Held:

@@ -50,7 +50,7 @@ def run(
     features: int | None = None,
     sparse: bool = False,
     cache: int = 10_000,
-    batch: int = 50_000,
+    batch: int = 100_000,
     follow: bool = False,
     questions: str | None = None,
     token: str | None = None,
@@ -81,7 +81,7 @@ def run(
         Whether x is an object of numbers by place, ``{"3": 0.5}``, and not a list.
     cache : int, default 10000
         How many samplers a worker holds in memory; those of all other keys are in the store.
-    batch : int, default 50000
+    batch : int, default 100000
         How many events of a partition are committed at once, at most.
     follow : bool, default False
         Whether to wait for more events at the end of the log, for ever.

@@ -105,7 +105,7 @@ class Slots:
         coins = np.random.Generator(np.random.PCG64(seed))
         first = [coins.bit_generator.state["state"], coins.spawn(1)[0].bit_generator.state["state"]]
         held.generators = b"".join(each[part].to_bytes(16, "little") for each in first for part in ("state", "inc"))
-        self._set(held, seed, (0, 0, 0, 0))
+        self._set(held, key, (0, 0, 0, 0))
         self._complete(*held.tally)
         return held
 
@@ -117,7 +117,7 @@ class Slots:
                 (engine,) = engine_state.restore(*file_format.unpack(content), None)
                 engine.begin("keyed", "x", self._d, self._kind.sparse)
                 return Held(Sampler.of(engine))
-            return self._put(seed_of(self._kind.seed, key), stored)
+            return self._put(key, stored)
         except (SnapshotError, struct.error, zlib.error, ValueError) as error:
             raise SnapshotError(
                 f"the stored sampler of key {key!r} cannot be read ({error}).", owner="keyed"
@@ -146,7 +146,7 @@ class Slots:
     def taken_out(self, held: Held) -> bytes:
         """A sampler as bytes, whose slot another key may have."""
         content = self.stored(held)
-        if held.is_in_slot:  # what differs from a fresh one has just been found
+        if is_of_slot(content):  # what differs from a fresh one has just been found
             self._wipe(self._out, self._squeezed, self._fresh, held.words)
             self._free.append(held)
         return content
@@ -191,14 +191,14 @@ class Slots:
             setattr(engine, name, map_arrays(state, moved, name))
         return Held(sampler, block)
 
-    def _put(self, seed: int, stored: bytes) -> Held:
+    def _put(self, key: str, stored: bytes) -> Held:
         """Fill a slot."""
         tag, *counts, generators, switches, questions, n = _LEAD.unpack_from(stored)
         if tag != _SLOT or not self._plain:
             raise SnapshotError("it is of another kind.", owner="keyed")
         held, at = self._slot(), _LEAD.size
         held.generators = generators
-        self._set(held, seed, counts)
+        self._set(held, key, counts)
         if switches:
             held.engine.switches = np.frombuffer(stored, "<i8", switches, at).tolist()
             at += 8 * switches
@@ -210,18 +210,19 @@ class Slots:
         self._complete(*held.tally)
         return held
 
-    def _set(self, held: Held, seed: int, counts: Any) -> None:
+    def _set(self, held: Held, key: str, counts: Any) -> None:
         """Everything of an engine but its arrays."""
-        engine = held.engine
-        engine.seed = seed
+        engine, generators = held.engine, held.generators
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
-        numbers = [int.from_bytes(held.generators[at : at + 16], "little") for at in range(0, 64, 16)]
-        engine.set_coins(_generator(*numbers[:2]))
+        seed = self._kind.seed
+        engine.begin_as(
+            _generator(generators[:16], generators[16:32]),
+            lambda: (seed_of(seed, key), _generator(generators[32:48], generators[48:])),
+        )
         if engine.round:
             coins: Any = engine.coins.bit_generator
             coins.advance(engine.round)
-        engine.randomness.bit_generator.state = _generator(*numbers[2:])
 
     def _reopen(self, engine: Engine, stored: bytes, at: int) -> int:
         """Let a question wait again; where what follows begins."""
@@ -236,6 +237,11 @@ class Slots:
         uncertainty = r if engine.has_uncertainty else None
         engine.pending[number] = (Ask(number, said, margin, uncertainty, chance, True, sure), x, marks)
         return at
+
+
+def is_of_slot(stored: bytes) -> bool:
+    """Whether bytes are those of a sampler that was in a slot, and can be put into one at once."""
+    return stored[:1] == _SLOT
 
 
 _OUTSIDE = frozenset(f"tally.{name}" for name in DERIVED)
@@ -255,5 +261,6 @@ def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
     return found
 
 
-def _generator(state: int, inc: int) -> dict[str, Any]:
-    return {"bit_generator": "PCG64", "state": {"state": state, "inc": inc}, "has_uint32": 0, "uinteger": 0}
+def _generator(state: bytes, inc: bytes) -> dict[str, Any]:
+    numbers = {"state": int.from_bytes(state, "little"), "inc": int.from_bytes(inc, "little")}
+    return {"bit_generator": "PCG64", "state": numbers, "has_uint32": 0, "uinteger": 0}
