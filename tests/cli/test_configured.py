@@ -155,3 +155,11 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(run, file, tmp_
     assert refused.exit_code in (1, 2)
     assert said in refused.output
     assert not (tmp_path / "log.db").exists()
+
+
+def test_what_serving_would_refuse_is_said_where_it_is_shown(run, file):
+    done = run("--show-config", "--json", "--host", "0.0.0.0")
+    assert shown(done)["host"]["value"] == "0.0.0.0"
+    assert "Serving with these options is refused: 0.0.0.0 can be reached from elsewhere" in done.stderr
+    assert "refused" not in run("--show-config", "--json", "--host", "0.0.0.0", "--behind-proxy").stderr
+    assert "is refused: " in run("--show-config", "--json", "--config", file('trust = ["nowhere"]')).stderr

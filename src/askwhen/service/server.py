@@ -98,6 +98,12 @@ class Serving:
 
 def check(serving: Serving) -> None:
     """Refuse what cannot be served with, in a sentence."""
+    if is_public(serving.host) and not (serving.behind_proxy or serving.certificate):
+        raise InputError(
+            f"{serving.host} can be reached from elsewhere: give --tls-certificate and --tls-key, or --behind-proxy "
+            "where a proxy speaks TLS.",
+            owner="serve",
+        )
     networks_of(serving.options.webhook_networks)
     if not serving.db:
         raise InputError("db must not be empty.", owner="serve", parameter="db")
@@ -135,13 +141,6 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
 
     ``ready`` is a coroutine function that runs beside the service once it is up, for the demo.
     """
-    public = is_public(serving.host)
-    if public and not (serving.behind_proxy or serving.certificate):
-        raise InputError(
-            f"{serving.host} can be reached from elsewhere: give --tls-certificate and --tls-key, or --behind-proxy "
-            "where a proxy speaks TLS.",
-            owner="serve",
-        )
     check(serving)
     log_to_stderr()
     told = spans(serving.spans)
@@ -153,7 +152,7 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         # Those who wait are told so; then the process ends without another word to the database.
         threading.Timer(0.3, os._exit, (BROKEN,)).start()
 
-    if public and serving.options.proxy is None and not _has_tokens(store):
+    if is_public(serving.host) and serving.options.proxy is None and not _has_tokens(store):
         store.close()
         raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
     config = uvicorn.Config(

@@ -31,7 +31,9 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option(
     "--cache", type=click.IntRange(1), default=10_000, show_default=True, help="Samplers in a worker's memory."
 )
-@click.option("--batch", type=click.IntRange(1), default=100_000, show_default=True, help="Events in a commit, at most.")
+@click.option(
+    "--batch", type=click.IntRange(1), default=100_000, show_default=True, help="Events in a commit, at most."
+)
 @click.option(
     "--questions", metavar="URL", help="A stream of the labelling service, http://host:8300/streams/NAME; needs --out."
 )

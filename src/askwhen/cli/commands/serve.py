@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ...errors import InputError
 from ..command import Out, command
 from ..configured import configured, effective, ignored, option, roles
 
@@ -40,10 +41,15 @@ def serve(out: Out, config: str | None, show_config: bool, demo: bool, **given: 
     given["roles"] = roles(context)
     if show_config:
         _show(out, effective(context) | _of_people(given["roles"], config))
-        return
     from ...service.demo import in_a_new_folder, run_demo
-    from ...service.server import Serving, serve
+    from ...service.server import Serving, check, serve
 
+    if show_config:
+        try:
+            check(Serving.of(given))
+        except InputError as error:
+            out.say(f"Serving with these options is refused: {error.sentence}")
+        return
     serving = Serving.of(given | {"db": in_a_new_folder()} if demo else given)
     if demo:
         where = f"http://{serving.host}:{serving.port}{serving.options.root}/"
