@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import runpy
 import struct
+import subprocess
 import sys
 import termios
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +22,7 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
         *(f"askwhen.{room}" for room in ("cli.main", "workflows.run", "workflows.predict", "report.run", "labelling")),
-        "askwhen.service.client.courier",
+        *(f"askwhen.service.{part}" for part in ("client.courier", "demo", "server")),
         *(
             "pyarrow.csv",
             "pyarrow.parquet",
@@ -95,6 +96,30 @@ class Forked:
         self._process.join(timeout)
         self.returncode = self._process.exitcode
         return out, err
+
+
+class Background:
+    """A command that goes on by itself and writes to a file: what tests need of ``subprocess.Popen``."""
+
+    def __init__(self, args, environment, path):
+        out = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._process = _start(args, environment, (os.open(os.devnull, os.O_RDONLY), out, os.dup(out)))
+        self.pid = self._process.pid
+
+    def poll(self):
+        return self._process.exitcode
+
+    def wait(self, timeout=None):
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("askwhen", timeout)
+        return self._process.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def kill(self):
+        self._process.kill()
 
 
 class Terminal(fdspawn):

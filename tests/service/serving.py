@@ -10,6 +10,8 @@ import time
 
 import httpx
 
+from tests.forking import Background
+
 
 def free_port():
     with socket.socket() as found:
@@ -30,9 +32,13 @@ class Server:
 
     def start(self, wait=True, before=()):
         db = [] if "--demo" in self.options else ["--db", self.db]
-        command = [sys.executable, "-m", "askwhen", "serve", *db, "--port", str(self.port), *self.options]
-        with open(self.log_path, "a") as log:
-            self.process = subprocess.Popen([*before, *command], stdout=log, stderr=log)
+        words = ["serve", *db, "--port", str(self.port), *map(str, self.options)]
+        if before:
+            with open(self.log_path, "a") as log:
+                command = [*before, sys.executable, "-m", "askwhen", *words]
+                self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        else:
+            self.process = Background(words, dict(os.environ), self.log_path)
         if wait:
             self.wait()
         return self

@@ -3,8 +3,7 @@
 import asyncio
 import contextlib
 import json
-import subprocess
-import sys
+import os
 
 import apsw
 import numpy as np
@@ -15,6 +14,7 @@ from askwhen.service import backups
 from askwhen.service.errors import StoreError
 from askwhen.service.uses import instances, questions, streams
 from askwhen.service.uses.instances import Raw
+from tests.forking import Forked
 from tests.service import history
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.library import Library, bits
@@ -150,8 +150,9 @@ def test_an_error_in_the_middle_leaves_nothing(made, monkeypatch):
 
 def test_the_commands(made):
     def command(*words):
-        done = subprocess.run([sys.executable, "-m", "askwhen", *map(str, words)], capture_output=True, text=True)
-        return done.returncode, done.stdout, done.stderr
+        running = Forked([*map(str, words)], dict(os.environ))
+        out, err = running.communicate()
+        return running.returncode, out, err
 
     status, out, _ = command("backup", made / "two.backup", "--db", made / "log.db", "--json")
     assert (status, json.loads(out)["streams"]) == (0, 2)

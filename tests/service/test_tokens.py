@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 
 import apsw
 import httpx
@@ -14,14 +13,16 @@ from askwhen.service.api.door import Pace
 from askwhen.service.errors import ConflictError, NotAllowedError, NotSignedInError, TooManyError
 from askwhen.service.server import is_public
 from askwhen.service.tokens import Tokens, new_token
+from tests.forking import Forked
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("service tokens")  # they share a server
 
 
 def command(*words, **environment):
-    words = [sys.executable, "-m", "askwhen", *map(str, words)]
-    return subprocess.run(words, capture_output=True, text=True, env=os.environ | environment, timeout=60)
+    running = Forked([*map(str, words)], os.environ | environment)
+    out, err = running.communicate()
+    return subprocess.CompletedProcess(words, running.returncode, out, err)
 
 
 @pytest.fixture(scope="module")
