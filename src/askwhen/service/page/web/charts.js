@@ -44,7 +44,7 @@ const DASHES = ["", "7 4", "2 3", "10 3 2 3"];
 // Lines, the first with its band: series are { name, points: [[x, value, low, high]] }; marks are places on the x axis.
 export function lines(given) {
   const { made, across, up, inner } = frame(given);
-  given.series.map((each, k) => [each, k]).toReversed().forEach(([each, k]) => { // the first on top
+  given.series.forEach((each, k) => { // dashes and small dots on top of what is under them: both can be seen
     const known = each.points.filter((point) => point[2] !== null && point[3] !== null);
     const band = [...known.map(([x, , low]) => [across(x), up(low)]), ...known.toReversed().map(([x, , , high]) => [across(x), up(high)])];
     const line = each.points.filter((point) => point[1] !== null).map(([x, value]) => [across(x), up(value)]);
@@ -52,7 +52,7 @@ export function lines(given) {
       k === 0 && known.length === 1 && svg("path", { class: "line", d: path(band) }),
       k === 0 && band.length > 3 && svg("path", { class: "band", d: `${path(band)}Z` }),
       line.length > 1 ? svg("path", { class: "line", d: path(line), "stroke-dasharray": DASHES[k % 4] })
-        : line.map(([x, y]) => svg("circle", { class: "dot", cx: x, cy: y, r: 4 }))));
+        : line.map(([x, y]) => svg("circle", { class: "dot", cx: x, cy: y, r: k ? 2 : 4 }))));
   });
   mark(made, given.marks ?? [], given.x, across, inner);
   return made;
