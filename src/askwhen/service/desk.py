@@ -30,7 +30,7 @@ from .store.rows import Change, Delivered, Event, Message, Reader, Snapshot, Sto
 from .stream import Stream
 from .tails import Tails
 from .tokens import Tokens
-from .warming import Warming
+from .warming import Warmth
 from .watchers import Watchers
 from .webhooks.hooks import Hooks
 
@@ -70,6 +70,7 @@ class Desk:
         self.hooks = Hooks()
         self.retries = Retries(self.known)
         self.watchers = Watchers()
+        self.warmth = Warmth()
         self.carry: Callable[[Sequence[Message]], None] | None = None
         self.late = asyncio.Lock()
         self.stopping = asyncio.Event()
@@ -78,7 +79,6 @@ class Desk:
         self._about = provenance()
         self._tails = Tails()
         self._listening = asyncio.Lock()
-        self._warming: dict[int, Warming] = {}
         self._exports = 0
 
     async def start(self, play: bool = True) -> None:
@@ -243,16 +243,9 @@ class Desk:
             self._know(stream)
             fact = Created(stream.number, stream.name, stream.settings)
             event, done = self.note("created", fact, self._snapshot(stream), key)
-            self._warming[stream.number] = Warming(stream.settings)
+            self.warmth.begin(stream.number, stream.settings)
         await asyncio.shield(done)
         return event
-
-    async def warmed(self, stream: Stream) -> None:
-        """Wait until the rounds of a new stream are compiled; others are served meanwhile."""
-        warming = self._warming.get(stream.number)
-        if warming is not None:
-            await warming.wait()
-            self._warming.pop(stream.number, None)
 
     async def _tick(self) -> None:
         while True:

@@ -171,13 +171,25 @@ def rule_of_budget(budget: Budget) -> BudgetRule:
 
 def warm(settings: Settings) -> None:
     """Compile what the rounds of such a stream need, which takes seconds where the cache of the compiler is empty."""
-    x: Any = np.ones(3)
-    if settings.features.kind != "numbers":
-        x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))
-    scratch, label = build(settings), "a" if settings.labels == OPEN else settings.labels[0]
-    model = Model(settings, scratch)
+    model, x = _scratch(settings)
+    label = "a" if settings.labels == OPEN else settings.labels[0]
     for time in range(_MOST_WARMING):
         ask, _ = model.ask(x, float(time))
         if ask.query:
             model.tell(ask.round, label)
             return
+
+
+def warm_guesses(settings: Settings) -> None:
+    """Compile what guesses about instances of such a stream need, beside its rounds."""
+    model, x = _scratch(settings)
+    model.ask(x, 0.0)
+    model.guess(x)
+
+
+def _scratch(settings: Settings) -> tuple[Model, Any]:
+    """A model of nobody's, and an instance for it."""
+    x: Any = np.ones(3)
+    if settings.features.kind != "numbers":
+        x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))
+    return Model(settings, build(settings)), x

@@ -1,14 +1,23 @@
 """The service as Label Studio's ML backend, over HTTP, by the requests that it sends."""
 
+import asyncio
 import base64
 import json
+import threading
 
+import msgspec
 import pytest
 
 import askwhen as aw
+from askwhen.service import warming
+from askwhen.service.bridges import label_studio
+from askwhen.service.bridges.label_studio_requests import Predict
+from askwhen.service.settings import Settings
+from askwhen.service.uses import streams
 from tests.service import history
 from tests.service.bridges import studio
 from tests.service.bridges.studio import TEXT, backend, until
+from tests.service.desks import Time, open_desk, run
 from tests.service.serving import Server
 from tests.soak import times
 
@@ -49,6 +58,27 @@ def test_a_project_gets_predictions_and_its_annotations_are_told(server, client)
         assert http.post("webhook", json=studio.deleted(11)).json() == {"received": 1}
         until(lambda: answers(stream) == [])
         assert http.post("webhook", json=studio.training()).json() == {"received": 0}
+
+
+def test_others_are_served_while_the_first_guesses_are_compiled(tmp_path, monkeypatch):
+    compiled = threading.Event()
+    monkeypatch.setattr(warming, "warm_guesses", lambda settings: compiled.wait(60.0))
+
+    async def play():
+        async with open_desk(tmp_path / "log.db", Time()) as desk:
+            stream = await streams.create(desk, "mails", msgspec.convert(TEXT, Settings))
+            asked = msgspec.convert(studio.predict([studio.task(1)]), Predict)
+            await label_studio.predict(desk, stream, asked)
+            again = asyncio.create_task(label_studio.predict(desk, stream, asked))
+            for number in range(2, 5):
+                await label_studio.predict(
+                    desk, stream, msgspec.convert(studio.predict([studio.task(number)]), Predict)
+                )
+            assert not again.done(), "it waits for the compiler"
+            compiled.set()
+            assert len((await again)["results"]) == 1
+
+    run(play())
 
 
 def test_a_task_is_an_instance_once_and_is_predicted_as_the_model_is_by_now(server, client):

@@ -100,6 +100,8 @@ async def predict(desk: Desk, stream: Stream, asked: Predict) -> dict[str, Any]:
         except AskwhenError as error:
             raws.append(error)
     found = await _played(desk, stream, raws)
+    if any(isinstance(each, Decision) and each.again for each in found):
+        await desk.warmth.to_guess(stream.number, stream.settings)
     results = [_predicted(stream, config, raw, each) for raw, each in zip(raws, found, strict=True)]
     return {"results": results, "model_version": stream.name}
 

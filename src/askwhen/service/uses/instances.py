@@ -124,7 +124,7 @@ async def play_all(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -
 
 async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> Awaitable[list[Decision | AskwhenError]]:
     """Play instances; what is returned waits for the commit and says what was decided, so that others may begin."""
-    await desk.warmed(stream)
+    await desk.warmth.to_play(stream.number)
     items: list[Item | AskwhenError] = []
     for raw in raws:
         try:
