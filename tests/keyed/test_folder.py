@@ -104,3 +104,76 @@ def test_a_file_that_was_cut_off_or_replaced_is_refused_and_nothing_changes(tmp_
     reader(tmp_path, "q").read("q.parquet:3", 10)
     with pytest.raises(InputError, match=r"q.parquet has \d+ rows and was read up to 1000: it was cut off or replaced"):
         reader(tmp_path, "q").read("q.parquet:1000", 10)
+
+
+ODD = [
+    '{"key":"a","x":[1,2]}{"key":"a","x":[3,2]}',  # two in one line
+    '{"key":"b",',  # one in two
+    '"x":[1,2]}',
+    "",
+    *5 * ["  "],
+    '{"key":"a","x":[3,2]}',
+    "bad",
+    '{"key":"a","x":[1,2]}',
+]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 1000])
+def test_a_line_is_one_event_or_one_refusal_whatever_is_beside_it(tmp_path, batch):
+    (tmp_path / "log" / "p").mkdir(parents=True)
+    (tmp_path / "log" / "p" / "2026-11-18T05:00:00.ndjson").write_text("\n" * 3000 + "\n".join(ODD) + "\n")
+    (tmp_path / "log" / "p" / "2026-11-18T06:00:00.ndjson").write_text("\n\n" + ODD[-1] + "\n\n")
+    counts = aw.keyed.run(tmp_path / "log", tmp_path / "store", make(7), batch=batch).counts
+    assert (counts.events, counts.instances, counts.refused) == (7, 3, 4)
+    assert counts == aw.keyed.run(tmp_path / "log", tmp_path / "store", make(7), batch=batch).counts
+
+
+def test_a_parquet_file_that_grows_is_read_on(tmp_path):
+    (tmp_path / "log").mkdir()
+
+    def write(rows):
+        table = pa.table(
+            {"key": ["a"] * rows, "x": pa.array([[float(i), 1.0] for i in range(rows)]), "id": range(rows)}
+        )
+        pyarrow.parquet.write_table(table, tmp_path / "new.parquet")
+        (tmp_path / "new.parquet").rename(tmp_path / "log" / "p.parquet")
+
+    write(10)
+    grow = lambda done, _: write(20) if done == 6 else None  # noqa: E731
+    found = aw.keyed.run(tmp_path / "log", tmp_path / "store", make(7), out=tmp_path / "out", batch=6, watch=grow)
+    assert found.counts.instances == 20
+    lines = [json.loads(line) for file in sorted((tmp_path / "out" / "p").iterdir()) for line in file.read_text().splitlines()]
+    assert [each["id"] for each in lines] == list(range(20))
+
+
+LISTS = [pa.list_(pa.float64()), pa.large_list(pa.float32()), pa.list_(pa.int64(), 2)]
+
+
+@pytest.mark.parametrize("kind", LISTS, ids=str)
+def test_every_kind_of_list_is_an_instance_and_a_round_may_be_a_float(tmp_path, kind):
+    (tmp_path / "log").mkdir()
+    x = pa.array([[1, 2], None, [3, 4], None], kind)
+    more = {"round": pa.array([None, 0.0, None, 0.5]), "label": pa.array([None, 1.0, None, 1.0])}
+    pyarrow.parquet.write_table(pa.table({"key": ["a"] * 4, "x": x, **more}), tmp_path / "log" / "p.parquet")
+    counts = aw.keyed.run(tmp_path / "log", tmp_path / "store", aw.Sampler(aw.Perceptron(), aw.Always(), seed=1)).counts
+    assert (counts.instances, counts.answers, counts.refused) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("x", [["1", "2"], [["a"], ["b"]], [{"a": 1}, {"a": 2}], [[("0", 1.0)], [("1", 1.0)]]], ids=str)
+def test_a_column_that_holds_no_instances_is_refused_row_by_row(tmp_path, x, sparse):
+    (tmp_path / "log").mkdir()
+    column = pa.array(x, pa.map_(pa.string(), pa.float64())) if isinstance(x[0], list) and x[0][0][0] == "0" else x
+    pyarrow.parquet.write_table(pa.table({"key": ["a", "b"], "x": column}), tmp_path / "log" / "p.parquet")
+    assert aw.keyed.run(tmp_path / "log", tmp_path / "store", make(7), features=5, sparse=sparse).counts.refused == 2
+
+
+def test_folders_are_apart(tmp_path):
+    (tmp_path / "log").mkdir()
+    for store, out in (("log", None), ("log/store", None), ("store", "log"), ("store", "store/out"), (".", None)):
+        with pytest.raises(InputError, match="which is in"):
+            aw.keyed.run("log", store, make(7), out=out)
+    with pytest.raises(InputError, match="partitions must be"):
+        aw.keyed.partition_of("a", 0)
+    with pytest.raises(InputError, match="key must be a text"):
+        aw.keyed.partition_of(3, 4)

@@ -17,6 +17,7 @@ in the place of its decision, and the stream goes on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
 from operator import attrgetter
@@ -76,14 +77,15 @@ _COLUMNS: Any = attrgetter(*Line.__struct_fields__)
 
 
 def of_lines(content: bytes, kind: Kind) -> Batch:
-    """The events of whole lines of NDJSON."""
-    try:
-        return of_events(_LINES.decode_lines(content), kind)
+    """The events of whole lines of NDJSON, of which each is one event or one refusal."""
+    texts = [text for text in content.split(b"\n") if text.strip()]
+    try:  # one by one: decode_lines may take two of one line
+        return of_events(list(map(_LINES.decode, texts)), kind)
     except (msgspec.MsgspecError, UnicodeDecodeError):  # some are wrong, and refused one by one
-        return of_texts([text for text in content.split(b"\n") if text.strip()], kind)
+        return of_texts(texts, kind)
 
 
-def of_texts(texts: list[bytes | None], kind: Kind) -> Batch:
+def of_texts(texts: Sequence[bytes | None], kind: Kind) -> Batch:
     """The events of texts of which each is one, or None."""
     lines: list[Line] = []
     wrong: dict[int, str] = {}

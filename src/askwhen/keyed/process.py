@@ -37,6 +37,10 @@ def main() -> None:
     except AskwhenError as error:
         _say({"error": error.sentence, "kind": type(error).__name__})
         return
+    except Exception as error:  # it would come again, however often a worker is started anew
+        sentence = f"a worker met an error that should not happen, {type(error).__name__}: {error}."
+        _say({"error": sentence, "kind": "AskwhenError"})
+        return
     except KeyboardInterrupt:
         return
     _say({"done": True})

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
@@ -112,6 +115,8 @@ def run(
     if workers:
         check_count("keyed", "workers", workers)
     kind = Kind.of(sampler, features, sparse)
+    source, store, out = os.fspath(source), os.fspath(store), None if out is None else os.fspath(out)
+    _check_apart(source=source, store=store, out=out)
     job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow), questions, token)
     log = open_log(source)
     partitions = log.partitions()
@@ -120,6 +125,14 @@ def run(
     with _answers(job, kind, log):
         deaths = _place(job, partitions, int(workers), cluster, watch)
     return Played(total(job, partitions), partitions, deaths)
+
+
+def _check_apart(**given: str | None) -> None:
+    """Refuse folders of which one is in another: what is written to one would be read from the other."""
+    folders = {name: Path(each).resolve() for name, each in given.items() if each is not None and "://" not in each}
+    for one, other in itertools.permutations(folders, 2):
+        if folders[one].is_relative_to(folders[other]):
+            raise InputError(f"{one} is {given[one]}, which is in {other}, {given[other]}.", owner="keyed")
 
 
 def _place(job: Job, partitions: list[str], workers: int, cluster: str | None, watch: Watch | None) -> int:

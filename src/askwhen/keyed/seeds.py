@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from functools import cache
 
+from ..errors import InputError
+from ..validation import check_count
+
 
 def seed_of(seed: int, key: str) -> int:
     """The seed of a key's sampler: a hash of the key, keyed by the seed of the whole.
@@ -34,4 +37,7 @@ def partition_of(key: str, partitions: int) -> int:
     partitions : int
         How many partitions the log has.
     """
+    check_count("partition_of", "partitions", partitions)
+    if not isinstance(key, str):
+        raise InputError.about("partition_of", "key", "a text", key)
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "little") % partitions

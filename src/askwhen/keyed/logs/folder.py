@@ -112,17 +112,21 @@ class FolderReader:
 
     def read(self, position: str, most: int) -> tuple[Batch, str]:
         """At most so many events after a position, and the position after them."""
-        name, _, offset = position.partition(":")
+        name, _, offset = position.rpartition(":")
         segments = self._segments()
         at = int(offset or 0)
         if name and name not in segments:
             raise InputError(f"{self._path} has no {name} any more, which was read up to {at}.", owner="keyed")
         for i in range(segments.index(name) if name else 0, len(segments)):
             is_last, file = i + 1 == len(segments), self._file(segments[i])
-            if file.suffix in TABLES:
-                batch, at = self._rows.read(file, at, most)
-            else:
-                batch, at = self._lines(file, at, most, is_last)
+            while True:
+                read = at
+                if file.suffix in TABLES:
+                    batch, at = self._rows.read(file, read, most)
+                else:
+                    batch, at = self._lines(file, read, most, is_last)
+                if batch.keys or at == read:  # not only empty lines
+                    break
             if batch.keys or is_last:
                 return batch, f"{segments[i]}:{at}"
             at = 0

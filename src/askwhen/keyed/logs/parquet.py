@@ -5,6 +5,7 @@ x is a list of numbers, or a map from places to numbers for sparse instances.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ class Rows:
 
     def __init__(self, kind: Kind) -> None:
         self._kind = kind
-        self._kept: tuple[Path, int, Batch] | None = None
+        self._kept: tuple[Any, int, Batch] | None = None
 
     def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
         """At most so many rows from this one on, and the number of the row after them."""
@@ -30,12 +31,14 @@ class Rows:
         import pyarrow.parquet
 
         try:
-            with pyarrow.parquet.ParquetFile(file) as opened:
+            with file.open("rb") as source, pyarrow.parquet.ParquetFile(source) as opened:
+                about = os.fstat(source.fileno())  # another file may come to have its name
+                which = (file, about.st_ino, about.st_size, about.st_mtime_ns)
                 first = 0
                 for group in range(opened.num_row_groups):
                     count = opened.metadata.row_group(group).num_rows
                     if at < first + count:
-                        batch = self._group(opened, file, group)
+                        batch = self._group(opened, which, group)
                         here = slice(at - first, min(at - first + most, count))
                         return _part(batch, here), first + here.stop
                     first += count
@@ -47,12 +50,12 @@ class Rows:
             raise InputError(f"{file} cannot be read as Parquet: {error}.", owner="keyed") from error
         return nothing(), at
 
-    def _group(self, opened: Any, file: Path, group: int) -> Batch:
-        if self._kept is None or self._kept[:2] != (file, group):
+    def _group(self, opened: Any, which: Any, group: int) -> Batch:
+        if self._kept is None or self._kept[:2] != (which, group):
             names = [name for name in _COLUMNS if name in opened.schema_arrow.names]
             if "key" not in names:
-                raise InputError(f"{file} has no column key.", owner="keyed")
-            self._kept = (file, group, self._events(opened.read_row_group(group, names)))
+                raise InputError(f"{which[0]} has no column key.", owner="keyed")
+            self._kept = (which, group, self._events(opened.read_row_group(group, names)))
         return self._kept[2]
 
     def _events(self, table: Any) -> Batch:
@@ -62,16 +65,25 @@ class Rows:
         wrong = {i: "the key must be a text." for i, key in enumerate(keys) if key is None}
         given = none[:] if "x" not in table.column_names else self._instances(table["x"])
         rounds, labels, times, ids = (columns.get(name, none) for name in ("round", "label", "time", "id"))
+        if any(isinstance(each, float) for each in rounds):  # as tables write them where some are missing
+            wrong |= {i: "the round must be a whole number." for i, each in enumerate(rounds) if _is_no_round(each)}
+            rounds = [None if each is None or each != each or _is_no_round(each) else int(each) for each in rounds]
         forgets = [bool(each) for each in columns.get("forget", none)]
         return checked(Batch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong)
 
     def _instances(self, column: Any) -> list[Any]:
         import pyarrow
 
-        if self._kind.sparse or not pyarrow.types.is_list(column.type):
+        types, kind = pyarrow.types, column.type
+        if self._kind.sparse:
+            if not (types.is_map(kind) and types.is_integer(kind.key_type) and _holds_numbers(kind.item_type)):
+                return _refused(column, "x must be a map from places to numbers here.")
             d = self._kind.features or 0
             return [None if x is None else sparse_row(dict(x), d) for x in column.to_pylist()]
-        lists = column.combine_chunks()
+        is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+        if not (is_list and _holds_numbers(kind.value_type)):
+            return _refused(column, "x must be a list of numbers here.")
+        lists = column.cast(pyarrow.list_(kind.value_type)).combine_chunks()
         there = np.flatnonzero(lists.is_valid().to_numpy(zero_copy_only=False))
         sizes = np.diff(lists.offsets.to_numpy())[there]
         values = lists.flatten()
@@ -90,6 +102,21 @@ class Rows:
                 np.array(x, float) if whole else None if x is None else Refusal("x must be a list of numbers.")
             )
         return found
+
+
+def _holds_numbers(kind: Any) -> bool:
+    import pyarrow
+
+    return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
+
+
+def _is_no_round(given: Any) -> bool:
+    return isinstance(given, float) and given == given and not given.is_integer()
+
+
+def _refused(column: Any, sentence: str) -> list[Any]:
+    """A refusal for every row that has something."""
+    return [Refusal(sentence) if there else None for there in column.is_valid().to_pylist()]
 
 
 def _part(batch: Batch, here: slice) -> Batch:
