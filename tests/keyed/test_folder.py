@@ -142,8 +142,8 @@ def test_a_parquet_file_that_grows_is_read_on(tmp_path):
     grow = lambda done, _: write(20) if done == 6 else None  # noqa: E731
     found = aw.keyed.run(tmp_path / "log", tmp_path / "store", make(7), out=tmp_path / "out", batch=6, watch=grow)
     assert found.counts.instances == 20
-    lines = [json.loads(line) for file in sorted((tmp_path / "out" / "p").iterdir()) for line in file.read_text().splitlines()]
-    assert [each["id"] for each in lines] == list(range(20))
+    text = "".join(file.read_text() for file in sorted((tmp_path / "out" / "p").iterdir()))
+    assert [json.loads(line)["id"] for line in text.splitlines()] == list(range(20))
 
 
 LISTS = [pa.list_(pa.float64()), pa.large_list(pa.float32()), pa.list_(pa.int64(), 2)]
@@ -170,6 +170,7 @@ def test_a_column_that_holds_no_instances_is_refused_row_by_row(tmp_path, x, spa
 
 def test_folders_are_apart(tmp_path):
     (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "p.ndjson").touch()
     for store, out in (("log", None), ("log/store", None), ("store", "log"), ("store", "store/out"), (".", None)):
         with pytest.raises(InputError, match="which is in"):
             aw.keyed.run("log", store, make(7), out=out)

@@ -116,12 +116,12 @@ def run(
         check_count("keyed", "workers", workers)
     kind = Kind.of(sampler, features, sparse)
     source, store, out = os.fspath(source), os.fspath(store), None if out is None else os.fspath(out)
-    _check_apart(source=source, store=store, out=out)
     job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow), questions, token)
     log = open_log(source)
     partitions = log.partitions()
     if out is not None:
         open_sink(out).close()  # what cannot be an output log is refused before anything is claimed
+    _check_apart(source=source, store=store, out=out)
     with _answers(job, kind, log):
         deaths = _place(job, partitions, int(workers), cluster, watch)
     return Played(total(job, partitions), partitions, deaths)
