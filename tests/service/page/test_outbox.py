@@ -308,3 +308,46 @@ def test_the_service_is_killed_and_started_while_answering(visit, without_tokens
 )
 def test_without_tokens_other_sites_are_refused_too(without_tokens, headers, status):
     assert httpx.get(f"{without_tokens.url}/v1/streams", headers=headers).status_code == status
+
+
+def test_an_answer_whose_reply_was_lost_is_taken_back_on_the_server(visit, made):
+    stream = made(["one", "two", "three"])
+    page = visit("ann", f"/label/{stream.name}", loud=True)
+    prefetched(page)
+
+    def lose(route):
+        route.fetch()
+        route.abort()
+
+    page.route("**/answer", lose)
+    assert press(page, "2") == 0
+    page.locator(".safety", has_text="1 answer not sent yet").wait_for()
+    page.keyboard.press("z")
+    page.get_by_text("Undo needs the server").first.wait_for()
+    page.unroute("**/answer")
+    page.keyboard.press("z")
+    page.wait_for_function("() => document.querySelector('.question').dataset.question === '0'")
+    assert answers(stream) == []
+    assert press(page, "1") == 0
+    all_safe(page)
+    assert answers(stream) == [(0, "ann", "ham")]
+
+
+def test_answers_that_wait_are_sent_after_signing_in_on_any_page(visit, made, client):
+    token = client.send("POST", "/v1/tokens", json={"name": "hal", "roles": ["annotator"]})
+    stream = made(["one", "two"])
+    page = visit(None, f"/label/{stream.name}", loud=True)
+    page.get_by_label("Token").fill(token["secret"])
+    page.keyboard.press("Enter")
+    prefetched(page)
+    page.route("**/answer", lambda route: route.abort())
+    press(page, "2")
+    page.locator(".safety", has_text="1 answer not sent yet").wait_for()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Token").wait_for()
+    page.unroute("**/answer")
+    with page.expect_response("**/answer"):
+        page.get_by_label("Token").fill(token["secret"])
+        page.keyboard.press("Enter")
+    assert answers(stream) == [(0, "hal", "spam")]

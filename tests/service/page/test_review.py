@@ -145,3 +145,25 @@ def test_a_reviewer_is_told_what_did_not_work_and_signs_in_again(visit, disputed
     decide(page, "2", 1)
     page.wait_for_selector(".question[data-question='3'] .instance")
     assert stream.facts()["disputed"] == 1
+
+
+def test_a_second_reviewer_is_told_that_the_first_has_decided(visit, disputed, client, server):
+    stream = disputed()
+    page = visit("rae", f"/review/{stream.name}", loud=True)
+    assert asked(page) == "1"
+    client.send("POST", f"/v1/streams/{stream.name}/questions/1/review", json={"label": "ham", "annotator": "root"})
+    read(page)
+    page.keyboard.press("3")
+    page.get_by_text("Another reviewer has decided this question meanwhile.").first.wait_for()
+    assert asked(page) == "3"
+    assert {row["label"] for row in stream.export() if row["question"] == 1} == {"ham"}
+
+
+def test_questions_to_review_appear_by_themselves(visit, made, server):
+    stream = made(["mail"], slots=2, grace=0.0)
+    page = visit("rae", f"/review/{stream.name}")
+    page.get_by_text("Nothing is left to review here.").first.wait_for()
+    for who, label in (("ann", "ham"), ("bob", "spam")):
+        with aw.Client(server.url, server.tokens[who]) as client:
+            client.stream(stream.name).tell(client.stream(stream.name).next()["question"], label)
+    assert asked(page) == "0"

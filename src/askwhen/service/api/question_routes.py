@@ -129,7 +129,7 @@ async def undone_last(request: Asked, name: str, data: Who | None = None) -> Und
 async def reviewed(request: Asked, name: str, question: Round, data: Verdict) -> None:
     """What a reviewer says is held to be the label, whatever the answers are."""
     door, stream, who = _enter(request, name, data.annotator, "reviewer")
-    await questions.review(door.desk, stream, question, who, data.label, data.key)
+    await questions.review(door.desk, stream, question, who, data.label, data.key, data.first)
 
 
 @post("/v1/streams/{name:str}/labels", status_code=200, summary="Give a label that nobody asked for")

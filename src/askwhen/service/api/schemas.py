@@ -79,11 +79,15 @@ class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Verdict(msgspec.Struct, forbid_unknown_fields=True):
-    """What a reviewer decides; without a label, that there is none. ``key`` makes a retry idempotent."""
+    """What a reviewer decides; without a label, that there is none. ``key`` makes a retry idempotent.
+
+    ``first`` says that it is refused where another reviewer has decided meanwhile.
+    """
 
     label: str | None = None
     annotator: str | None = None
     key: str | None = None
+    first: bool = False
 
 
 class Held(msgspec.Struct):

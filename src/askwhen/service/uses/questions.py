@@ -228,11 +228,24 @@ async def undo(desk: Desk, stream: Stream, round: int | None, annotator: str, ke
 
 
 async def review(
-    desk: Desk, stream: Stream, round: int, annotator: str, label: str | None, key: str | None = None
+    desk: Desk,
+    stream: Stream,
+    round: int,
+    annotator: str,
+    label: str | None,
+    key: str | None = None,
+    first: bool = False,
 ) -> None:
-    """Decide what the label of a question is, or that it has none."""
+    """Decide what the label of a question is, or that it has none; ``first`` where no other reviewer has."""
     stored = stored_key("v", key)
-    act = lambda: stream.review(round, annotator, label, desk.clock.now(), stored)  # noqa: E731
+
+    def act() -> Event:
+        if first:
+            verdicts = [fact for fact in map(facts_of, stream.history(round)) if isinstance(fact, Reviewed)]
+            if verdicts and verdicts[-1].annotator != annotator:
+                raise ConflictError("another reviewer has decided this question meanwhile.", owner="review")
+        return stream.review(round, annotator, label, desk.clock.now(), stored)
+
     event, _ = await _once(desk, stream, round, stored, act)
     _fact_of(event, Reviewed, annotator, round)
 

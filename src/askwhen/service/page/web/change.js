@@ -9,6 +9,10 @@ import { settled } from "./settings.js";
 const AFTER = "What was promised before holds: questions that are open keep how many people they need, leases their end, and answers the time "
   + "in which they can be undone. Questions older than the new time to forget are forgotten at once, unless somebody has them; what instances older than the new time to erase say is erased for good.";
 
+const FORGETS = "Open questions older than the new time are forgotten at once.";
+const ERASES = "What instances older than the new time say is erased for good, and cannot be had again.";
+const ENDS = { forget: `${FORGETS} Go on?`, erase: `${ERASES} Go on?`, "forget erase": `${FORGETS} ${ERASES} Go on?` };
+
 page(async (main) => {
   need("admin");
   let stream = await streamFacts();
@@ -33,6 +37,8 @@ page(async (main) => {
       say("Nothing is changed yet.");
       return;
     }
+    const ends = ["forget", "erase"].filter((each) => found[each] !== undefined && found[each] !== null);
+    if (ends.length && !confirm(ENDS[ends.join(" ")])) return;
     button.disabled = true;
     put(wrong);
     try {

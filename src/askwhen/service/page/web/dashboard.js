@@ -79,7 +79,9 @@ function update(parts, data) {
   parts.tiles.recent.set(percent(accuracy.recent.value), `${percent(accuracy.recent.low)} to ${percent(accuracy.recent.high)}, the last ${count(accuracy.recent.rounds)} instances`);
   parts.tiles.budget.set(count(data.today.asked), budgetNote(data));
   parts.tiles.waiting.set(count(data.waiting.count), data.waiting.count ? `the oldest for ${duration(data.waiting.oldest)}, half of them for over ${duration(data.waiting.middle)}` : "nobody waits for an answer");
-  put(parts.advice, accuracy.advice || (accuracy.answered ? "" : "No label is known yet, so nothing is known of the accuracy."));
+  const open = accuracy.unanswered;
+  put(parts.advice, accuracy.advice || (accuracy.answered ? "" : "No label is known yet, so nothing is known of the accuracy."),
+    accuracy.answered > 0 && open > accuracy.answered && ` ${count(open)} of ${plural(accuracy.questions, "question")} have no label: the estimate takes them for right, the interval for either.`);
   const switches = drift.switches ?? [];
   const line = over(data.history, switches);
   parts.by.accuracy.update(line, `${plural(accuracy.answered, "label")} of ${plural(accuracy.questions, "question")} known so far.${line.along === "told"

@@ -4,14 +4,14 @@ import { count, el, plural, put, say } from "./dom.js";
 import { Refused, call, isPassing, linked, may, need, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { Labels, look } from "./labels.js";
-import { FORMATS, detect, formatOf, instanceOf, records } from "./readers.js";
+import { FORMATS, columnsOf, detect, formatOf, instanceOf, records, rowKey } from "./readers.js";
 
 const BATCH = 200;
 const SMALL_BATCH = 50; // with labels, so that the model learns on the way
 const AT_ONCE = 8;
 const MOST_TRIES = 8;
 const name = streamHere();
-let facts, places, stopped;
+let facts, places, stopped, before;
 
 page(async (main) => {
   need("producer");
@@ -39,7 +39,7 @@ page(async (main) => {
     el("div", { class: "field" }, el("label", { for: "file" }, "File"), places.file),
     el("div", { class: "field" }, el("label", { for: "format" }, "Format"), places.format),
     el("p", { class: "read" }, expected(facts.settings.features)),
-    el("p", { class: "read" }, "A column id, or the place in the file, is the id of each instance: sending the same file again changes nothing, so that a broken import can simply be started again."),
+    el("p", { class: "read" }, "A column id is the id of each instance, or else what is in its row: sending the same file again changes nothing, so that a broken import can simply be started again. Where the file has a column id, labels answer only what this import has asked."),
     places.labels.element,
     el("div", { class: "row" }, places.go, places.stop), places.progress, places.said, places.wrong);
   form.addEventListener("submit", async (event) => {
@@ -87,11 +87,20 @@ async function send(file, format) {
   places.stop.hidden = false;
   let read = 0;
   try {
+    before = (await call("GET", streamPath(name))).rounds;
+    const columns = await columnsOf(file, format, name, facts.settings.features, labels.column.value);
     let batch = [];
     for await (const [record, number, label] of records(file, format, name, (size) => { read = size; })) {
       if (stopped) break;
-      const instance = instanceOf(record, facts.settings.features, `${file.name}:${file.size}:${number}`, format, labels.column.value);
-      batch.push({ number, instance, label: labels.meaning(record, label) });
+      const key = rowKey(file, number, record);
+      let instance;
+      try {
+        instance = instanceOf(record, { ...facts.settings.features, names: columns }, key, format, labels.column.value);
+      } catch (error) {
+        refuse(sum, number, error.message);
+        continue;
+      }
+      batch.push({ number, instance, label: labels.meaning(record, label), isOurs: instance.id === key });
       if (batch.length === most) {
         await deliver(batch, sum);
         batch = [];
@@ -113,31 +122,36 @@ async function send(file, format) {
 
 function show(sum, share) {
   places.progress.value = Math.min(share, 1);
-  put(places.said, `${plural(sum.sent, "instance")} sent, ${plural(sum.asked, "question")} opened`
+  put(places.said, `${plural(sum.sent - sum.again, "instance")} sent, ${plural(sum.asked, "question")} opened`
     + `${sum.answered ? `, ${count(sum.answered)} answered from the file` : ""}`
     + `${sum.again ? `, ${plural(sum.again, "id was", "ids were")} there before and left alone` : ""}${sum.refused ? `, ${count(sum.refused)} refused` : ""}.`);
 }
 
-// One batch, again where that may help: ids make it count once.
+function refuse(sum, number, why) {
+  sum.refused += 1;
+  if (sum.refused <= 5) places.wrong.append(problem(`Row ${number}: ${why}`));
+}
+
+// One batch, again where that may help: ids make it count once. What came with the first try of this import is new, too.
 async function deliver(batch, sum) {
   const body = batch.map(({ instance }) => `${JSON.stringify(instance)}\n`).join("");
   const said = await surely(() => call("POST", streamPath(name, "/instances"), body, { type: "application/x-ndjson", timeout: 120000 }));
   const lines = typeof said === "string" ? said.trim().split("\n").map((line) => JSON.parse(line)) : [said];
   lines.forEach((line, i) => {
     if (line.end) throw new Error(line.error.detail);
-    if (line.error) {
-      sum.refused += 1;
-      if (sum.refused <= 5) places.wrong.append(problem(`Row ${batch[i]?.number}: ${line.error.detail}`));
-    } else {
+    if (line.error) refuse(sum, batch[i]?.number, line.error.detail);
+    else {
       sum.sent += 1;
-      sum.asked += line.asked && !line.again;
-      sum.again += line.again === true;
+      sum.asked += line.asked && isNew(line);
+      sum.again += !isNew(line);
     }
   });
-  // What was there before may be another instance of the same id: its question is not answered from this file.
-  const asked = lines.flatMap((line, i) => (line.asked && !line.again && batch[i]?.label ? [[line.question, batch[i]]] : []));
+  // What was there before may be another instance of the same id, unless the id says what is in the row.
+  const asked = lines.flatMap((line, i) => (line.asked && batch[i]?.label && (isNew(line) || batch[i].isOurs) ? [[line.question, batch[i]]] : []));
   while (asked.length) await Promise.all(asked.splice(0, AT_ONCE).map(([question, row]) => answer(question, row, sum)));
 }
+
+const isNew = (line) => !line.again || line.round >= before;
 
 // A question answered with the label of the file, once; where nobody is asked any more, it is not needed.
 async function answer(question, { label, instance }, sum) {

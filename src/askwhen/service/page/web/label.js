@@ -58,6 +58,7 @@ function frame() {
     safety: el("p", { class: "safety", id: "safety" }),
     refusals: el("div", {}),
     trouble: el("div", {}),
+    notice: el("div", {}),
     question: el("section", { class: "question", "aria-label": "Question", tabindex: -1 }),
     labels: el("div", { class: "labels", role: "group", "aria-label": "Labels" }),
     more: el("p", { class: "more read" }),
@@ -72,7 +73,7 @@ function frame() {
     act("Search", "/", openSearch), act("Keys", "?", openHelp));
   parts.all = [
     el("div", { class: "head" }, el("h1", {}, name), parts.tally),
-    parts.safety, el("div", {}, parts.refusals, parts.trouble), parts.question,
+    parts.safety, el("div", {}, parts.refusals, parts.notice, parts.trouble), parts.question,
     el("div", { class: "panel" }, parts.guess, parts.labels, parts.more, parts.acts, parts.last),
   ];
   parts.wait = (text) => {
@@ -219,9 +220,13 @@ async function undoLast() {
     return;
   }
   try {
-    await outbox.sending;
+    await outbox.flush(); // what may have come to the server is sent again, and taken back there
     if (last && (await outbox.recall(last.entry))) {
       bringBack(last, "Taken back before it was sent.");
+      return;
+    }
+    if (last && outbox.has(last.entry)) {
+      tell(outbox.state.reachable ? "The answer is on its way: undo it in a moment." : "Undo needs the server, which cannot be reached now.");
       return;
     }
     const path = last ? `/questions/${last.question.question}/undo` : "/questions/undo";
@@ -282,7 +287,7 @@ async function renewed() {
   if (!found) return;
   if (found.settings.lease !== facts.settings.lease) desk.keep(found.settings.lease);
   if (found.settings.view.media.join() !== facts.settings.view.media.join()) {
-    put(places.trouble, el("p", { class: "problem" }, "Images and sounds may come from other places by now: ",
+    put(places.notice, el("p", { class: "problem" }, "Images and sounds may come from other places by now: ",
       el("button", { type: "button", class: "quiet", onclick: () => location.reload() }, "Load the page again")));
   }
   facts = found;
@@ -297,7 +302,7 @@ function lost(question, why) {
 }
 
 function failed(error) {
-  if (error.status === 401) askAgain(start);
+  if (error.status === 401) askAgain(start, outbox.state.waiting ? `${plural(outbox.state.waiting, "answer")} not sent yet: kept in this browser, and sent when you sign in again.` : "");
   else if (error.status === 422) isStillHere().then((yes) => (yes ? sayFailed(error) : location.reload()), () => sayFailed(error));
   else sayFailed(error);
 }

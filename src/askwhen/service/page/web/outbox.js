@@ -84,7 +84,7 @@ export class Outbox {
 
   // Keep an answer; done when it is on the disk, or known to be nowhere but in memory.
   async add(given) {
-    const entry = { ...given, who: session.name, at: Date.now(), order: order++, refused: "" };
+    const entry = { ...given, who: session.name, at: Date.now(), order: order++, tried: false, refused: "" };
     this.entries.push(entry);
     this.onTheWay.set(entry.key, entry);
     this.fresh.add(entry.key);
@@ -112,10 +112,21 @@ export class Outbox {
     this.say();
   }
 
-  // Take back what was not sent yet; whether that was in time. No other page may be sending it meanwhile.
+  has(entry) {
+    return this.entries.some((each) => each.key === entry.key);
+  }
+
+  // Take back what was never sent; whether that was in time. A reply may have been lost: what was tried once may be there.
+  // No other page may be sending it meanwhile.
   async recall(entry) {
-    if (this.inFlight || !this.entries.some((each) => each.key === entry.key)) return false;
-    const take = (lock) => lock && this.drop(entry.key).then(() => true);
+    if (this.inFlight || !this.has(entry)) return false;
+    const take = async (lock) => {
+      if (!lock) return false;
+      await this.look();
+      if (this.entries.find((each) => each.key === entry.key)?.tried !== false) return false;
+      await this.drop(entry.key);
+      return true;
+    };
     return (await (navigator.locks ? navigator.locks.request(ours("askwhen outbox"), { ifAvailable: true }, take) : take(true))) ?? false;
   }
 
@@ -181,6 +192,10 @@ export class Outbox {
 
   // What to do about an answer that was not taken; whether to go on with the next one.
   async failed(entry, error) {
+    if (!entry.tried && navigator.onLine) { // without a network nothing can have come anywhere
+      entry.tried = true;
+      await transact("readwrite", (store) => store.put(entry)).catch(() => null);
+    }
     if (isPassing(error)) {
       this.state.reachable = false;
       this.pause = Math.min(Math.max(2 * this.pause, FIRST_PAUSE), LONGEST_PAUSE);

@@ -5,6 +5,7 @@ import { linked } from "./api.js";
 export const FORMATS = [["csv", "CSV"], ["ndjson", "NDJSON"], ["parquet", "Parquet"], ["label-studio", "Label Studio JSON"], ["prodigy", "Prodigy JSONL"]];
 const LOOKED_AT = 1 << 16; // bytes at the beginning of a file that say what it is
 const PIECE = 1 << 13;
+const LOOKED_INTO = 200; // records at the beginning that say which columns hold numbers
 
 export function formatOf(name) {
   const end = name.toLowerCase().split(".").at(-1);
@@ -193,22 +194,50 @@ const isReady = (record, format) => "x" in record && (format === "ndjson" || (fo
 
 const OF_PRODIGY = ["meta", "answer", "spans", "tokens", "accept", "options", "label", "config"]; // and all with an underscore in front
 
+// The id of a row that has none of its own: where it is, and what is in it.
+export function rowKey(file, number, record) {
+  let [a, b] = [0x811c9dc5, 0x01000193];
+  for (const sign of JSON.stringify(record)) {
+    a = Math.imul(a ^ sign.codePointAt(0), 0x01000193);
+    b = Math.imul(b ^ a ^ sign.codePointAt(0), 0x85ebca6b);
+  }
+  return `${file.name.slice(-100)}:${number}:${(a >>> 0).toString(16)}${(b >>> 0).toString(16)}`;
+}
+
+// The columns of numbers of a stream that has no names for them: those that hold nothing else at the beginning of the file.
+export async function columnsOf(file, format, stream, { kind, names }, column) {
+  if (kind !== "numbers" || names) return names;
+  const found = new Map();
+  let seen = 0;
+  for await (const [record] of records(file, format, stream)) {
+    if (record === null || typeof record !== "object" || Array.isArray(record)) return names;
+    for (const [name, value] of Object.entries(record)) {
+      if (name === "id" || name === column) continue;
+      const before = found.get(name); // undefined, or whether all of it so far are numbers, null where nothing was there
+      found.set(name, (value ?? "") === "" ? before ?? null : before !== false && isNumber(value));
+    }
+    if ((seen += 1) === LOOKED_INTO) break;
+  }
+  const order = [...found].filter(([, yes]) => yes).map(([name]) => name);
+  return order.length ? order : names;
+}
+
 // A record as the stream's features say, without the column of its label.
 export function instanceOf(given, features, key, format, column = "") {
   const record = column && typeof given === "object" && given !== null && !Array.isArray(given) ? { ...given } : given;
   if (column) delete record[column];
   if (typeof record === "string") return { x: record, id: key };
   if (Array.isArray(record)) return { x: record, id: key };
-  if (record === null || typeof record !== "object") throw new Error("A record must be an object, a text or an array.");
-  const id = String(record.id ?? (format === "prodigy" ? record._task_hash : null) ?? key);
+  if (record === null || typeof record !== "object") throw new Error("a record must be an object, a text or an array.");
+  const id = String([record.id, format === "prodigy" ? record._task_hash : null].find((each) => (each ?? "") !== "") ?? key);
   if (isReady(record, format)) return { ...record, id };
   const { id: _, ...rest } = record;
   if (format === "prodigy") Object.keys(rest).filter((each) => each.startsWith("_") || OF_PRODIGY.includes(each)).forEach((each) => delete rest[each]);
   const fields = Object.entries(rest);
   const made = { id };
   if (features.kind === "text") {
-    const found = typeof rest.text === "string" ? rest.text : fields.find(([, value]) => typeof value === "string")?.[1];
-    if (found === undefined) throw new Error("There is no text in it.");
+    const found = "text" in rest ? rest.text : fields.find(([, value]) => typeof value === "string")?.[1];
+    if (typeof found !== "string") throw new Error("there is no text in it.");
     made.x = found;
   } else if (features.kind === "numbers") {
     const names = features.names ?? fields.filter(([, value]) => isNumber(value)).map(([name]) => name);

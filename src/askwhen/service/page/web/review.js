@@ -81,6 +81,15 @@ async function more() {
   }
 }
 
+let waiting = null; // for questions that come later
+
+async function lookAgain() {
+  if (list.length || busy || !places.question.isConnected) return;
+  next = -1;
+  await more().catch(() => null);
+  show();
+}
+
 function idle(yes) {
   places.panel.classList.toggle("idle", yes);
   for (const each of places.labels.children) each.setAttribute("aria-disabled", String(yes));
@@ -96,8 +105,10 @@ function show() {
   const found = list[0];
   nowShown();
   if (!found) {
-    empty(el("p", { class: "lead wait" }, "Nothing is left to review here."));
-    say("Nothing is left to review here.");
+    empty(el("p", { class: "lead wait" }, "Nothing is left to review here. New questions appear by themselves."));
+    if (!waiting) say("Nothing is left to review here.");
+    clearTimeout(waiting);
+    waiting = setTimeout(lookAgain, LOOK_AGAIN);
     return;
   }
   learn(found.shown.labels);
@@ -123,6 +134,7 @@ function learn(found, again = false) {
 }
 
 let busy = false;
+const LOOK_AGAIN = 5000;
 
 const isReady = () => list.length > 0 && !busy && places.question.isConnected && !isTooSoon();
 
@@ -132,7 +144,7 @@ async function decide(label) {
   const found = list[0];
   busy = true;
   try {
-    await call("POST", streamPath(name, `/questions/${found.shown.question}/review`), who({ label }));
+    await call("POST", streamPath(name, `/questions/${found.shown.question}/review`), who({ label, first: true }));
     list.shift();
     decided += 1;
     put(places.tally, `${plural(decided, "decision")} in this sitting`);
@@ -140,10 +152,19 @@ async function decide(label) {
     await more();
     show();
   } catch (error) {
-    failed(error);
+    if (error.status === 409) await passed(error).catch(failed);
+    else failed(error);
   } finally {
     busy = false;
   }
+}
+
+// Somebody else was faster, or nobody can decide it any more: on to the next, and say so.
+async function passed(error) {
+  list.shift();
+  await more();
+  show();
+  put(places.last, problem(words(error)));
 }
 
 async function later() {

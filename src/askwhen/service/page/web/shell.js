@@ -50,7 +50,7 @@ async function leave() {
   location.assign(session.proxied ? session.leave : linked("/"));
 }
 
-function gate(start) {
+function gate(start, note = "") {
   const asksName = session.open;
   if (session.refused) {
     put(main, el("div", { class: "card gate" }, el("h1", {}, "Not here"), problem(`${session.refused[0].toUpperCase()}${session.refused.slice(1)}`)));
@@ -66,6 +66,7 @@ function gate(start) {
     el("h1", {}, asksName ? "Who are you?" : "Sign in"),
     el("label", { for: "token" }, asksName ? "Your name" : "Token"),
     field,
+    note && el("p", { class: "lead" }, note),
     el("p", { id: "token-help", class: "read" }, asksName
       ? "This service asks for no tokens. Your answers are kept under the name that you give."
       : "Whoever runs the service made one for you; it begins with aw_. It is kept where scripts cannot read it."),
@@ -92,6 +93,7 @@ function gate(start) {
 
 async function begin(start) {
   bar();
+  if (document.documentElement.dataset.view !== "label") sendWhatWaits();
   try {
     await start(main);
   } catch (error) {
@@ -120,18 +122,19 @@ export async function page(start) {
   if (comeAgain()) return;
   if (!session.name) gate(start);
   else await begin(start);
-  if (document.documentElement.dataset.view !== "label") sendWhatWaits();
 }
 
 // Answers that another page could not send any more.
+let outbox = null;
 async function sendWhatWaits() {
   const { Outbox } = await import("./outbox.js");
-  new Outbox();
+  if (outbox) outbox.flush();
+  else outbox = new Outbox();
 }
 
 // The token is not valid any more, or tokens are asked for by now.
-export async function askAgain(start) {
+export async function askAgain(start, note) {
   await enter(true).catch(() => null);
   session.name = null;
-  gate(start);
+  gate(start, note);
 }
