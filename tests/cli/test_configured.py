@@ -163,3 +163,13 @@ def test_what_serving_would_refuse_is_said_where_it_is_shown(run, file):
     assert "Serving with these options is refused: 0.0.0.0 can be reached from elsewhere" in done.stderr
     assert "refused" not in run("--show-config", "--json", "--host", "0.0.0.0", "--behind-proxy").stderr
     assert "is refused: " in run("--show-config", "--json", "--config", file('trust = ["nowhere"]')).stderr
+    assert "is refused: root-path must be" in run("--show-config", "--json", "--root-path", "askwhen").stderr
+
+
+def test_a_limit_that_is_no_number_is_refused(run, file):
+    for refused in (
+        run("--show-config", "--requests", "nan"),
+        run("--show-config", "--config", file("requests = nan")),
+    ):
+        assert refused.exit_code == 2
+        assert "nan is no number" in refused.output

@@ -237,6 +237,7 @@ def test_a_receiver_that_is_gone_is_left_alone_until_told_otherwise(address, rec
             time.now += 90_000.0
             await send(courier)
             assert len(receiver.got) == 1
+            assert hook.dropped == 2
         receiver.then = 200
         async with served(address, time) as (desk, courier):
             assert desk.hooks.all[hook.hook].stopped

@@ -32,6 +32,8 @@ class Configured(click.Option):
         """The value, or a refusal that names the file or the variable."""
         try:
             found = super().type_cast_value(ctx, value)
+            if found != found:
+                raise click.BadParameter("nan is no number.", ctx, self)
         except click.BadParameter as error:
             where = source_of(ctx, self.option)
             if where == "command line":

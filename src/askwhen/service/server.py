@@ -20,6 +20,7 @@ import uvicorn
 from ..errors import InputError
 from .api.app import create_app
 from .api.options import Options
+from .api.rooted import checked_root
 from .desk import Desk
 from .json_log import log_to_stderr
 from .proxies import proxy_of
@@ -105,6 +106,7 @@ def check(serving: Serving) -> None:
             owner="serve",
         )
     networks_of(serving.options.webhook_networks)
+    checked_root(serving.options.root, set())
     if not serving.db:
         raise InputError("db must not be empty.", owner="serve", parameter="db")
     if serving.certificate is not None:

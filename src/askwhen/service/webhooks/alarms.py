@@ -34,6 +34,7 @@ class Alarms:
                 hook
                 for hook in self._desk.hooks.all.values()
                 if hook.accuracy is not None
+                and not hook.stopped
                 and hook.wants(stream.number, BELOW)
                 and self._looked.get((hook.hook, stream.number)) != place
             ]

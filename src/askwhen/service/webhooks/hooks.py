@@ -44,7 +44,7 @@ class Hook(msgspec.Struct):
 
     def wants(self, stream: int, kind: str) -> bool:
         """Whether it is to be told of such a thing."""
-        return not self.stopped and kind in self.kinds and (self.streams is None or stream in self.streams)
+        return kind in self.kinds and (self.streams is None or stream in self.streams)
 
 
 class Hooks:
@@ -83,7 +83,7 @@ class Hooks:
     def _told(self, kind: str, event: Event, data: dict[str, Any]) -> Iterator[Message]:
         for hook in self.all.values():
             if hook.wants(event.stream, kind):
-                if self.waiting[hook.hook] >= MOST_WAITING:
+                if hook.stopped or self.waiting[hook.hook] >= MOST_WAITING:
                     hook.dropped += 1
                 else:
                     yield message(hook.hook, kind, event.stream, event.seq, event.time, data)
