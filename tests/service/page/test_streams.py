@@ -325,7 +325,8 @@ def test_another_file_of_the_same_name_and_size_is_another_one(visit, made):
     page = visit("root", f"/import/{stream.name}")
     for i, text in enumerate((b"alpha", b"omega"), 1):
         put_file(page, "f.csv", b"text\n" + text + b"\n")
-        page.get_by_role("button", name="Send").click()
+        with page.expect_response("**/instances"):
+            page.get_by_role("button", name="Send").click()
         page.locator("main p", has_text="Done. 1 instance sent").wait_for()
         assert stream.facts()["rounds"] == i
 

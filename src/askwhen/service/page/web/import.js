@@ -83,6 +83,7 @@ async function send(file, format) {
   const { labels } = places;
   const most = labels.use.checked ? SMALL_BATCH : BATCH;
   put(places.wrong);
+  put(places.said); // what was done with the file before
   places.go.disabled = true;
   places.stop.hidden = false;
   let read = 0;
