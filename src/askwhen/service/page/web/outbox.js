@@ -72,9 +72,7 @@ export class Outbox {
     this.flush();
   }
 
-  // Whoever must sign in again still has what they gave before.
   mine(entry) {
-    this.whose = session.name ?? this.whose;
     return session.open || entry.who === this.whose;
   }
 
@@ -131,6 +129,7 @@ export class Outbox {
   }
 
   async look() {
+    this.whose = session.name ?? this.whose; // whoever must sign in again still has what they gave before
     const found = (await stored()).filter((entry) => this.mine(entry) && !this.onTheWay.has(entry.key));
     this.entries = [...found, ...this.onTheWay.values()];
     this.say();
