@@ -437,3 +437,84 @@ def test_a_refused_first_instance_does_not_take_what_was_learnt():
     with pytest.raises(aw.InputError, match="finite"):
         sampler.ask([np.nan, 1.0])
     np.testing.assert_array_equal(sampler.margins(np.eye(2)), before)
+
+
+@pytest.mark.parametrize("seeds", [(1, 2), (7, 7), (None, None)])
+@pytest.mark.parametrize("classes", [None, ["a", "b", "c"], "open"])
+def test_an_answer_to_another_samplers_question_is_refused(seeds, classes, tmp_path):
+    one, other = (aw.Sampler(seed=seed, classes=classes) for seed in seeds)
+    label = 1 if classes is None else "a"
+    ask = one.ask([1.0, 2.0])
+    other.ask([3.0, 4.0])
+    assert ask.query
+    for refused in (other.tell, lambda ask, _: other.forget(ask)):
+        with pytest.raises(aw.QuestionError, match="was asked by another sampler; answer it there"):
+            refused(ask, label)
+    assert len(other.pending) == 1
+    one.save(tmp_path / "m.askwhen")
+    for same in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), aw.Sampler.load(tmp_path / "m.askwhen"), one):
+        same.tell(ask, label)  # a copy has the same questions
+        assert same.pending == []
+    other.save(tmp_path / "other.askwhen")
+    if seeds == (1, 2):
+        with pytest.raises(aw.QuestionError, match="another sampler"):
+            aw.Sampler.load(tmp_path / "other.askwhen").tell(ask, label)
+
+
+def test_pairs_and_labels_of_others_are_refused():
+    X = np.ones((1, 2))
+    pairs = [aw.evaluate.SideBySide(aw.Sampler(seed=1), aw.Sampler(seed=2), seed=3) for _ in range(2)]
+    asks = [pair.ask(X[0]) for pair in pairs]
+    with pytest.raises(aw.QuestionError, match="another sampler"):
+        pairs[1].tell(asks[0], 1)
+    several = [aw.MultiLabel(["a", "b"], question="each", seed=1) for _ in range(2)]
+    asked = [each.ask(X[0]) for each in several]
+    with pytest.raises(aw.QuestionError, match="another sampler"):
+        several[1].tell(asked[0], ["a"])
+    assert all(len(task.pending) == 1 for task in several[1].tasks.values())  # none of them has learnt
+
+
+def test_nothing_is_predicted_before_anything_was_learnt():
+    X = np.array([[1.0, 2.0], [-1.0, 0.5]])
+    for made in (aw.Sampler(seed=1), aw.Sampler(seed=1, classes=["a", "b", "c"]), aw.Sampler(seed=1, classes="open")):
+        for played in (False, True):
+            if played:
+                made.forget(made.ask(X[0]))
+            with pytest.raises(aw.InputError, match="^predict: nothing was learnt yet; give it a label first"):
+                made.predict(X)
+        label = (made.classes or ["a"])[0]
+        made.learn(X[0], label)
+        assert made.predict(X).tolist() == [label, label] or len(made.classes) > 1
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always())
+    sampler.tell(sampler.ask(X[0]), -1)  # a right prediction moves nothing, and is learnt all the same
+    assert sampler.predict(X[:1]).tolist() == [-1]
+    with pytest.raises(aw.InputError, match="nothing was learnt yet"):
+        aw.Sampler(regression=True).predict(X)
+    with pytest.raises(aw.InputError, match="nothing was learnt yet"):
+        aw.MultiLabel(["a", "b"]).predict(X)
+
+
+def test_what_predict_refuses_it_refuses_in_its_own_name():
+    sampler = aw.Sampler(seed=1)
+    sampler.learn([[0.0, 1.0], [1.0, 0.0]], [-1, 1])
+    for call, name in (
+        (sampler.predict, "predict"),
+        (sampler.probabilities, "probabilities"),
+        (sampler.margins, "margins"),
+    ):
+        with pytest.raises(aw.InputError, match=f"^{name}: "):
+            call(np.ones((2, 3)))
+        with pytest.raises(aw.InputError, match=f"^{name}: "):
+            call(np.array([[np.nan, 1.0]]))
+
+
+@pytest.mark.parametrize("table", ["pandas", "polars", "pyarrow"])
+def test_labels_in_a_table_of_one_column_are_one_task(table):
+    library = pytest.importorskip(table)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    made = library.table({"y": y}) if table == "pyarrow" else library.DataFrame({"y": y})
+    assert aw.Sampler(seed=1).run(X, made).mistakes == aw.Sampler(seed=1).run(X, y).mistakes
+    sampler = aw.Sampler(seed=1)
+    sampler.learn(X, made)
+    assert sampler.volunteered == 60

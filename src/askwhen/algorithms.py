@@ -85,6 +85,7 @@ class Algorithm:
         *,
         share: float | None = None,
         most: int | None = None,
+        length: int | None = None,
         prepare: Prepare | None = None,
         kernel: Any = None,
         seed: int | None = None,
@@ -93,7 +94,8 @@ class Algorithm:
         """A sampler, of two labels or of ``classes``. Letters that are missing have their usual values.
 
         With a share of labels in place of its scale, an algorithm asks by a ``BudgetRule`` of that rate, or by its own
-        rule where that has a rate. Whatever asks by a budget never asks for more than ``most`` labels.
+        rule where that has a rate. Whatever asks by a budget never asks for more than ``most`` labels, and for no more
+        than its rate of ``length`` rounds where that is given.
         """
         given = dict(letters or {})
         for letter in given:
@@ -113,8 +115,8 @@ class Algorithm:
             learner, rule, drift = (*self.parts(**given), None)[:3]
             if share is not None and self.scale != "rate":
                 rule = BudgetRule(share, by="uncertainty" if learner.regression else "margin")
-            if most is not None and isinstance(rule, BudgetRule):
-                rule = dataclasses.replace(rule, most=most)
+            if isinstance(rule, BudgetRule) and rule.rate is not None:
+                rule = dataclasses.replace(rule, most=most, length=length)
             if kernel is not None:
                 learner = dataclasses.replace(learner, kernel=kernel)
             if classes is not None and isinstance(learner, Mixture) and not learner.regression:

@@ -13,7 +13,7 @@ from .contracts.learner import Learner
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
 from .engine.classes import LabelSets
-from .engine.door import check_classes, check_label_set, check_label_sets
+from .engine.door import check_classes, check_label_set, check_label_sets, open_question
 from .engine.engine import Engine, Waiting
 from .engine.label_tally import LabelTally
 from .engine.parts import check_parts
@@ -180,6 +180,9 @@ class MultiLabel:
             return
         if not isinstance(ask, Mapping):
             raise InputError("ask must be what ask returned, a question for each label.", owner="tell")
+        for label, each in ask.items():  # all or none of the tasks take their answers
+            if each.query:
+                open_question("tell", self.tasks[label].engine.pending, each)
         for label, each in ask.items():
             if each.query:
                 self.tasks[label].tell(each, 1 if told >> self._places[label] & 1 else -1)
@@ -251,6 +254,9 @@ class MultiLabel:
         X : array, CSR or table
             Instances, a row each.
         """
+        tasks = [self._sampler] if self._question == ONE else list(self.tasks.values())
+        if not all(task.engine.has_learnt for task in tasks):
+            raise InputError("nothing was learnt yet; give it labels first, by tell or run.", owner="predict")
         return self.margins(X) > 0.0
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:

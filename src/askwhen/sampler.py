@@ -32,6 +32,7 @@ from .engine.door import (
     given_rows,
     moment,
     moments,
+    one_column,
     open_question,
 )
 from .engine.each_class import EachState
@@ -476,7 +477,7 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("learn")
-            rows, y = given_rows("learn", x, y, engine.form)
+            rows, y = given_rows("learn", x, one_column(y), engine.form)
             names = check_names("learn", x, engine.names)
             labels, new = self._labels("learn", y, shape_of(rows)[0])
             before = engine.checkpoint()
@@ -502,8 +503,8 @@ class Sampler:
             The instances, one in each row. The column names of a table (pandas, polars, Arrow) are remembered, and a
             later table with others, or in another order, is refused; arrays have no names and are always taken.
         y : array
-            Their labels: -1 and +1, or finite numbers for a regressor. A matrix of them is handed to ``run_tasks``,
-            whose list of traces comes back; where that is what you have, write ``run_tasks``.
+            Their labels: -1 and +1, or finite numbers for a regressor; a table of one column is taken too. A matrix is
+            handed to ``run_tasks``, whose list of traces comes back; where that is what you have, write ``run_tasks``.
         times : array, optional
             When each instance came, numbers or datetime64, never going back; needed for a budget per period of time.
         margins : bool, default True
@@ -535,7 +536,7 @@ class Sampler:
     def _run(
         self, X: Any, y: Any, times: Any, margins: bool, trace: bool, volunteered: Any, coins: np.ndarray | None
     ) -> Trace:
-        engine = self._engine
+        engine, y = self._engine, one_column(y)
         with self._lock:
             if self._tasks or dimensions_of("run", y) == 2:
                 if volunteered is not None:
@@ -650,21 +651,31 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
-            rows = check_instances("margins", X, self._engine.form)
-            check_names("margins", X, self._engine.names)
-            return self._engine.margins(rows)
+            return self._margins("margins", X)
+
+    def _margins(self, owner: str, X: Any) -> np.ndarray:
+        rows = check_instances(owner, X, self._engine.form)
+        check_names(owner, X, self._engine.names)
+        return self._engine.margins(rows, owner)
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round.
+
+        Before the first label was learnt there is nothing to predict from, and the call is refused.
 
         Parameters
         ----------
         X : array, CSR or table
             Instances, a row each.
         """
-        if self._engine.classes == []:
-            raise InputError("no label was told yet, so that there is no class to predict.", owner="predict")
-        p = self.margins(X)
+        with self._lock:
+            if self._tasks:
+                raise self._has_tasks("predict")
+            if not self._engine.has_learnt:
+                raise InputError(
+                    "nothing was learnt yet; give it a label first, by tell, learn or run.", owner="predict"
+                )
+            p = self._margins("predict", X)
         if self._engine.classes is not None:
             return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
@@ -682,7 +693,11 @@ class Sampler:
         """
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
-        engine, p = self._engine, self.margins(X)
+        engine = self._engine
+        with self._lock:
+            if self._tasks:
+                raise self._has_tasks("probabilities")
+            p = self._margins("probabilities", X)
         return engine.probabilities(p) if engine.classes is None else engine.shares(p)
 
     def class_tally(self) -> ClassTally | LabelTally | None:

@@ -132,6 +132,8 @@ def test_why_a_round_asked_is_explained():
     found = facts("explain", "t.parquet", "--round", number)
     said = askwhen("explain", "t.parquet", "--round", number).stdout
     assert found["why"].split(".")[0] in " ".join(said.split())
+    asked = "asked" if found["queried"] else "did not ask"
+    assert said.splitlines()[0] == f"Why round {number} {asked} for its label:"
     assert "t.parquet holds rounds 0 to 2999, not 3000." in refused("explain", "t.parquet", "--round", "3000")
     assert "there is no file nothing.csv." in refused("explain", "nothing.csv", "--round", "0")
     assert "Missing option '--round'" in refused("explain", "t.parquet", code=2)

@@ -1,6 +1,7 @@
 """``askwhen run`` on real files and pipes: the same numbers as the library, and none of them lost."""
 
 import gzip
+import json
 import pathlib
 import re
 import shlex
@@ -11,6 +12,7 @@ import time
 import click
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.cli.commands.run import going_on, run
@@ -70,10 +72,19 @@ def test_a_person_reads_the_same_as_a_program():
     assert lines[0] == found["summary"]
     assert lines[-2:] == ["", found["advice"]]
     assert found["advice"].startswith("To know this within")
-    shown = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in lines[2:-2] if not line.startswith(" "))
-    assert shown["accuracy"] == f"{100 * found['accuracy']:.1f} %, {found['mistakes']:,} mistakes"
+    table, counts = lines[2 : lines.index("", 2)], lines[lines.index("", 2) + 1 : -2]
+    shown = dict(re.split(r"\s{2,}", line, maxsplit=1) for line in table if not line.startswith(" "))
+    of_file = ", all labels of the file counted"
+    assert shown["accuracy"] == f"{100 * found['accuracy']:.1f} %, {found['mistakes']:,} mistakes{of_file}"
     assert shown["labels asked"] == f"{found['questions']:,} ({100 * found['label_share']:.1f} %)"
-    assert shown["by asked labels alone"] == f"{100 * found['estimate']['value']:.1f} %"
+    assert shown["from asked labels"].startswith(f"{100 * found['estimate']['value']:.1f} %, ")
+    assert "independent" not in done.stdout  # the bound for independent instances is in the report
+    assert shown["precision of +1"] == f"{found['precision']:.3f}"
+    assert shown["recall of +1"] == f"{found['recall']:.3f}"
+    assert counts[0].split("  ") == ["label", "predicted -1", "predicted +1"]
+    assert [[int(n.replace(",", "")) for n in line.split()[1:]] for line in counts[1:]] == found["confusion"]
+    (_, fp), (fn, tp) = found["confusion"]
+    assert (fp + fn, tp / (tp + fp), tp / (tp + fn)) == (found["mistakes"], found["precision"], found["recall"])
     assert "\x1b" not in done.stdout + done.stderr
 
 
@@ -110,7 +121,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been():
     code, out, err = interrupted(process, lines[:1234])
     assert code == 1
     assert "Interrupted after round 1,234. To go on, with the remaining lines:" in err
-    assert re.search(r"rounds +1,234\n", out)
+    assert re.search(r"rows +1,234\n", out)
     assert aw.Sampler.load("m.askwhen").round == 1234
     say = shlex.split(err.strip().splitlines()[-1])
     assert say[1:] == [
@@ -118,7 +129,10 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been():
     ]
     found = facts(*say[1:], by=askwhen, stdin="".join(lines[1234:]))
 
-    assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()
+    # Only the note differs, which says what file was played: lines from a pipe are of none.
+    (header, arrays), (expected, wanted) = (aw.snapshot.read(name) for name in ("m.askwhen", "whole.askwhen"))
+    assert header | {"note": ""} == expected | {"note": ""}
+    assert {name: array.tobytes() for name, array in arrays.items()} == {k: v.tobytes() for k, v in wanted.items()}
     for name, values in read_trace("whole.parquet").trace.columns().items():
         np.testing.assert_array_equal(read_trace("t.parquet").trace.columns()[name], values)
     same = (
@@ -145,6 +159,38 @@ def test_a_file_is_gone_on_with_after_the_rounds_that_were_played():
     assert (found["first_round"], found["rounds"]) == (700, N - 700)
     assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()
     assert "whole.svm holds no instance after the first 3,000." in refused("run", path, "--resume", "m.askwhen")
+
+
+def test_all_rows_of_another_file_are_played_when_a_run_is_resumed():
+    path = write(HERE / "first.svm")
+    lines = svmlight_lines(*stream())
+    (HERE / "other.svm").write_text("".join(lines[::-1]))
+    facts("run", path, "--features", D, *SEL_P, "--model", "m.askwhen")
+    done = askwhen("run", "other.svm", "--features", D, "--resume", "m.askwhen", "--model", "m.askwhen", "--json")
+    found = json.loads(done.stdout)
+    assert (found["first_round"], found["rounds"]) == (N, N)
+    said = "This is not the file that the saved sampler has played: all rows of other.svm are played."
+    assert said in done.stderr
+    with (HERE / "other.svm").open("a") as file:
+        file.writelines(lines[:100])
+    done = askwhen("run", "other.svm", "--features", D, "--resume", "m.askwhen", "--json")
+    assert json.loads(done.stdout)["rounds"] == 100  # the file has grown, and only its new rows are played
+    assert f"Skipping the first {N:,} rows of other.svm, which were played before." in done.stderr
+    expected = aw.paper("SEL-P", b=0.5, seed=3, prepare=aw.Prepare())
+    X, y = stream()
+    expected.run(sp.csr_matrix(X), y)
+    assert found["mistakes"] == expected.run(sp.csr_matrix(X[::-1]), y[::-1]).mistakes
+
+
+@pytest.mark.parametrize(("rows", "share", "most"), [(111, "10%", 12), (300, "5%", 15), (30, "10%", 3), (40, "25", 25)])
+def test_a_share_of_a_file_is_never_exceeded(rows, share, most):
+    lines = svmlight_lines(*stream())[:rows]
+    (HERE / "s.svm").write_text("".join(lines))
+    reading = ("--format", "svmlight", "--features", D)
+    asked = facts("run", "s.svm", *reading, "--labels", share)["questions"]
+    assert most - 2 <= asked <= most
+    if share.endswith("%"):  # how long a stream is nobody knows: the rule asks ahead at first
+        assert facts("run", "-", *reading, "--labels", share, stdin="".join(lines))["questions"] > most
 
 
 def test_without_a_model_an_interrupt_finds_a_name_of_its_own():
@@ -176,10 +222,16 @@ def test_numbers_are_learnt_too():
     (HERE / "n.csv").write_text("\n".join([",".join([*"abcdef", "y"]), *rows]))
     found = facts("run", "n.csv", "--algorithm", "regression", "--labels", "5%")
     y = 2 * X[:, 0] - X[:, 1] + 5
-    sampler = aw.Sampler(rule=aw.BudgetRule(0.05, by="uncertainty"), seed=0, regression=True)
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.05, by="uncertainty", length=N), seed=0, regression=True)
     assert found["squared_error"] == pytest.approx(aw.evaluate.progressive(sampler, X, y).error)
     assert found["questions"] == sampler.questions
     assert "accuracy" not in found
+    assert found["root_squared_error"] == pytest.approx(found["squared_error"] ** 0.5)
+    assert found["label_variance"] == pytest.approx(y.var())
+    assert found["r_squared"] == pytest.approx(1 - found["squared_error"] / y.var())
+    shown = askwhen("run", "n.csv", "--algorithm", "regression", "--labels", "5%").stdout
+    assert re.search(rf"R2 +{found['r_squared']:.3f}, ", shown)
+    assert re.search(rf"variance of labels +{y.var():.4g}\n", shown)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +345,7 @@ def test_seed_labels_are_learnt_before_the_first_round():
     (HERE / "seeds.csv").write_text("\n".join(lines[:201]))
     (HERE / "rest.csv").write_text("\n".join([lines[0], *lines[201:]]))
     found = facts("run", "rest.csv", "--label", "spam", "--seed-labels", "seeds.csv", "--model", "m.askwhen")
-    sampler = aw.Sampler(seed=0)
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.1, length=N - 200), seed=0)
     sampler.learn(X[:200], y[:200])
     assert found["mistakes"] == sampler.run(X[200:], y[200:]).mistakes
     assert aw.Sampler.load("m.askwhen").volunteered == 200
@@ -323,7 +375,9 @@ def test_several_classes_are_run_reported_saved_and_gone_on_with():
     assert "<h2>Classes</h2>" in (HERE / "r.html").read_text()
     shown = askwhen("run", "all.csv", *asked).stdout
     assert " found, " in next(line for line in shown.splitlines() if line.startswith("bee"))
-    facts("run", "head.csv", *asked, "--model", "m.askwhen")
+    alike = ("--label", "kind", "--classes", "ant,bee,cat", "--algorithm", "perceptron-ss", "--set", "a=1")
+    facts("run", "all.csv", *alike, "--model", "whole.askwhen")
+    facts("run", "head.csv", *alike, "--model", "m.askwhen")
     facts("run", "all.csv", "--label", "kind", "--resume", "m.askwhen", "--model", "m.askwhen")
     assert aw.Sampler.load("m.askwhen").round == 900
     np.testing.assert_array_equal(aw.Sampler.load("m.askwhen").margins(X), aw.Sampler.load("whole.askwhen").margins(X))
@@ -365,6 +419,13 @@ def test_costs_are_told_and_the_command_can_be_given_again():
     assert found["cost"]["low"] <= found["cost"]["value"] <= found["cost"]["high"]
     page = (HERE / "c.html").read_text()
     assert "--costs 1,5" in page
-    assert "Cost of a round" in page
-    assert "cost of a round" in askwhen("run", path, "--label", "spam", "--costs", "1,5").stdout
+    assert "Cost of a row" in page
+    (tn, fp), (fn, tp) = found["confusion"]
+    assert found["mean_cost"] == pytest.approx((fp + 5 * fn) / N)
+    assert found["baseline_costs"] == pytest.approx({"always no": 5 * (fn + tp) / N, "always yes": (tn + fp) / N})
+    assert f"had a cost of {found['mean_cost']:.3g} per row; it would have cost" in found["summary"]
+    assert f"a row had a cost of {found['mean_cost']:.3g}" in page
+    shown = askwhen("run", path, "--label", "spam", "--costs", "1,5").stdout
+    assert re.search(rf"cost of a row +{found['mean_cost']:.3g}, ", shown)
+    assert f"{found['baseline_costs']['always no']:.3g}, always no" in shown
     assert "says no costs" in refused("run", path, "--label", "spam", "--costs", "1", code=2)

@@ -284,7 +284,7 @@ def test_nothing_yet_and_wrong_questions_are_answered_in_a_sentence():
     with pytest.raises(aw.InputError, match="must be a Trace"):
         accuracy_curve(aw.Sampler(seed=1))
     assert "accuracy" in str(accuracy(some_trace()))
-    assert "unknown" in str(accuracy(aw.Sampler(seed=1)))
+    assert "not known yet" in str(accuracy(aw.Sampler(seed=1)))
 
 
 def test_what_nobody_could_ask_about_is_unknown_and_not_right():
@@ -295,9 +295,9 @@ def test_what_nobody_could_ask_about_is_unknown_and_not_right():
     found, positive = accuracy(trace), trace.prediction > 0
     assert found.precision.unbiased == pytest.approx(1 - trace.mistaken[positive].mean(), abs=0.2)
     assert np.isnan(found.windows[1000].value)
-    assert "unknown" in str(found.windows[1000])
+    assert str(found.windows[1000]) == "not known yet (0.0% to 100.0%)"
     never = accuracy(aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.0), seed=5).run(X, y))
-    assert "unknown" in str(never.overall)
+    assert "not known yet" in str(never.overall)
     assert never.unobserved == 1.0
     silent = aw.Sampler(aw.LeastSquares(), aw.Always(), seed=5)
     silent.learn(X[200:400], y[200:400])  # so that it says +1 too
@@ -305,10 +305,22 @@ def test_what_nobody_could_ask_about_is_unknown_and_not_right():
         silent.ask(x)
     waiting = accuracy(silent)
     for estimate in (waiting.overall, waiting.recent, waiting.precision, waiting.recall, waiting.f_measure):
-        assert str(estimate).startswith("unknown")
+        assert str(estimate).startswith("not known yet")
 
 
 def test_chances_below_every_coin_are_none():
     X, y = noisy(8, n=3000)
     trace = aw.Sampler(aw.LeastSquares(), aw.FocusedRule(0.02), prepare=aw.Prepare(), seed=1).run(X, y)
     assert accuracy(trace).unobserved == (trace.probability < 2.0**-53).mean() > 0.1
+
+
+def test_an_accuracy_is_not_known_while_its_interval_is_wider_than_thirty_points():
+    wide, narrow = (aw.evaluate.Estimate(0.9, low, 0.95, 0.9, 100) for low in (0.6, 0.65))
+    assert (wide.is_known, narrow.is_known) == (False, True)
+    assert str(wide) == "not known yet (60.0% to 95.0%)"
+    assert str(narrow) == "90.0% (65.0% to 95.0%)"
+    sampler = aw.Sampler(seed=1)
+    for _ in range(50):
+        ask = sampler.ask([1.0, 2.0])
+    sampler.tell(ask.round if ask.query else 0, 1)
+    assert str(accuracy(sampler).overall).startswith("not known yet (")

@@ -191,3 +191,24 @@ def test_a_run_in_two_parts_is_counted_as_one():
     assert found.estimate == whole.estimate
     with pytest.raises(aw.InputError, match="before must be the trace of a classifier's rounds just before"):
         progressive(made, X, y, before=heard[0])
+
+
+def test_a_label_that_came_before_any_class_was_known_is_counted():
+    X = np.random.default_rng(1).standard_normal((400, 2))
+    y = np.where(np.arange(400) == 0, "a", np.where(X[:, 0] > 0, "b", "c"))
+    found = aw.evaluate.progressive(aw.Sampler(classes="open", seed=1), X, y)
+    came = dict(zip(found.classes, found.confusion.sum(axis=1) + found.unpredicted, strict=True))
+    assert came == {"a": 1, "b": int((y == "b").sum()), "c": int((y == "c").sum())}
+    assert found.unpredicted.tolist() == [1, 0, 0]
+
+
+def test_a_regressor_is_told_beside_the_variance_of_its_labels():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((900, 3))
+    y = 1e6 + X @ [2.0, -1.0, 0.0]
+    chunks = [(X[i : i + 100], y[i : i + 100]) for i in range(0, 900, 100)]
+    found = aw.evaluate.progressive(aw.Sampler(regression=True, seed=1), chunks)
+    assert found.label_variance == pytest.approx(y.var(), rel=1e-9)
+    assert found.r_squared == pytest.approx(1 - found.error / y.var())
+    constant = aw.evaluate.progressive(aw.Sampler(regression=True, seed=1), X, np.ones(900))
+    assert constant.r_squared is None

@@ -30,12 +30,14 @@ OVERLAPS = """() => [...document.querySelectorAll('svg[role=img]')].flatMap(svg 
 })"""
 
 PALE = """least => {
-    const rgb = text => text.match(/[\\d.]+/g).map(Number);
+    const rgb = text => { const n = text.match(/[\\d.]+/g).map(Number), most = text.startsWith('color(') ? 255 : 1;
+        return [n[0] * most, n[1] * most, n[2] * most, n.length > 3 ? n[3] : 1]; };
     const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
         return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-    const behind = e => { for (; e; e = e.parentElement) {
-        const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c.slice(0, 3); }
-        return [255, 255, 255]; };
+    const behind = e => { const seen = []; for (; e; e = e.parentElement) {
+        seen.push(rgb(getComputedStyle(e).backgroundColor)); if (seen.at(-1)[3] === 1) break; }
+        const over = (below, c) => below.map((v, i) => c[3] * c[i] + (1 - c[3]) * v);
+        return seen.reverse().reduce(over, [255, 255, 255]); };
     const found = [], seen = { count: 0 };
     for (const e of document.querySelectorAll('body *')) {
         if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) || !e.getClientRects().length) continue;

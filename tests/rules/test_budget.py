@@ -1,12 +1,51 @@
 """A budget is held: on every stream, in every window, by round and by time."""
 
 import datetime
+import math
 
 import numpy as np
 import pytest
 
 import askwhen as aw
 from tests.streams import drifting
+
+
+@pytest.mark.parametrize("spread", [True, False])
+@pytest.mark.parametrize(("n", "rate"), [(111, 0.1), (300, 0.05), (30, 0.1), (1000, 0.07), (5, 0.5), (40, 1.0)])
+def test_a_share_of_a_known_length_is_never_exceeded_and_nearly_used_up(n, rate, spread):
+    most = math.ceil(rate * n - 1e-9)
+    for name, (X, y) in hostile_streams(n).items():
+        sampler = aw.Sampler(rule=aw.BudgetRule(rate, length=n, spread=spread), seed=3)
+        asked = sampler.run(X, y).questions
+        assert most - 2 <= asked <= most, name
+
+
+def test_without_a_length_the_rule_asks_ahead_and_after_it_goes_on_as_a_stream():
+    X, y = hostile_streams(6000)["noise"]
+    assert aw.Sampler(rule=aw.BudgetRule(0.1), seed=3).run(X[:111], y[:111]).questions > 20
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.1, length=500), seed=3)
+    assert sampler.run(X[:500], y[:500]).questions <= 50
+    assert 500 <= sampler.run(X[500:], y[500:]).questions <= 600
+
+
+def test_a_budget_of_a_length_is_the_same_live_in_parts_and_after_a_save(tmp_path):
+    X, y = hostile_streams(400)["easy"]
+    rule = aw.BudgetRule(0.1, length=400)
+    trace = aw.Sampler(rule=rule, seed=3).run(X, y)
+    sampler = aw.Sampler(rule=rule, seed=3)
+    sampler.run(X[:150], y[:150])
+    sampler.save(tmp_path / "m.askwhen")
+    sampler = aw.Sampler.load(tmp_path / "m.askwhen")
+    assert sampler.rule == rule
+    asks = []
+    for x, label in zip(X[150:], y[150:], strict=True):
+        asks.append(sampler.ask(x))
+        if asks[-1].query:
+            sampler.tell(asks[-1], label)
+    assert [ask.probability for ask in asks] == trace.probability[150:].tolist()
+    assert sampler.questions == trace.questions
+    with pytest.raises(aw.InputError, match="length goes with a rate"):
+        aw.BudgetRule(per=10, count=3, length=5)
 
 
 def hostile_streams(n=16_000, d=4):

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..contracts.rule import last_time, period_length
 from ..errors import InputError, QuestionError
 from ..linalg.rows import DenseRows, Rows, SparseRow, SparseRows
-from ..trace.trace import Ask
+from ..trace.trace import Ask, Origin
 from ..validation import LARGEST_TIME, as_float, short
 from .engine import Engine
 from .instances import all_canonical, as_numbers, check_instance, check_instances
@@ -66,9 +66,23 @@ def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
         raise QuestionError(
             f"round {number!r} has no open question; it never asked, or was answered or forgotten.", owner=owner
         )
-    if isinstance(ask, Ask) and found[0] is not ask and found[0] != ask:
-        raise QuestionError(f"the question of round {number} is another one, of another sampler.", owner=owner)
+    if isinstance(ask, Ask) and found[0] is not ask:
+        check_origin(owner, getattr(found[0], "origin", None), ask)
+        if found[0] != ask:
+            raise _of_another(owner, ask)
     return found
+
+
+def check_origin(owner: str, origin: Origin | None, ask: Any) -> None:
+    """Refuse what another sampler has asked; where that cannot be known, take it."""
+    if isinstance(ask, Ask) and origin is not None and origin.differs(ask.origin):
+        raise _of_another(owner, ask)
+
+
+def _of_another(owner: str, ask: Ask) -> QuestionError:
+    return QuestionError(
+        f"this question of round {ask.round} was asked by another sampler; answer it there.", owner=owner
+    )
 
 
 def check_costs(owner: str, costs: Any) -> tuple[float, float]:
@@ -308,6 +322,14 @@ def check_flags(owner: str, name: str, values: Any, n: int) -> np.ndarray:
             owner=owner,
         )
     return np.ascontiguousarray(flags)
+
+
+def one_column(y: Any) -> Any:
+    """The column of a table (pandas, polars, Arrow) that has one; any other labels as they are."""
+    names = getattr(y, "column_names", None) or getattr(y, "columns", None)
+    if names is None or np.ndim(y) != 2 or len(names) != 1:
+        return y
+    return np.asarray(y)[:, 0]
 
 
 def dimensions_of(owner: str, y: Any) -> int:

@@ -47,7 +47,7 @@ from ..prepare import (
 from ..rules.audit import audit_state
 from ..rules.budget import lead_for
 from ..rules.state import RuleState
-from ..trace.trace import Ask, Trace
+from ..trace.trace import Ask, Origin, Trace
 from ..validation import short
 from ..weights.classes import repeat_last
 from .class_tally import ClassTally
@@ -74,7 +74,7 @@ from .round import (
     tell_round,
 )
 from .state_arrays import copy_state, writeable
-from .tally import Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
+from .tally import ANSWERED, Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
 
 _CHUNK = 1 << 16
 _FEW, _AHEAD = 4, 256  # twice as many coins are drawn at first, and at most so many at once
@@ -145,6 +145,7 @@ class Engine:
         self.parts = parts
         self.costs = costs
         self.answers = answers
+        self.origin = Origin(seed)
         self._seed = seed
         self._coins = np.random.Generator(np.random.PCG64(seed))
         self._drawn: list[float] = []
@@ -252,6 +253,12 @@ class Engine:
         self._ahead = min(2 * self._ahead, _AHEAD)
         self._drawn.extend(self._coins.random(self._ahead)[::-1].tolist())
         return self._drawn.pop()
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether any label was learnt from; before that, a prediction means nothing."""
+        told = self.tally.sums[:, ANSWERED] + self.tally.fresh[:, ANSWERED]
+        return bool(self.updates or self.volunteered or told.any())
 
     @property
     def dimension(self) -> int:
@@ -418,12 +425,12 @@ class Engine:
             self.switches.append(number)
         r = r if self.has_uncertainty else None
         if self.regression:
-            ask = _new(Ask, (number, p, p, r, chance, query, None))
+            ask = _new(Ask, (number, p, p, r, chance, query, None, self.origin))
         elif self.answers is not None:
-            ask = _new(Ask, (number, self.answers.said(best), p, r, chance, query, certainty))
+            ask = _new(Ask, (number, self.answers.said(best), p, r, chance, query, certainty, self.origin))
             self.answers.count(best, chance, marks % PERIOD // LEVEL, query)
         else:
-            ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
+            ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty, self.origin))
         if query:
             self.questions += 1
             self.pending[number] = (ask, seen.copy(), marks)
@@ -457,7 +464,7 @@ class Engine:
     def tell(self, question: OpenQuestion, y: float) -> None:
         """Settle an open question."""
         asked, x, marks = question
-        number, prediction, margin, _, chance, _, _ = asked
+        number, prediction, margin, _, chance, _, _, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
         label = y if self.answers is None else self.answers.said(int(y))
         mistaken = bool(label != prediction and not self.regression)
@@ -699,16 +706,16 @@ class Engine:
                 self._make_ready(verdict, row(seen, done), "learn", at_row(done))
         self.volunteered += len(labels)
 
-    def margins(self, rows: Rows) -> np.ndarray:
-        """The margins of many rows, without playing a round."""
+    def margins(self, rows: Rows, owner: str = "margins") -> np.ndarray:
+        """The margins of many rows, without playing a round; ``owner`` is the call that an error names."""
         n, d = shape_of(rows)
         if self.learner is not None and d != self.shape.d:
-            raise InputError(f"{INSTANCES} must have {self.shape.d} columns as before, got {d}.", owner="margins")
+            raise InputError(f"{INSTANCES} must have {self.shape.d} columns as before, got {d}.", owner=owner)
         sparse = isinstance(rows, SparseRows)
         prepare, learner = self.prepare, self.learner
         if learner is None:
-            prepare, learner, _ = self._start("margins", "X", d, sparse)
-        rows = seen_rows(prepare, rows)
+            prepare, learner, _ = self._start(owner, "X", d, sparse)
+        rows = seen_rows(prepare, rows, owner)
         p = np.empty((n, 1 if self.classes is None else len(self.classes)))
         calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, self.parts.learner)
         (_block, address), kind = new_frame(calls)
@@ -716,11 +723,11 @@ class Engine:
         (_held, seen), _ = new_frame(part_of(rows, 0, n))
         stopped, verdict = score(address, seen, n, p)
         if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
-            rows = canonical("margins", rows)
+            rows = canonical(owner, rows)
             (_held, seen), _ = new_frame(part_of(rows, 0, n))
             stopped, verdict = score(address, seen, n, p)
         if verdict != SOUND:
-            raise self.refusal(verdict, row(rows, stopped), "margins", at_row(stopped))
+            raise self.refusal(verdict, row(rows, stopped), owner, at_row(stopped))
         return p if self.classes is not None else p[:, 0] - boundary(self.tally.model, self.tally.log_cost)
 
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
@@ -823,9 +830,9 @@ def no_room(owner: str, most: int, where: str) -> InputError:
     )
 
 
-def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
+def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows, owner: str = "margins") -> Rows:
     """What a learner sees of rows that are not played."""
-    return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
+    return rows if prepare is None else _transformed(prepare, rows, False, owner, 0)
 
 
 def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:

@@ -11,6 +11,9 @@ import numpy as np
 from .confidence import both_kinds
 from .counted import Counted
 
+WIDEST = 0.3
+"""An interval wider than this says too little for the number inside it to be read as a result."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -36,8 +39,13 @@ class Estimate:
     unbiased: float
     rounds: int
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the interval is narrow enough, at most 30 points, for the value to be read as a result."""
+        return not math.isnan(self.value) and self.high - self.low <= WIDEST + 1e-9
+
     def __str__(self) -> str:
-        known = "unknown" if math.isnan(self.value) else f"{self.value:.1%}"
+        known = f"{self.value:.1%}" if self.is_known else "not known yet"
         return f"{known} ({self.low:.1%} to {self.high:.1%})"
 
 

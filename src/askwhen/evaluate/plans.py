@@ -96,6 +96,7 @@ class Work:
         sampler = plan.algorithm.build(
             letters,
             share=0.5 if plan.everything else None,
+            length=len(y),
             prepare=self.prepare,
             seed=self.seed + k,
             classes=self.classes,

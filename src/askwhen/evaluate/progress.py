@@ -97,6 +97,16 @@ class Progress:
         The classes, where there are several.
     confusion : array or None
         With several classes, how often each label (rows) was predicted as each class (columns), all rounds counted.
+    unpredicted : array or None
+        With several classes, how often each label came while no class was known that could be predicted.
+    confusion_of_two : array or None
+        With two labels, how often -1 and +1 (rows) were predicted as -1 and +1 (columns), all rounds counted.
+    costs : (float, float) or None
+        What a false positive and a false negative cost, where the sampler was told.
+    cost, baseline_costs : float or None, dict
+        With costs, what a round cost on average, and what it would have cost always to predict -1, or +1.
+    label_variance, r_squared : float or None
+        Of a regressor: the variance of the labels, and the share of it that predictions explain, 1 - error / variance.
     order_warning : str or None
         One sentence where the labels come sorted or in blocks, so that any accuracy looks too good. None for a
         regressor.
@@ -115,6 +125,41 @@ class Progress:
     order_warning: str | None = None
     classes: list[Any] | None = None
     confusion: np.ndarray | None = None
+    unpredicted: np.ndarray | None = None
+    costs: tuple[float, float] | None = None
+    label_variance: Any = None
+
+    @property
+    def confusion_of_two(self) -> np.ndarray | None:
+        """How often -1 and +1 (rows) were predicted as -1 and +1 (columns); None where there are not two labels."""
+        if self.estimate is None or self.classes is not None or self.several:
+            return None
+        tp, fp, fn, tn = self.counts.sum(axis=(0, 1))[: TN + 1].astype(int).tolist()
+        return np.array([[tn, fp], [fn, tp]])
+
+    @property
+    def cost(self) -> float | None:
+        """What mistakes cost, on average in a round, all rounds counted; None without costs."""
+        confusion = self.confusion_of_two
+        if self.costs is None or confusion is None:
+            return None
+        return float(self.costs[0] * confusion[0, 1] + self.costs[1] * confusion[1, 0]) / float(confusion.sum())
+
+    @property
+    def baseline_costs(self) -> dict[str, float]:
+        """What a round would have cost, had the same label always been predicted; empty without costs."""
+        confusion = self.confusion_of_two
+        if self.costs is None or confusion is None:
+            return {}
+        negative, positive = (confusion.sum(axis=1) / confusion.sum()).tolist()
+        return {"always -1": self.costs[1] * positive, "always +1": self.costs[0] * negative}
+
+    @property
+    def r_squared(self) -> Any:
+        """The share of the labels' variance that a regressor explains; None for a classifier, or if all are equal."""
+        if self.label_variance is None or not np.all(np.asarray(self.label_variance) > 0.0):
+            return None
+        return 1.0 - self.error / self.label_variance
 
     @property
     def running(self) -> Scores:

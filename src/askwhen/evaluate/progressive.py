@@ -136,6 +136,9 @@ class _Counting:
         self._window = window
         self._classes = classes
         self._confusion = np.zeros((0, 0), np.int64)
+        self._unpredicted = np.zeros(0, np.int64)
+        self._spread = _Spread()
+        self._costs: tuple[float, float] | None = None
         self._regression = regression
         self._several = False
         self._done = 0
@@ -161,7 +164,13 @@ class _Counting:
         if self._classes is not None:
             said, k = self._classes.numbers(traces[0].prediction), len(self._classes.labels)
             self._confusion = np.pad(self._confusion, (0, k - len(self._confusion)))
-            np.add.at(self._confusion, (labels[said >= 0, 0].astype(int), said[said >= 0]), 1)
+            known, given = said >= 0, labels[:, 0].astype(int)
+            np.add.at(self._confusion, (given[known], said[known]), 1)
+            self._unpredicted = np.pad(self._unpredicted, (0, k - len(self._unpredicted)))
+            np.add.at(self._unpredicted, given[~known], 1)
+        if self._regression:
+            self._spread.add(labels)
+        self._costs = traces[0].costs
         scores = self._scores(traces, labels, beside)
         if not self._regression:
             self._order.add(labels)
@@ -229,7 +238,31 @@ class _Counting:
             order_warning=None if self._regression else self._order.warning(),
             classes=None if self._classes is None else self._classes.labels,
             confusion=None if self._classes is None else self._confusion,
+            unpredicted=None if self._classes is None else self._unpredicted,
+            costs=None if self._several else self._costs,
+            label_variance=self._spread.variance(self._several) if self._regression else None,
         )
+
+
+class _Spread:
+    """The variance of the labels of each task, chunk after chunk, without losing digits to a large mean."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._mean: Any = 0.0
+        self._squares: Any = 0.0
+
+    def add(self, labels: np.ndarray) -> None:
+        """Add labels, a column for each task."""
+        n, mean = len(labels), labels.mean(axis=0)
+        together, gap = self._n + n, mean - self._mean
+        self._squares = self._squares + ((labels - mean) ** 2).sum(axis=0) + gap**2 * self._n * n / together
+        self._mean, self._n = self._mean + gap * n / together, together
+
+    def variance(self, several: bool) -> Any:
+        """The mean squared distance from the mean."""
+        found = self._squares / self._n
+        return found if several else float(found[0])
 
 
 def _counted(trace: Trace, y: np.ndarray, first: int, last: int, regression: bool) -> np.ndarray:
@@ -273,8 +306,8 @@ def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: f
     if holdout is None:
         return None, None
     X, y = holdout
-    found = np.column_stack([task.predict(X) for task in sampler.tasks]) if y.ndim == 2 else sampler.predict(X)
+    found = np.column_stack([task.margins(X) for task in sampler.tasks]) if y.ndim == 2 else sampler.margins(X)
     if sampler.learner.regression:
         return ((found - y) ** 2).mean(axis=0), None
-    mistakes = np.count_nonzero(found != y, axis=0)
+    mistakes = np.count_nonzero(np.where(found > 0.0, 1, -1) != y, axis=0)
     return mistakes / len(y), bounds.hold_out(mistakes, len(y), delta)

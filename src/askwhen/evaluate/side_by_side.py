@@ -23,7 +23,7 @@ import numpy as np
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.learner import is_sound
-from ..engine.door import check_new_label, dimensions_of, open_question
+from ..engine.door import check_new_label, check_origin, dimensions_of, open_question
 from ..engine.engine import Engine, Waiting
 from ..engine.instances import check_instances
 from ..engine.paired_rounds import BOTH, compare_rounds, settle_one
@@ -280,7 +280,10 @@ class SideBySide:
         return found if self._several else found[:1]
 
     def _waiting(self, owner: str, ask: PairAsk | int) -> _Open:
-        return open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
+        found = open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
+        if isinstance(ask, PairAsk):
+            check_origin(owner, found.ask.a.origin, ask.a)
+        return found
 
     def run(self, X: Any, y: Any, times: Any = None) -> tuple[Trace, Trace]:
         """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
@@ -366,7 +369,7 @@ class SideBySide:
                     "questions": self._questions,
                     "coins": self._coins.bit_generator.state,
                     "open": [
-                        [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a), list(o.ask.b)]
+                        [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a[:7]), list(o.ask.b[:7])]
                         for o in self._open.values()
                     ],
                 }

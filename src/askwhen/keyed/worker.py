@@ -173,7 +173,7 @@ class PartitionWorker:
                         ask = held.engine.ask(x) if timeless else held.engine.ask(x, _moment(held, time))
                         instances += 1
                         questions += ask[5]
-                        decisions[i] = made = Decision(key, *ask, name)
+                        decisions[i] = made = Decision(key, *ask[:7], name)
                         if shows and ask[5]:
                             made.x = _plain(x)
                     else:

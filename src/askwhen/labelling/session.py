@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import hashlib
 import json
 import os
@@ -80,7 +81,7 @@ class Labelling:
         self._undoable: deque[tuple[Any, Question]] = deque(maxlen=_UNDOABLE)
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
         self._model = model
-        self._settings = (classes, fresh.parts, fresh.seed)
+        self._settings = repr((classes, _without_length(fresh.parts), fresh.seed)).replace(", length=None", "")
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
@@ -110,8 +111,8 @@ class Labelling:
 
     def _digest(self, count: int) -> str:
         """Fingerprint of the settings and the first ``count`` answers."""
-        told = (self._settings, list(self._answers.given[:count]))
-        return f"{count} answers, {hashlib.sha256(repr(told).encode()).hexdigest()}"
+        told = f"({self._settings}, {list(self._answers.given[:count])!r})"
+        return f"{count} answers, {hashlib.sha256(told.encode()).hexdigest()}"
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -232,6 +233,12 @@ class Labelling:
         """How many answers each label has, and how many were skipped."""
         labels = [answer.label for answer in self._answers.given]
         return {each: labels.count(each) for each in self._classes} | {"skipped": labels.count("")}
+
+
+def _without_length(parts: Any) -> Any:
+    """Parts whose rule does not know how long the file is: rows that were added change nothing that was answered."""
+    length = getattr(parts.rule, "length", None)
+    return parts if length is None else parts._replace(rule=dataclasses.replace(parts.rule, length=None))
 
 
 def _answers_of(note: Any) -> Any:

@@ -25,6 +25,7 @@ def write_run(
     command: str,
     budget: float | None = None,
     levels: Sequence[str] = (),
+    words: Sequence[str] = ("-1", "+1"),
 ) -> None:
     """Write the report of one run over a stream.
 
@@ -46,6 +47,8 @@ def write_run(
         The share of labels that was allowed.
     levels : sequence of str, optional
         The names of the columns of ``trace.drift_weights``, if others than ``trace.experts``.
+    words : (str, str), optional
+        What the labels -1 and +1 are called.
 
     Examples
     --------
@@ -61,7 +64,7 @@ def write_run(
     ...     "A run" in path.read_text(encoding="utf-8")
     True
     """
-    write("write_run", path, run_page(progress, trace, title, facts, command, budget, levels))
+    write("write_run", path, run_page(progress, trace, title, facts, command, budget, levels, words))
 
 
 def write_comparison(

@@ -24,7 +24,8 @@ def classes(progress: Progress) -> str:
     heads = ["label", "came", "found", "recall by asked labels", "precision by asked labels"]
     rows = []
     for k, (label, counts) in enumerate(zip(progress.classes, progress.confusion.tolist(), strict=True)):
-        came, each = sum(counts), by_label.get(label)
+        unpredicted = 0 if progress.unpredicted is None else int(progress.unpredicted[k])
+        came, each = sum(counts) + unpredicted, by_label.get(label)
         known = [_with_ends(each.recall), _with_ends(each.precision)] if each is not None else ["", ""]
         rows.append([str(label), count(came), share(counts[k] / came) if came else "", *known])
     read = "This is a simulation, so all labels are known: how often each came, how often it was found"
@@ -39,11 +40,15 @@ def confusion(progress: Progress) -> str:
     names, counts = [str(label) for label in progress.classes], progress.confusion.tolist()
     if len(names) > MOST_COLUMNS:
         return _most_frequent(names, counts)
-    cells = [[(count(n), n / max(sum(row), 1), a == b) for b, n in enumerate(row)] for a, row in enumerate(counts)]
     read = "A row for each label, a column for each class that was predicted: how many rounds. The stronger a cell's "
     read += "colour, the larger its share of the label; a frame marks what was right."
-    shown = _matrix("label", "predicted as", names, names, cells)
-    return section("Who is taken for whom", read, shown, _by_asked_labels(progress))
+    return section("Who is taken for whom", read, matrix_of(names, counts), _by_asked_labels(progress))
+
+
+def matrix_of(names: list[str], counts: list[list[int]]) -> str:
+    """How often each label, a row, was predicted as each class, a column."""
+    cells = [[(count(n), n / max(sum(row), 1), a == b) for b, n in enumerate(row)] for a, row in enumerate(counts)]
+    return _matrix("label", "predicted as", names, names, cells)
 
 
 def _most_frequent(names: list[str], counts: list[list[int]]) -> str:

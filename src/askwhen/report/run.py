@@ -10,9 +10,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..evaluate.baselines import EVERYTHING, MAJORITY, MEAN
+from ..evaluate.estimate import Estimate
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
-from .classes import classes, confusion
+from .classes import classes, confusion, matrix_of
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
 from .series import margins_of, questions_of, weights_of, window_rows, windows_of
@@ -34,6 +35,7 @@ def run_page(
     command: str,
     budget: float | None,
     levels: Sequence[str],
+    words: Sequence[str],
 ) -> str:
     """The whole page of a run."""
     if progress.several:
@@ -46,24 +48,31 @@ def run_page(
     switches = [int(place) for place in progress.switches]
     body = [
         warning(progress.order_warning),
-        _headline(progress, trace, budget),
+        _headline(progress, trace, budget, words),
         _scores(progress, switches),
-        _baselines(progress) if progress.baselines else "",
+        _baselines(progress, words) if progress.baselines else "",
         *([classes(progress), confusion(progress)] if progress.classes is not None else []),
+        _two_labels(progress, words),
         f'<div class="grid2">{_questions(progress, trace, budget)}{_margins(trace)}</div>',
         _drift(trace, switches, levels) if trace.drift_weights.size else "",
         _windows(progress),
         *origin(facts, command),
     ]
-    return page(title, _lead(progress, trace), body)
+    return page(title, _lead(progress, trace, words), body)
 
 
-def _lead(progress: Progress, trace: Trace) -> str:
+def _lead(progress: Progress, trace: Trace, words: Sequence[str]) -> str:
     asked = f"{count(trace.questions)} of {count(trace.rounds)} labels were asked for ({_part(trace.questions, trace)})"
     found = progress.baselines
     if progress.estimate is None:
         simple = f"; always saying the mean so far would have been off by {loss(found[MEAN])}" if found else ""
         return f"{asked}, and predictions were off by a mean squared error of {loss(progress.error)}{simple}."
+    if progress.cost is not None:
+        simple = " and ".join(
+            f"{cost:.3g} always to predict {word}"
+            for word, cost in zip(words, progress.baseline_costs.values(), strict=True)
+        )
+        return f"{asked}, and a row had a cost of {progress.cost:.3g}; it would have cost {simple}."
     simple = (
         f"; always saying the more frequent label would have been right in {share(found[MAJORITY])}" if found else ""
     )
@@ -74,23 +83,24 @@ def _part(number: int, trace: Trace) -> str:
     return share(number / max(trace.rounds, 1))
 
 
-def _headline(progress: Progress, trace: Trace, budget: float | None) -> str:
+def _headline(progress: Progress, trace: Trace, budget: float | None, words: Sequence[str]) -> str:
     allowed = "" if budget is None else f", {wanted(budget)} allowed"
     tiles = []
     if progress.estimate is None:
-        tiles.append(_tile("Mean squared error", loss(progress.error), f"over {count(trace.rounds)} rounds"))
+        tiles += _regression_tiles(progress, trace)
     else:
         right = f"{count(trace.rounds - trace.mistakes)} of {count(trace.rounds)} predictions right"
         found, sure = progress.estimate.overall, f"{1 - progress.delta:.0%} confidence"
-        interval = f"{share(found.low)} to {share(found.high)} at {sure}, at every round at once"
+        interval = f"{share(found.low)} to {share(found.high)} at {sure}, however often you look"
         if advice := progress.estimate.advice():
             interval += f". {advice}"
         bound = f"expected error at {sure}, if instances are independent"
         tiles += [
+            *_cost_tiles(progress, sure),
             _tile("Accuracy", share(1 - progress.error), right, big=True),
             _tile(
-                "Accuracy by asked labels alone",
-                share(found.value),
+                "Accuracy from asked labels",
+                _known(found),
                 interval,
                 _range(found.low, found.high, 1 - progress.error),
                 big=True,
@@ -109,19 +119,59 @@ def _headline(progress: Progress, trace: Trace, budget: float | None) -> str:
     return f'<dl class="tiles">{"".join(tiles)}</dl>'
 
 
+def _known(found: Estimate) -> str:
+    """A share, or that its interval is too wide to say one."""
+    return share(found.value) if found.is_known else "not known yet"
+
+
+def _regression_tiles(progress: Progress, trace: Trace) -> list[str]:
+    """The error of a regressor beside the variance of the labels."""
+    tiles = [
+        _tile("Mean squared error", loss(progress.error), f"over {count(trace.rounds)} rounds"),
+        _tile("Root mean squared error", loss(math.sqrt(progress.error)), "in the unit of the labels"),
+    ]
+    if progress.r_squared is not None:
+        remark = f"of the labels' variance, {loss(progress.label_variance)}, is explained"
+        tiles.append(_tile("R2", f"{progress.r_squared:.3f}", remark))
+    return tiles
+
+
+def _cost_tiles(progress: Progress, sure: str) -> list[str]:
+    """What mistakes cost, where there are costs: with all labels known, and from the asked ones."""
+    assert progress.estimate is not None
+    cost = progress.estimate.cost
+    if progress.cost is None or cost is None:
+        return []
+    ends = f"{cost.low:.3g} to {cost.high:.3g} at {sure}"
+    return [
+        _tile("Cost of a row", f"{progress.cost:.3g}", "on average, all labels known", big=True),
+        _tile("Cost from asked labels", f"{cost.value:.3g}", ends, big=True),
+    ]
+
+
+def _two_labels(progress: Progress, words: Sequence[str]) -> str:
+    """Precision, recall and the confusion table of two labels."""
+    counts = progress.confusion_of_two
+    if counts is None:
+        return ""
+    last = progress.running
+    read = f"All labels of the stream counted; precision, recall and F are those of {words[1]}."
+    ratios = [("precision", last.precision), ("recall", last.recall), ("F-measure", last.f_measure)]
+    told = [[name, "unknown" if math.isnan(values[-1]) else share(values[-1])] for name, values in ratios]
+    return section(
+        "Two labels", read, table(["score", "value"], told, "scores"), matrix_of(list(words), counts.tolist())
+    )
+
+
 def _late_tiles(progress: Progress, trace: Trace, sure: str) -> list[str]:
-    """The accuracy of late, by the shortest window that says something, and what mistakes cost."""
+    """The accuracy of the latest rounds, by the longest window that is not the whole run."""
     assert progress.estimate is not None
     windows = [(n, found) for n, found in progress.estimate.windows.items() if n < trace.rounds]
     tiles = []
     if windows:
         n, found = windows[-1]
         ends = f"{share(found.low)} to {share(found.high)} at {sure}"
-        tiles.append(_tile(f"The last {count(n)} rounds", share(found.value), ends, big=True))
-    if progress.estimate.cost is not None:
-        cost = progress.estimate.cost
-        ends = f"{cost.low:.3g} to {cost.high:.3g} at {sure}, by asked labels alone"
-        tiles.append(_tile("Cost of a round", f"{cost.value:.3g}", ends, big=True))
+        tiles.append(_tile(f"The last {count(n)} rounds", _known(found), ends, big=True))
     return tiles
 
 
@@ -201,7 +251,7 @@ def _scores(progress: Progress, switches: list[int]) -> str:
     return section(name, read, figure(name, about, draw, legend + _switch_entry(switches)))
 
 
-def _baselines(progress: Progress) -> str:
+def _baselines(progress: Progress, words: Sequence[str]) -> str:
     regression, here = progress.estimate is None, 1 - progress.error
     if regression:
         heads, rows = ["rule", "mean squared error"], [["this run", loss(progress.error)]]
@@ -213,7 +263,12 @@ def _baselines(progress: Progress) -> str:
     read = f"What simple rules would have come to online: {said} in all rounds before; the last label asked for."
     if EVERYTHING in progress.baselines:
         read += " The last row is the same learner, told every label."
-    return section("Baselines", read, table(heads, rows, "baselines"))
+    always = zip(words, progress.baseline_costs.values(), strict=False)
+    costs = [[f"always {word}", f"{cost:.3g}"] for word, cost in always]
+    if progress.cost is None:
+        return section("Baselines", read, table(heads, rows, "baselines"))
+    by_cost = table(["rule", "cost of a row"], [["this run", f"{progress.cost:.3g}"], *costs], "baselines by cost")
+    return section("Baselines", read, by_cost, table(heads, rows, "baselines"))
 
 
 def _points(difference: float) -> str:

@@ -110,7 +110,7 @@ td.wrap{{white-space:normal;min-width:28ch;overflow-wrap:anywhere}}
 tbody:not(:last-child) tr:last-child>*{{border-bottom-color:var(--axis)}}
 td .range{{width:110px}}
 .matrix{{width:auto}}
-.matrix .cell{{background:color-mix(in srgb,var(--accent) calc(var(--share) * .55),transparent);min-width:4.5em}}
+.matrix .cell{{background:color-mix(in srgb,var(--accent) calc(var(--share) * .5),transparent);min-width:4.5em}}
 .matrix .own{{outline:2px solid var(--ink);outline-offset:-2px;font-weight:650}}
 .part{{break-inside:avoid}}
 tr.best td,tr.best th{{font-weight:700}}

@@ -29,7 +29,8 @@ class RuleState(NamedTuple):
 
     t counts rounds from 1 since the last restart, K the updates since then, and X2 is the largest squared norm among
     the updated instances. A negative ``floor`` is a share of a budget's rate. ``per`` is the length of a budget's
-    period, or 0; ``most`` is how many labels a budget has in all.
+    period, or 0; ``most`` is how many labels a budget has in all. ``length`` is how many rounds a budget is
+    for, infinite where that is not known.
     """
 
     kind: int
@@ -37,6 +38,7 @@ class RuleState(NamedTuple):
     floor: float
     per: float
     most: float
+    length: float
     by_uncertainty: bool
     memory: Any
     spending: Any
@@ -50,11 +52,12 @@ def new_state(
     by_uncertainty: bool = False,
     first_scale: float = 1.0,
     most: float = math.inf,
+    length: float = math.inf,
 ) -> RuleState:
     """A rule that has seen no round."""
     spending = np.zeros(14 if kind == SPREAD else 8)
     spending[LOG_SCALE], spending[TIME] = math.log(first_scale), math.nan
-    numbers = (float(value), float(floor), float(per), float(most))
+    numbers = (float(value), float(floor), float(per), float(most), float(length))
     return RuleState(kind, *numbers, by_uncertainty, np.zeros(3), spending)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..evaluate.estimate import WIDEST
 from .desk import Desk
 from .errors import ConflictError
 from .settings import Budget, Features, Settings
@@ -95,6 +96,16 @@ async def _tell(desk: Desk, say: Callable[[str], None]) -> None:
         agree = people["krippendorff"]
         say(
             f"{stream.state.round:,} instances, {found['questions']} questions, {found['answered']} labels: "
-            f"accuracy {overall['value']:.0%} ({overall['low']:.0%} to {overall['high']:.0%}), "
+            f"accuracy {_shown(overall)}, "
             f"agreement {'unknown' if agree is None else f'{agree:.2f}'}"
         )
+
+
+def _shown(overall: dict[str, float]) -> str:
+    """An accuracy with its interval; while that is wider than 30 points, only the interval."""
+    ends = f"({overall['low']:.0%} to {overall['high']:.0%})"
+    return (
+        f"{overall['value']:.0%} {ends}"
+        if overall["high"] - overall["low"] <= WIDEST + 1e-9
+        else f"not known yet {ends}"
+    )

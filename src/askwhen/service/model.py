@@ -62,7 +62,7 @@ class Model:
 
     def guess(self, x: Any) -> tuple[Any, float | None]:
         """What is predicted of an instance by now, and how likely that is right, without playing a round."""
-        if self.sampler.classes == []:
+        if not self.sampler.engine.has_learnt:
             return None, None
         rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
         label = self.sampler.predict(rows)[0]

@@ -18,7 +18,7 @@ from ..engine.round import BY_RULE, LEVEL, PERIOD, SWITCHED, read_marks
 from ..engine.stakes import EARLIER, LEVELS
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
-from ..trace.trace import Ask
+from ..trace.trace import Ask, Origin
 from .header import count, flag
 
 _STACKED = 5
@@ -29,7 +29,7 @@ _WRONG = "the snapshot's open questions contradict its arrays."
 
 def lines(engine: Engine) -> list[list[Any]]:
     """What is written of the questions themselves."""
-    return [[*ask, *read_marks(marks)] for ask, _, marks in engine.pending.values()]
+    return [[*ask[:7], *read_marks(marks)] for ask, _, marks in engine.pending.values()]
 
 
 def stacked(engine: Engine) -> dict[str, np.ndarray]:
@@ -53,10 +53,11 @@ def reopen(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]
     given = header["pending"]
     if not given:
         return
+    origin = Origin(engine.seed, loaded=True)
     each = _one_by_one if header.get("layout", 1) < _STACKED else _one_after_the_other
     rows, signs = each(engine, given, arrays)
     for line, x in zip(given, rows, strict=True):
-        _reopen(engine, line, x)
+        _reopen(engine, line, x, origin)
     if isinstance(engine.learner, EachState):
         for number, sign in zip(engine.pending, signs, strict=True):
             if sign.dtype != np.bool_ or not 0 < len(sign) <= len(engine.learner.signs) or sign.ndim != 1:
@@ -119,10 +120,10 @@ def _check_indices(indices: np.ndarray, ends: list[int], total: int, d: int) -> 
         raise SnapshotError(_WRONG, owner="load")
 
 
-def _reopen(engine: Engine, line: list[Any], x: Row) -> None:
+def _reopen(engine: Engine, line: list[Any], x: Row, origin: Origin) -> None:
     """Let one question wait."""
     *asked, by_rule, period, switched, level = line if len(line) == 11 else [*line[:6], None, *line[6:], EARLIER]
-    ask = read_ask(asked)
+    ask = read_ask(asked, origin)
     number = count(ask.round, engine.round - 1)
     if engine.answers is not None and engine.answers.multi:
         ask = ask._replace(prediction=engine.answers.said(engine.answers.number(ask.prediction)))
@@ -139,7 +140,7 @@ def _reopen(engine: Engine, line: list[Any], x: Row) -> None:
     engine.pending[number] = (ask, x, marks)
 
 
-def read_ask(line: list[Any]) -> Ask:
+def read_ask(line: list[Any], origin: Origin | None = None) -> Ask:
     """An open question from a header that may say anything; those of older files have no certainty."""
     number, prediction, margin, uncertainty, chance, query, certainty = line if len(line) == 7 else [*line, None]
     if not (_is_number(margin) and _is_share(chance)):
@@ -148,7 +149,7 @@ def read_ask(line: list[Any]) -> Ask:
         raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
     if query is not True:
         raise SnapshotError(f"round {number!r} has an open question that was never asked.", owner="load")
-    return Ask(count(number), prediction, margin, uncertainty, chance, query, certainty)
+    return Ask(count(number), prediction, margin, uncertainty, chance, query, certainty, origin)
 
 
 def _is_number(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,6 +12,46 @@ import numpy as np
 
 from ..errors import InputError
 from ..system.whole_file import whole_file
+
+_PROCESS = os.urandom(8)
+_NUMBERS = itertools.count()
+
+
+class Origin:
+    """The sampler that asked a question. All origins compare equal, so that asks compare by what was asked.
+
+    A copy of a sampler keeps its origin, and so does one that was pickled. A file holds only the seed, so that equal
+    samplers have equal files: the questions of a loaded sampler have an origin without a number.
+    """
+
+    __slots__ = ("number", "seed")
+
+    def __init__(self, seed: int | None, loaded: bool = False) -> None:
+        self.seed = seed
+        self.number = None if loaded else (_PROCESS, next(_NUMBERS))
+
+    def differs(self, other: Any) -> bool:
+        """Whether the other is known to be of another sampler."""
+        if not isinstance(other, Origin):
+            return False
+        if self.number is None or other.number is None:
+            return self.seed != other.seed
+        return self.number != other.number
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "<Origin>"
+
+    def __copy__(self) -> Origin:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Origin:
+        return self
 
 
 class Ask(NamedTuple):
@@ -36,6 +77,8 @@ class Ask(NamedTuple):
         Whether the label is worth asking for.
     certainty : float or None
         How likely the prediction is right, by the labels told so far.
+    origin : Origin or None
+        The sampler that asked, so that another one refuses the answer; ignored when two asks are compared.
     """
 
     round: int
@@ -45,6 +88,11 @@ class Ask(NamedTuple):
     probability: float
     query: bool
     certainty: float | None = None
+    origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        shown = zip(self._fields, self, strict=True)
+        return f"Ask({', '.join(f'{name}={value!r}' for name, value in shown if name != 'origin')})"
 
 
 @dataclass(frozen=True, eq=False)

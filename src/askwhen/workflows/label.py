@@ -133,9 +133,8 @@ def label(
 
 def _rule(labels: float, source: Source) -> BudgetRule:
     """A budget for a share of the rows, or for a number of labels."""
-    if labels <= 1.0:
-        return BudgetRule(float(labels))
-    return BudgetRule(share_of(labels, source.count() or 1), most=int(labels))
+    rows = source.count() or 1
+    return BudgetRule(share_of(labels, rows), most=None if labels <= 1.0 else int(labels), length=rows)
 
 
 def _ask(session: Labelling, person: Person) -> bool:

@@ -22,7 +22,8 @@ class Note(NamedTuple):
 
     ``places`` are its hashed features, where there are so few that each has a place of its own.
 
-    ``offset`` is how many more instances were passed over than rounds had been played.
+    ``offset`` is how many more instances were skipped than rounds had been played. ``source`` is the identity of the
+    file, by which a resumed run knows whether its rows were played already.
     """
 
     reading: dict[str, Any] = {}  # noqa: RUF012, nobody changes it
@@ -31,16 +32,19 @@ class Note(NamedTuple):
     seed: int | None = None
     offset: int = 0
     places: list[int] | None = None
+    source: dict[str, Any] | None = None
     is_known: bool = False
 
 
-def written(source: Source, offset: int) -> str:
+def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str:
     """The note of a sampler that has learnt from this source."""
     said = source.reading | source.found
     reading = {name: said[name] for name in (*_OF_FEATURES, *_OF_FILE) if said.get(name)}
     facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
     if source.places is not None:
         facts["places"] = source.places
+    if identity is not None:
+        facts["source"] = identity
     return json.dumps(facts)
 
 

@@ -55,6 +55,8 @@ class Ran:
         What could not be written; known when the run has returned.
     remark : str
         Why there was nothing to play.
+    words : list or None
+        What -1 and +1 are in the file, where that is known.
     """
 
     sampler: Sampler
@@ -65,6 +67,7 @@ class Ran:
     stopped: bool = False
     wrongs: list[AskwhenError] = field(default_factory=list)
     remark: str = ""
+    words: list[Any] | None = None
 
 
 def run(
@@ -122,7 +125,7 @@ def run(
         A file of instances whose labels are known already, with the same columns: a new sampler learns all of them
         before its first round.
     skip : int, optional
-        How many instances to pass over; by default those that a resumed sampler has played.
+        How many rows to skip; by default those that a resumed sampler has played, if it has played this very file.
     checkpoint : float or None
         Seconds between two checkpoints, or None for none.
     said : names, optional
@@ -148,7 +151,7 @@ def run(
         names = class_names("run", classes)
         if names is not None and costs is not None:
             raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
-        sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say, names)
+        sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say, names, skip or 0)
         if costs is not None:
             sampler = Sampler(*sampler.parts, seed=seed, costs=costs)
         if sampler.learner.regression:
@@ -166,11 +169,10 @@ def run(
     elif sampler.engine.classes is not None:
         source.reading["target"] = "class"
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
-    begins, passed = sampler.round, sampler.round + note.offset if skip is None else skip
-    if file == "-" and skip is None:
-        passed = 0  # what comes now is what has not come before
+    begins, identity = sampler.round, source.identity
+    passed = _played(source, note, sampler, say) if skip is None and resume is not None else skip or 0
     if resume is not None and passed:
-        say(f"Passing over the first {passed:,} instances of {source.name}.")
+        say(f"Skipping the first {passed:,} rows of {source.name}{', which were played before' * (skip is None)}.")
     if resume is None and Path(checkpoint_of(saved)).exists():
         say(f"An earlier run left a checkpoint, {checkpoint_of(saved)}; to go on from it:\n  {going_on(saved, None)}")
 
@@ -185,7 +187,7 @@ def run(
         trace=trace,
         keep=report is not None,
         checkpoint=checkpoint,
-        note=lambda: notes.written(source, 0 if file == "-" else passed - begins),
+        note=lambda: notes.written(source, identity, 0 if file == "-" else passed - begins),
         about={"sampler": parts_of(sampler), "file": file, "command": command, "version": __version__},
         say=say,
         going_on=f"go on with\n  {going_on(saved, None)}",
@@ -216,11 +218,12 @@ def run(
     else:
         kept = model is not None or stopping.stopped or found != resume  # what a crash has spared is not thrown away
         ran = Ran(sampler, made, saved if kept else None, time.perf_counter() - started, watch.rate, stopping.stopped)
+        ran.words = source.words
         results(ran)
         ran.wrongs = files.end(save=kept)
         if report is not None:
             try:
-                _write_report(report, file, sampler, made, files.trace(), labels, command)
+                _write_report(report, file, sampler, made, files.trace(), labels, command, source.words)
             except AskwhenError as error:
                 ran.wrongs.append(error)
         if ran.stopped and not ran.wrongs:
@@ -228,6 +231,20 @@ def run(
     for wrong in ran.wrongs:
         failed(wrong)
     return ran
+
+
+def _played(source: Source, note: notes.Note, sampler: Sampler, say: Say) -> int:
+    """How many of the first rows of a source a resumed sampler has played: those of the same file, and of no other."""
+    if source.name == "standard input":
+        return 0  # what comes now is what has not come before
+    if source.is_known_as(note.source):
+        return sampler.round + note.offset
+    if note.source is None:
+        why = "The saved sampler does not say which file it has played"
+    else:
+        why = "This is not the file that the saved sampler has played"
+    say(f"{why}: all rows of {source.name} are played.")
+    return 0
 
 
 def _learn_seeds(sampler: Sampler, file: str, reading: dict[str, Any], source: Source) -> None:
@@ -273,16 +290,19 @@ def _fresh(
     raw: bool,
     say: Say,
     classes: Any,
+    skip: int,
 ) -> Sampler:
-    share, most = labels, None
+    share, most, prepare = labels, None, None if raw else Prepare()
+    found = source.count()
+    rows = None if found is None else max(found - skip, 1)
     if labels is not None and labels > 1.0:
         most = int(labels)
-        rounds = source.count()
-        share = 0.1 if rounds is None else share_of(labels, rounds)
-        if rounds is None:
+        share = 0.1 if rows is None else share_of(labels, rows)
+        if rows is None:
             say(f"How many instances there are is not known: asking for one label in ten, until {most:,} are asked.")
-    prepare = None if raw else Prepare()
-    return algorithm_of(name).build(letters, share=share, most=most, prepare=prepare, seed=seed, classes=classes)
+    return algorithm_of(name).build(
+        letters, share=share, most=most, length=rows, prepare=prepare, seed=seed, classes=classes
+    )
 
 
 def parts_of(sampler: Any) -> dict[str, str]:
@@ -295,7 +315,14 @@ def parts_of(sampler: Any) -> dict[str, str]:
 
 
 def _write_report(
-    path: str, file: str, sampler: Sampler, made: Progress, trace: Trace, labels: float | None, command: str
+    path: str,
+    file: str,
+    sampler: Sampler,
+    made: Progress,
+    trace: Trace,
+    labels: float | None,
+    command: str,
+    words: Any,
 ) -> None:
     rate = getattr(sampler.rule, "rate", None)
     write_run(
@@ -306,4 +333,5 @@ def _write_report(
         facts={"Stream": file, **parts_of(sampler), "askwhen": __version__},
         command=command,
         budget=rate or (labels if labels is not None and labels <= 1.0 else None),
+        words=("-1", "+1") if words is None else tuple(map(str, words)),
     )

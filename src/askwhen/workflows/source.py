@@ -11,9 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data import load, names, read
+from ..data.counting import count_rows
 from ..data.formats import format_of
 from ..data.labels import signs
 from ..errors import ArgumentsError, InputError, argument
+from .same_file import begins_with, identity
 
 _FEW_FEATURES = 256
 
@@ -81,6 +83,17 @@ class Source:
         if names is not None:
             self.reading["names"] = names
         self.places = places
+
+    @property
+    def identity(self) -> dict[str, Any] | None:
+        """What a saved sampler says of this source, to know it again; None for a pipe."""
+        return {"set": self._file.lower()} if is_set(self._file) else identity(self._file)
+
+    def is_known_as(self, known: Any) -> bool:
+        """Whether this is the source of an identity, perhaps with rows added at its end."""
+        if is_set(self._file):
+            return bool(known == self.identity)
+        return begins_with(self._file, known)
 
     @property
     def names(self) -> Any:
@@ -155,13 +168,10 @@ class Source:
         return X, y
 
     def count(self) -> int | None:
-        """How many instances there are, which reads them once; None where they can be read only once."""
+        """How many instances there are, without reading their values; None where they can be read only once."""
         if is_set(self._file):
             return len(self.load()[1])
-        if not Path(self._file).is_file():
-            return None
-        unlabelled = self.reading | {"target": "none", "positive": None}
-        return sum(int(chunk[0].shape[0]) for chunk in read(self._file, **unlabelled))
+        return count_rows(self._file, **{name: self.reading.get(name) for name in ("format", "delimiter", "encoding")})
 
     def size(self) -> int | None:
         """How much there is to read, in bytes; None where nobody knows."""

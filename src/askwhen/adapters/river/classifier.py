@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from ...data.hashing import DEFAULT_FEATURES
-from ...engine.door import check_new_label
+from ...engine.door import check_new_label, check_origin
 from ...errors import InputError
 from ...prepare import STANDARD, PrepareState, statistics_of
 from ...sampler import Sampler
@@ -205,5 +205,6 @@ class SelectiveClassifier(base.Classifier):
             self.sampler.tell(ask, y)
             return
         sign, label = self._sign("tell_one", y)
+        check_origin("tell_one", self.sampler.engine.origin, ask)
         self.sampler.tell(ask.round if isinstance(ask, Ask) else ask, sign)
         self._labels[sign] = label

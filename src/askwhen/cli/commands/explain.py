@@ -37,7 +37,8 @@ def explain(out: Out, trace: str, number: int) -> None:
         facts["views"] = views_of(found.experts, found.drift_weights[at])
     facts["why"] = why(facts)
     shown = {name: facts[name] for name in ("round", "margin", "prediction", "probability", "coin")} | facts["sampler"]
-    out.result(facts, facts["why"], "", facts_table(shown))
+    first = f"Why round {number} {'asked' if facts['queried'] else 'did not ask'} for its label:"
+    out.result(facts, first, facts["why"], "", facts_table(shown))
 
 
 def views_of(experts: tuple[str, ...], weights: Any) -> dict[str, float]:

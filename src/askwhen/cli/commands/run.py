@@ -56,7 +56,10 @@ _OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw
 )
 @click.option("--resume", type=click.Path(dir_okay=False), help="Go on from a saved sampler, or from its checkpoint.")
 @click.option(
-    "--skip", type=click.IntRange(0), metavar="N", help="Pass over N instances; with --resume those that were played."
+    "--skip",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Skip N rows; with --resume by default those of the same file that were played.",
 )
 @click.option(
     "--checkpoint",
@@ -136,7 +139,7 @@ def run(
             out.result({"rounds": 0, "first_round": ran.sampler.round} | facts, ran.remark)
             return
         name = None if resume else algorithm
-        facts = show.run_facts(ran.sampler, ran.progress, ran.seconds, ran.rate, name) | facts
+        facts = show.run_facts(ran.sampler, ran.progress, ran.seconds, ran.rate, name, ran.words) | facts
         out.result(facts, show.run_table(facts))
 
     def progress(what: str, size: int | None) -> Any:

@@ -11,15 +11,26 @@ from .summary import in_percent, of_comparison, of_run
 
 
 def run_facts(
-    sampler: aw.Sampler, progress: aw.evaluate.Progress, seconds: float, rate: float, name: str | None = None
+    sampler: aw.Sampler,
+    progress: aw.evaluate.Progress,
+    seconds: float,
+    rate: float,
+    name: str | None = None,
+    words: list[Any] | None = None,
 ) -> dict[str, Any]:
-    """What came of a run, for programs; ``name`` is that of the algorithm, where it is known."""
+    """The result of a run, for programs.
+
+    ``name`` is the algorithm's, where it is known; ``words`` are the labels -1 and +1 in the file, where it has others.
+    """
     from ...workflows.run import parts_of
 
     n, last = int(progress.rounds[-1]), progress.running
+    shown = ["-1", "+1"] if words is None else [str(word) for word in words]
     facts: dict[str, Any] = {"rounds": n, "first_round": sampler.round - n}
     if progress.estimate is None:
         facts["squared_error"] = progress.error
+        facts["root_squared_error"] = math.sqrt(progress.error)
+        facts["label_variance"], facts["r_squared"] = progress.label_variance, progress.r_squared
     else:
         overall = progress.estimate.overall
         facts |= {
@@ -37,9 +48,18 @@ def run_facts(
         }
         if progress.estimate.cost is not None:
             facts["cost"] = _interval(progress.estimate.cost)
+        if progress.cost is not None:
+            facts["mean_cost"] = progress.cost
+            facts["baseline_costs"] = {
+                f"always {word}": cost for word, cost in zip(shown, progress.baseline_costs.values(), strict=True)
+            }
+        if progress.confusion_of_two is not None:
+            facts["precision"], facts["recall"] = float(last.precision[-1]), float(last.recall[-1])
+            facts["classes"], facts["confusion"] = shown, progress.confusion_of_two.tolist()
         if progress.classes is not None and progress.confusion is not None:
             facts["classes"] = progress.classes
             facts["confusion"] = progress.confusion.tolist()
+            facts["unpredicted"] = [] if progress.unpredicted is None else progress.unpredicted.tolist()
             facts["by_class"] = {str(label): _by_class(found) for label, found in progress.estimate.classes.items()}
     return facts | {
         "questions": round(float(last.question_rate[-1]) * n),
@@ -51,7 +71,7 @@ def run_facts(
         "sampler": parts_of(sampler),
         "baselines": progress.baselines,
         "order_warning": progress.order_warning,
-        "summary": of_run(sampler, progress, name),
+        "summary": of_run(sampler, progress, name, shown),
     }
 
 
@@ -83,29 +103,31 @@ def run_table(facts: dict[str, Any]) -> Any:
 
     table = _facts()
     first, n = facts["first_round"], facts["rounds"]
-    table.add_row("rounds", f"{n:,}" + (f" (from {first:,})" if first else ""))
+    table.add_row("rows", f"{n:,}" + (f" (after {first:,} before)" if first else ""))
     if "squared_error" in facts:
         table.add_row("mean squared error", f"[bold]{facts['squared_error']:.4g}[/]")
+        table.add_row("its root (RMSE)", f"{facts['root_squared_error']:.4g}")
+        table.add_row("variance of labels", f"{facts['label_variance']:.4g}")
+        if facts["r_squared"] is not None:
+            table.add_row("R2", f"{facts['r_squared']:.3f}, the share of that variance that is explained")
     else:
-        found, sure = facts["estimate"], f"{facts['confidence']:.0%} confidence"
+        if "mean_cost" in facts:
+            _add_costs(table, facts)
         mistakes = f"{facts['mistakes']:,} mistake{'' if facts['mistakes'] == 1 else 's'}"
-        table.add_row("accuracy", f"[bold]{in_percent(facts['accuracy'])}[/], {mistakes}")
         table.add_row(
-            "", f"at least {in_percent(1 - min(facts['error_bound'], 1))} if instances are independent, {sure}"
+            "accuracy", f"[bold]{in_percent(facts['accuracy'])}[/], {mistakes}, all labels of the file counted"
         )
-        table.add_row("by asked labels alone", in_percent(found["value"]))
-        table.add_row("", f"{in_percent(found['low'])} to {in_percent(found['high'])} at every round at once, {sure}")
+        table.add_row("from asked labels", f"{interval(facts['estimate'])} at {facts['confidence']:.0%} confidence")
+        table.add_row("", "what you would know live, valid however often you look")
         for length, late in facts["recent"].items():
-            ends = f"{in_percent(late['low'])} to {in_percent(late['high'])}"
-            table.add_row(f"last {int(length):,} rounds", f"{in_percent(late['value'])}, {ends}")
-        if "cost" in facts:
-            cost = facts["cost"]
-            ends = f"{cost['low']:.3g} to {cost['high']:.3g}"
-            table.add_row("cost of a round", f"{cost['value']:.3g}, {ends} at every round at once, {sure}")
+            table.add_row(f"last {int(length):,} rows", f"{interval(late)}, from asked labels")
         if "by_class" in facts:
             _add_classes(table, facts)
         else:
-            table.add_row("F-measure", "unknown" if math.isnan(facts["f_measure"]) else f"{facts['f_measure']:.3f}")
+            for name in ("precision", "recall", "f_measure"):
+                value = "unknown" if math.isnan(facts[name]) else f"{facts[name]:.3f}"
+                of = f" of {escape(facts['classes'][1])}" if name != "f_measure" else ""
+                table.add_row(name.replace("f_measure", "F-measure") + of, value)
     for at, (name, score) in enumerate(facts["baselines"].items()):
         shown = f"{score:.4g}" if "squared_error" in facts else in_percent(score)
         table.add_row("" if at else "baselines", f"{shown}, {name}")
@@ -121,19 +143,51 @@ def run_table(facts: dict[str, Any]) -> Any:
         if facts[name]:
             table.add_row(name, escape(facts[name]))
     advice = facts.get("advice")
-    return Group(*lead(facts), table, *(["", escape(advice)] if advice else []))
+    return Group(*lead(facts), table, *_confusion(facts), *(["", escape(advice)] if advice else []))
+
+
+def interval(found: dict[str, float]) -> str:
+    """A share with its interval; where that is wider than 30 points, only the interval."""
+    estimate = aw.evaluate.Estimate(found["value"], found["low"], found["high"], found["value"], 0)
+    ends = f"{in_percent(found['low'])} to {in_percent(found['high'])}"
+    return f"{in_percent(found['value'])}, {ends}" if estimate.is_known else f"not known yet ({ends})"
+
+
+def _add_costs(table: Any, facts: dict[str, Any]) -> None:
+    """The cost of a row: of the run, from asked labels alone, and of always predicting the same label."""
+    from rich.markup import escape
+
+    table.add_row("cost of a row", f"[bold]{facts['mean_cost']:.3g}[/], all labels of the file counted")
+    cost = facts["cost"]
+    ends = f"{cost['low']:.3g} to {cost['high']:.3g} at {facts['confidence']:.0%} confidence"
+    table.add_row("from asked labels", f"{cost['value']:.3g}, {ends}")
+    for at, (name, each) in enumerate(facts["baseline_costs"].items()):
+        table.add_row("" if at else "baselines by cost", f"{each:.3g}, {escape(name)}")
+
+
+def _confusion(facts: dict[str, Any]) -> list[Any]:
+    """How often each of two labels was predicted as which."""
+    from rich.markup import escape
+
+    if "by_class" in facts or "confusion" not in facts:
+        return []
+    words = [escape(word) for word in facts["classes"]]
+    table = _table("label", *(f"predicted {word}" for word in words))
+    for word, counts in zip(words, facts["confusion"], strict=True):
+        table.add_row(word, *(f"{count:,}" for count in counts))
+    return ["", table]
 
 
 def _add_classes(table: Any, facts: dict[str, Any]) -> None:
     """A row for each class: how often it came, how often it was found, and what the asked labels alone say of that."""
     from rich.markup import escape
 
-    for label, counts, k in zip(facts["classes"], facts["confusion"], range(len(facts["classes"])), strict=True):
-        came, found = sum(counts), counts[k]
-        right = f"{in_percent(found / came)} of {came:,} found" if came else "never came"
+    for k, (label, counts) in enumerate(zip(facts["classes"], facts["confusion"], strict=True)):
+        came, found = sum(counts) + sum(facts["unpredicted"][k : k + 1]), counts[k]
         each = facts["by_class"].get(str(label))
         recall = f", {in_percent(each['recall']['low'])} to {in_percent(each['recall']['high'])}" if each else ""
-        table.add_row(escape(str(label)), right + recall)
+        right = f"{in_percent(found / came)} of {came:,} found{recall}" if came else "never came"
+        table.add_row(escape(str(label)), right)
 
 
 def algorithm_table(facts: list[dict[str, Any]]) -> Any:
@@ -258,9 +312,7 @@ def label_table(facts: dict[str, Any]) -> Any:
         "rows seen": f"{facts['rows_seen']:,}" + (", all of them" if facts["ended"] else ""),
         "asked about": f"{facts['questions']:,}",
         "answers": given,
-        "accuracy": "not known yet"
-        if found is None
-        else f"{in_percent(found['value'])} ({in_percent(found['low'])} to {in_percent(found['high'])})",
+        "accuracy": "not known yet" if found is None else interval(found),
         "answers in": facts["answers"],
         "sampler in": facts["model"],
     }

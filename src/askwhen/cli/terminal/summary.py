@@ -12,14 +12,23 @@ def in_percent(value: float) -> str:
     return "unknown" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
-def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None) -> str:
-    """What came of a run, and what a simple rule would have come to; ``name`` is the algorithm's, where it is known."""
+def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None, words: list[str]) -> str:
+    """The result of a run beside that of a simple rule, by cost where costs are given.
+
+    ``name`` is the algorithm's, where it is known; ``words`` are the labels -1 and +1 in the file.
+    """
     who = _who(sampler) if name is None else spoken(name)
     n, found = int(progress.rounds[-1]), progress.baselines
     told = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
     if progress.estimate is None:
         simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
         return f"{told} was off by a mean squared error of {progress.error:.4g}{simple}."
+    if progress.cost is not None:
+        simple = " and ".join(
+            f"{cost:.3g} always to predict {word}"
+            for word, cost in zip(words, progress.baseline_costs.values(), strict=True)
+        )
+        return f"{told} had a cost of {progress.cost:.3g} per row; it would have cost {simple}."
     simple = f"; {_by_majority(found['majority so far'])}" if found else ""
     return f"{told} was right in {in_percent(1 - progress.error)}{simple}."
 

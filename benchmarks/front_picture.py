@@ -1,0 +1,32 @@
+"""The picture on the first page: accuracy for labels, on the stream of ``askwhen demo``.
+
+python benchmarks/front_picture.py docs/accuracy-for-labels.svg
+"""
+
+import sys
+from pathlib import Path
+
+import askwhen as aw
+from askwhen.cli.commands.demo import DIMENSION, EVERY, LETTERS, NAMES, REPEATS, ROUNDS, SEED
+from askwhen.report.figures import Line, line_figure
+
+SHARES = (0.02, 0.05, 0.1, 0.2)
+
+
+def main(path: str) -> None:
+    """Compare the algorithms at every share, and draw the means with their 95 % intervals."""
+    X, y = aw.data.switching(ROUNDS, DIMENSION, EVERY, SEED)
+    found = aw.evaluate.compare(X, y, NAMES, SHARES, repeats=REPEATS, letters=LETTERS, prepare=aw.Prepare())
+    lines = []
+    for name in NAMES:
+        cells = [cell for cell in found.cells if cell.algorithm == name]
+        asked, mean = [float(cell.asked.mean()) for cell in cells], [cell.mean for cell in cells]
+        lines.append(Line(name, asked, mean, [cell.margin_of_error for cell in cells]))
+        print(name, *(f"{100 * a:.1f} %: {100 * m:.1f} %" for a, m in zip(asked, mean, strict=True)), sep="  ")
+    title = f"Accuracy for labels; the target is replaced every {EVERY:,} rounds"
+    text = line_figure(lines, title=title, across="share of labels asked for", up="mean accuracy", shares_across=True)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
