@@ -176,7 +176,7 @@ def test_late_answers_open_classes_in_the_order_in_which_they_come(tmp_path):
     sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0, classes="open")
     asks = played(sampler, X[:8], y[:8], late=99)
     assert [ask.prediction for ask in asks] == [None] * 8
-    with pytest.raises(aw.InputError, match="predict: no label was told yet"):
+    with pytest.raises(aw.InputError, match="predict: nothing was learnt yet"):
         sampler.predict(X)
     sampler.save(tmp_path / "empty")
     sampler = aw.Sampler.load(tmp_path / "empty")

@@ -301,7 +301,9 @@ def test_csr_with_unsorted_and_duplicate_indices_is_not_miscomputed(row):
 def test_predict_and_margins_change_nothing_and_agree_with_ask(row):
     X, y = switching_sphere(1, n=60, noise=row.noise)
     sampler, twin = row.build(5), row.build(5)
-    assert sampler.predict(X).shape == (60,)
+    assert sampler.margins(X).shape == (60,)
+    with pytest.raises(aw.InputError, match="predict: nothing was learnt yet"):
+        sampler.predict(X)
     sampler.run(X[:50], y[:50])
     twin.run(X[:50], y[:50])
     p, labels = sampler.margins(X[50:]), sampler.predict(X[50:])

@@ -310,14 +310,14 @@ class BudgetRule:
         Ask near the decision boundary, or where the learner is uncertain (for regressors).
     most : int, optional
         With a rate: how many labels may be asked for in all; never more.
+    spread : bool, default True
+        Spread the questions out in time, and ask at random as long as the learner does hardly better than chance.
+        False is the rule of the first release, which samplers that it saved go on with.
     length : int, optional
         With a rate: how many rounds there will be, where that is known, as for a file. Then at most
         ``ceil(rate * length)`` labels are asked for in these rounds. Without it the rule asks ahead of the rate at
         first: ``BudgetRule(0.1)`` asks about some 41 of the first 300 rounds. Rounds beyond the length are played as
         those of a stream that goes on.
-    spread : bool, default True
-        Spread the questions out in time, and ask at random as long as the learner does hardly better than chance.
-        False is the rule of the first release, which samplers that it saved go on with.
 
     Examples
     --------
