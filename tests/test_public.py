@@ -170,5 +170,5 @@ def test_a_name_whose_extra_is_missing_says_what_to_install(name, module, extra)
     asked = f"import sys; sys.modules[{module!r}] = None; import askwhen as aw; aw.{name}"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("ImportError: ")
+    assert last.startswith("askwhen.errors.MissingExtraError: ")
     assert last.endswith(f" {module}: pip install 'askwhen[{extra}]'.")

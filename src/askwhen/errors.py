@@ -4,6 +4,7 @@
 
     AskwhenError
     ├── InputError       an argument is not what was expected (also a ValueError)
+    │   └── MissingExtraError    an optional dependency is not installed (also an ImportError)
     ├── QuestionError    a label was told for a question that is not open (also a LookupError)
     └── SnapshotError    a saved sampler is truncated, altered, foreign or too new (also a ValueError)
 
@@ -142,6 +143,22 @@ class InputError(AskwhenError, ValueError):
 
 class ArgumentsError(InputError):
     """Arguments that do not go together, whatever the data; who speaks of options calls it wrong usage."""
+
+
+class MissingExtraError(InputError, ImportError):
+    """An optional dependency is not installed; the message has the line that installs it.
+
+    Attributes
+    ----------
+    name : str
+        The module that is missing.
+    extra : str, optional
+        The extra that has it, as in ``pip install 'askwhen[service]'``.
+    """
+
+    def __init__(self, sentence: str = "", *, name: str | None = None, extra: str | None = None, **facts: Any) -> None:
+        super().__init__(sentence, **facts)
+        self.name, self.extra = name, extra
 
 
 class QuestionError(AskwhenError, LookupError):

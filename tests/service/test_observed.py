@@ -289,5 +289,5 @@ def test_spans_without_the_extra_are_refused_in_a_sentence(tmp_path):
     hide = "import sys; sys.modules['opentelemetry'] = None; from askwhen.cli.main import start; start()"
     command = [sys.executable, "-c", hide, "serve", "--db", str(tmp_path / "log.db"), "--otel"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, "need the extra otel: pip install 'askwhen[otel]'." in done.stderr) == (1, True)
+    assert (done.returncode, "needs opentelemetry: pip install 'askwhen[otel]'." in done.stderr) == (1, True)
     assert not (tmp_path / "log.db").exists()

@@ -13,16 +13,17 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..batch import online_to_batch
+from ..sampler import Sampler
+from ..system.extras import missing_extra
+
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
     from sklearn.metrics import get_scorer
     from sklearn.utils.multiclass import check_classification_targets, type_of_target, unique_labels
     from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 except ImportError as error:
-    raise ImportError("The estimators need scikit-learn: pip install 'askwhen[sklearn]'.") from error
-
-from ..batch import online_to_batch
-from ..sampler import Sampler
+    raise missing_extra(error, "sklearn", "an estimator") from error
 
 _ABOVE_HALF = float(np.nextafter(0.5, 1.0))
 

@@ -18,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import ArgumentsError, AskwhenError, CacheWarning, Speaker
+from ..system.extras import extra_of, missing_extra
 
 _BROKEN_PIPE = "broken pipe"
 
@@ -156,6 +157,8 @@ def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, 
 def _sentence(error: Exception) -> str:
     if isinstance(error, AskwhenError):
         return error.told(Commands(error))  # who raised it is a function of the library, and says nothing here
+    if isinstance(error, ImportError) and (extra := extra_of(error)) is not None:
+        return missing_extra(error, extra, "this command").sentence
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     return f"an error that should not happen, {type(error).__name__}: {error}; --debug shows where."

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
 from ..errors import InputError, argument
+from ..system.extras import optional
 
 BLOCK = 1 << 22
 """How many bytes are parsed at once."""
@@ -104,10 +105,7 @@ def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, Bina
 
 def needs(owner: str, module: str, what: str) -> Any:
     """A module that only some files need."""
-    try:
-        return __import__(module)
-    except ImportError as error:
-        raise InputError(f"{what} needs {module}: pip install 'askwhen[data]'.", owner=owner) from error
+    return optional(module, what, owner)
 
 
 class _Recoded(io.RawIOBase):

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, argument
+from ..system.extras import needs_extra
 from .hashing import hash_text
 from .stream import read
 
@@ -141,10 +142,8 @@ def fetch(file: str, url: str | None = None) -> Path:
         )
     if not isinstance(url, str) or not url.startswith(("http://", "https://", "ftp://")):
         raise InputError(f"url must be an address such as https://example.org/folder, got {url!r}.", owner="load")
-    try:
+    with needs_extra("data", "a download", "load"):
         import pooch
-    except ImportError as error:
-        raise InputError("a download needs pooch: pip install 'askwhen[data]'.", owner="load") from error
     try:
         pooch.get_logger().setLevel("ERROR")
         where = f"{url.rstrip('/')}/{file}"
@@ -243,10 +242,8 @@ def _reuters(fetch: Fetch) -> Data:
 
 
 def _digits(fetch: Fetch) -> Data:
-    try:
+    with needs_extra("sklearn", "the data set digits", "load"):
         from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise InputError("digits come with scikit-learn: pip install 'askwhen[sklearn]'.", owner="load") from error
     X, y = load_digits(return_X_y=True)
     return Data(X, y, names=tuple("0123456789"))
 

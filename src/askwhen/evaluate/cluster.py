@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Self
 
 from ..errors import InputError
+from ..system.extras import needs_extra
 from .workers import Watch
 
 LOCAL = "local"
@@ -58,10 +59,8 @@ def join(address: str) -> Any:
     if address == LOCAL:
         for name, value in _SETTINGS.items():  # read when ray is imported
             os.environ.setdefault(name, value)
-    try:
+    with needs_extra("cluster", "a cluster", "cluster"):
         import ray
-    except ImportError as error:
-        raise InputError("a cluster needs Ray: pip install 'askwhen[cluster]'.", owner="cluster") from error
     if not ray.is_initialized():
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         try:

@@ -14,6 +14,7 @@ from ..engine.door import check_labels
 from ..engine.instances import check_instances
 from ..errors import InputError
 from ..linalg.rows import DenseRows
+from ..system.extras import needs_extra
 from ..validation import check_positive
 
 
@@ -77,10 +78,8 @@ def _checked(owner: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
 
 
 def _solve(X: Any, y: np.ndarray, C: float) -> np.ndarray:
-    try:
+    with needs_extra("sklearn", "this", "best_linear"):
         from sklearn.svm import LinearSVC
-    except ImportError as error:
-        raise ImportError("best_linear needs scikit-learn: pip install 'askwhen[sklearn]'.") from error
     if (y == y[0]).all():  # liblinear wants two classes: an instance 0 of the other one costs the same for every u
         X = sp.vstack([X, sp.csr_matrix((1, X.shape[1]))]) if sp.issparse(X) else np.vstack([X, np.zeros(X.shape[1])])
         y = np.append(y, -y[0])

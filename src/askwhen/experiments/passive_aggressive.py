@@ -18,6 +18,7 @@ from ..data import load
 from ..evaluate.comparing import half_width
 from ..evaluate.matching import matched
 from ..papers import paper
+from ..system.extras import needs_extra
 from ..weights.kernels import Gaussian
 from .outcome import Outcome, Play, Shown, Table, holds, is_here, listed, none_here, plus_minus, share_shown
 
@@ -114,7 +115,8 @@ def _parts(name: str, seed: int, most: int) -> tuple[Any, Any, Any, Any]:
 
 
 def _cell(name: str, seed: int, most: int, kernel: bool) -> dict[str, dict[str, Any]]:
-    from sklearn.svm import SVC, LinearSVC
+    with needs_extra("sklearn", "this experiment", "reproduce"):
+        from sklearn.svm import SVC, LinearSVC
 
     X, y, X_test, y_test = _parts(name, seed, min(most, MOST_IN_KERNEL) if kernel else most)
     spread = float(np.mean(sp.csr_matrix(X).multiply(X).sum(axis=1)))

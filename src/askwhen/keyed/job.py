@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import InputError
+from ..system.extras import needs_extra
 from .kind import Kind
 from .logs.folder import FolderLog, FolderSink
 from .stores.kept import Counts, PartitionStore
@@ -45,7 +46,8 @@ class Job:
 def open_log(address: str) -> Any:
     """The log at an address: a folder, or Redis."""
     if address.startswith(_REDIS):
-        from .logs.redis_streams import RedisLog
+        with needs_extra("keyed", "a log in Redis", "keyed"):
+            from .logs.redis_streams import RedisLog
 
         return RedisLog(address)
     return FolderLog(_folder(address))
@@ -54,7 +56,8 @@ def open_log(address: str) -> Any:
 def open_sink(address: str) -> Any:
     """The output log at an address: a folder, or Redis."""
     if address.startswith(_REDIS):
-        from .logs.redis_streams import RedisSink
+        with needs_extra("keyed", "a log in Redis", "keyed"):
+            from .logs.redis_streams import RedisSink
 
         return RedisSink(address)
     return FolderSink(_folder(address))
@@ -69,12 +72,14 @@ def _folder(address: str) -> str:
 def open_store(address: str) -> Any:
     """The store at an address: a folder of SQLite files, or PostgreSQL."""
     if address.startswith(("postgresql://", "postgres://")):
-        from .stores.postgres import PostgresStore
+        with needs_extra("keyed", "a store in PostgreSQL", "keyed"):
+            from .stores.postgres import PostgresStore
 
         return PostgresStore(address)
     if "://" in address:
         raise InputError(f"a store is a folder or postgresql://..., got {address!r}.", owner="keyed")
-    from .stores.sqlite import SqliteStore
+    with needs_extra("keyed", "a store of SQLite files", "keyed"):
+        from .stores.sqlite import SqliteStore
 
     return SqliteStore(address)
 
@@ -86,7 +91,8 @@ def claimed(job: Job, partition: str) -> PartitionWorker:
     store: PartitionStore = open_store(job.store).claim(partition, job.kind)
     sink = None if job.out is None else open_sink(job.out)
     if job.questions is not None:
-        from .questions import QuestionSink
+        with needs_extra("keyed", "a stream of questions", "keyed"):
+            from .questions import QuestionSink
 
         sink = QuestionSink(job.questions, job.token, sink, patient=job.follow)
     shows = job.questions is not None

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..sampler import Sampler
+from ..system.extras import needs_extra
 from ..validation import check_count, check_flag
 from . import processes
 from .job import Job, open_log, open_sink, open_store, total, work
@@ -155,7 +156,8 @@ def _answers(job: Job, kind: Kind, log: Any) -> Iterator[None]:
         return
     if job.out is None:
         raise InputError("questions need an output log too, for all decisions: give out.", owner="keyed")
-    from .questions import Answers
+    with needs_extra("keyed", "a stream of questions", "keyed"):
+        from .questions import Answers
 
     answers = Answers(job.questions, job.token, kind, log, open_store(job.store))
     try:

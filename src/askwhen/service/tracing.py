@@ -10,7 +10,7 @@ from typing import Any
 
 import askwhen
 
-from ..errors import InputError
+from ..system.extras import missing_extra
 
 _TELLING = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 PATIENCE = 2.0
@@ -88,10 +88,10 @@ def spans(wanted: bool) -> Spans | None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
-        sentence = "spans for OpenTelemetry need the extra otel: pip install 'askwhen[otel]'."
+        missing = missing_extra(error, "otel", "the export of spans", "serve")
         if wanted:
-            raise InputError(sentence, owner="serve") from error
-        log.warning("no spans", extra={"facts": {"said": sentence}})
+            raise missing from error
+        log.warning("no spans", extra={"facts": {"said": missing.sentence}})
         return None
     named = {} if "OTEL_SERVICE_NAME" in os.environ else {"service.name": "askwhen"}
     provider = TracerProvider(resource=Resource.create(named | {"service.version": askwhen.__version__}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import os
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..system.extras import optional
 from ..system.whole_file import whole_file
 
 _PROCESS = os.urandom(8)
@@ -205,12 +205,8 @@ class Trace:
 
 
 def needed(owner: str, name: str) -> Any:
-    """A module that is not always installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise InputError(f"this needs {package}: pip install {package}.", owner=owner) from error
+    """A module that is not always installed: pyarrow is in an extra, pandas and polars are not."""
+    return optional(name, "this", owner, "data" if name.startswith("pyarrow") else None)
 
 
 def _write(owner: str, write: Any, table: Any, path: str | os.PathLike[str]) -> None:

@@ -71,10 +71,7 @@ def keyed(
     askwhen keyed events/ --store store/ --out decisions/ --workers 2
     askwhen keyed events/ --store postgresql://host/db --labels 5% --follow
     """
-    try:
-        from ... import keyed as room
-    except ImportError as error:
-        raise InputError(f"keyed streams need {error.name}: pip install 'askwhen[keyed]'.", owner="keyed") from error
+    from ... import keyed as room
     from ...algorithms import algorithm as algorithm_of
     from ...prepare import Prepare
 

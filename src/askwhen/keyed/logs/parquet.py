@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ...system.extras import needs_extra
 from ..events import Batch, Refusal, checked, nothing, sparse_row
 from ..kind import Kind
 
@@ -27,8 +28,9 @@ class Rows:
 
     def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
         """At most so many rows from this one on, and the number of the row after them."""
-        import pyarrow
-        import pyarrow.parquet
+        with needs_extra("keyed", "a partition of Parquet files", "keyed"):
+            import pyarrow
+            import pyarrow.parquet
 
         try:
             with file.open("rb") as source, pyarrow.parquet.ParquetFile(source) as opened:

@@ -11,6 +11,7 @@ from litestar import Response, get, post
 from litestar.params import Parameter
 
 from ...errors import InputError
+from ...system.extras import needs_extra
 from ..api.door import Asked, door_of
 from ..api.problems import too_large
 from .reviewing import Reviewables, Which, to_review
@@ -41,8 +42,9 @@ async def rows(request: Asked, name: str) -> Response[bytes]:
 
 
 def _lines(content: bytes) -> bytes:
-    import pyarrow
-    import pyarrow.parquet
+    with needs_extra("data", "the import of a Parquet file", "import"):
+        import pyarrow
+        import pyarrow.parquet
 
     try:
         file = pyarrow.parquet.ParquetFile(io.BytesIO(content))
