@@ -2,13 +2,18 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
+from click.testing import CliRunner
 
 import askwhen as aw
+from askwhen.cli.main import main
 from askwhen.errors import InputError
 from askwhen.keyed import StoreError
-from askwhen.keyed.logs.redis_streams import RedisSink
+from askwhen.keyed.job import Job, claimed, open_store
+from askwhen.keyed.kind import Kind
+from askwhen.keyed.logs.redis_streams import RedisLog, RedisSink
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import job_of, make
@@ -81,3 +86,107 @@ def test_an_entry_without_an_event_is_refused_and_errors_are_one_sentence(redis_
         aw.keyed.run("redis://127.0.0.1:1/0", "store", make(7))
     with pytest.raises(StoreError, match="Redis cannot be used: .*refused"):
         aw.keyed.run("redis://127.0.0.1:1/0?streams=a", "store", make(7))
+
+
+def keyed(*words):
+    """What ``askwhen keyed`` printed, and its exit code."""
+    result = CliRunner().invoke(main, ["keyed", *map(str, words), "--quiet"])
+    return result.exit_code, result.stderr
+
+
+def added(server, stream, *numbers, **more):
+    for number in numbers:
+        server.connection.xadd(stream, {"event": f'{{"key": "a", "x": [{number}]}}'}, **more)
+
+
+def test_an_output_whose_ids_are_taken_is_refused_before_anything_is_played(redis_server):
+    source, out = redis_server.prefix(), redis_server.prefix()
+    added(redis_server, f"{source}p", 1, 2)
+    redis_server.connection.xadd(f"{out}p", {"other": "x"})
+    code, said = keyed(redis_server.address(source), "--store", "store", "--out", redis_server.address(out))
+    assert code == 1
+    assert re.search(rf"the stream {out}p ends at \d+-0, beyond event 0, .*: give another output", said)
+    assert open_store("store").counts("p").events == 0
+    other = redis_server.prefix()
+    code, _ = keyed(redis_server.address(source), "--store", "store", "--out", redis_server.address(other))
+    assert (code, len(published(redis_server, other)("p"))) == (0, 2)
+
+
+@pytest.mark.parametrize(("taken", "said"), [("*", "ends at .*, beyond event 3"), ("3-1", "has something else at 3-1")])
+def test_an_output_that_another_writes_to_meanwhile_is_refused_and_nothing_is_lost(redis_server, taken, said):
+    source, out, other = (redis_server.prefix() for _ in range(3))
+    added(redis_server, f"{source}p", 1, 2)
+    aw.keyed.run(redis_server.address(source), "store", make(7), out=redis_server.address(out))
+    added(redis_server, f"{source}p", 3)
+    worker = claimed(of_redis(redis_server, source, out), "p")
+    redis_server.connection.xadd(f"{out}p", {"decision": "another"}, id=taken)
+    with pytest.raises(StoreError, match=f"the stream {out}p {said}.*give another output"):
+        worker.step()
+    with pytest.raises(StoreError, match=f"the stream {out}p {said}.*give another output"):
+        claimed(of_redis(redis_server, source, out), "p")
+    aw.keyed.run(redis_server.address(source), "store", make(7), out=redis_server.address(other))
+    (found,) = published(redis_server, other)("p")
+    assert found["round"] == 2
+
+
+def of_redis(server, source, out):
+    kind = Kind.of(make(7), None, False).written()
+    return Job(server.address(source), "store", server.address(out), kind, 10, 10, False)
+
+
+def test_an_output_that_its_readers_have_trimmed_is_written_on(redis_server):
+    source, out = redis_server.prefix(), redis_server.prefix()
+    for number in range(3):
+        added(redis_server, f"{source}p", number)
+        aw.keyed.run(redis_server.address(source), "store", make(7), out=redis_server.address(out))
+        redis_server.connection.xtrim(f"{out}p", maxlen=0, approximate=False)
+    added(redis_server, f"{source}p", 4, 5)
+    aw.keyed.run(redis_server.address(source), "store", make(7), out=redis_server.address(out))
+    assert len(published(redis_server, out)("p")) == 2
+
+
+def test_an_input_that_was_trimmed_too_far_is_refused_until_the_gap_is_accepted(redis_server):
+    source = redis_server.prefix()
+    added(redis_server, f"{source}p", *range(6))
+    redis_server.connection.xtrim(f"{source}p", maxlen=4, approximate=False)  # before anything was read
+    address, words = redis_server.address(source), ("--store", "store", "--batch", "2")
+    assert keyed(address, *words) == (0, "")
+    redis_server.connection.xtrim(f"{source}p", maxlen=0, approximate=False)
+    added(redis_server, f"{source}p", 7, 8, 9)
+    redis_server.connection.xtrim(f"{source}p", maxlen=1, approximate=False)
+    code, said = keyed(address, *words)
+    assert (code, f"2 entries of the stream {source}p after " in said) == (1, True)
+    assert open_store("store").counts("p").events == 4
+    command = re.search(r"run redis-cli (XSETID \S+ \S+ ENTRIESADDED \d+)\.", said)[1]
+    redis_server.connection.execute_command(*command.split())
+    assert keyed(address, *words) == (0, "")
+    assert open_store("store").counts("p").events == 5
+
+
+def test_entries_that_were_trimmed_while_a_part_was_read_are_missed(redis_server):
+    source = redis_server.prefix()
+    added(redis_server, f"{source}p", *range(6))
+    reader = RedisLog(redis_server.address(source)).reader("p", Kind.of(make(7), None, False))
+    _, position = reader.read("", 2)
+    redis_server.connection.xtrim(f"{source}p", maxlen=4, approximate=False)
+    assert len(reader.read(position, 2)[0].keys) == 2
+    redis_server.connection.xtrim(f"{source}p", maxlen=3, approximate=False)
+    with pytest.raises(InputError, match="1 entries of the stream .* were removed before they were read"):
+        reader.read(position, 2)
+    old = position.partition("/")[0]  # of a store that was written before entries were counted
+    batch, after = reader.read(old, 2)
+    assert (len(batch.keys), "/" in after) == (2, False)
+    assert reader.read(after, 2)[1].endswith("/6")
+
+
+def test_an_input_that_begins_again_with_lower_ids_is_refused(redis_server):
+    source = redis_server.prefix()
+    address = redis_server.address(source)
+    added(redis_server, f"{source}p", 1, id="50-1")
+    assert keyed(address, "--store", "store")[0] == 0
+    redis_server.connection.delete(f"{source}p")
+    added(redis_server, f"{source}p", 1, id="7-1")
+    code, said = keyed(address, "--store", "store")
+    assert (code, f"the stream {source}p ends at 7-1 and was read up to 50-1: " in said) == (1, True)
+    assert "give a new store" in said
+    assert keyed(address, "--store", "new")[0] == 0

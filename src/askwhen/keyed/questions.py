@@ -126,6 +126,10 @@ class QuestionSink:
     def __init__(self, address: str, token: str | None, out: Any, patient: bool = False) -> None:
         self._service, self._out = Service(address, token, patient), out
 
+    def begin(self, partition: str, events: int) -> None:
+        """Refuse an output log that is not of a store which has seen so many events."""
+        self._out.begin(partition, events)
+
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided; writing it again changes nothing."""
         self._out.publish(partition, first, body)

@@ -37,6 +37,9 @@ class Reader(Protocol):
 class Sink(Protocol):
     """Where decisions go, beside the store."""
 
+    def begin(self, partition: str, events: int) -> None:
+        """Refuse an output log that is not of a store which has seen so many events."""
+
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided; writing it again changes nothing."""
 
@@ -84,6 +87,7 @@ class PartitionWorker:
         self._published = 0
         self._room = min(batch, _FIRST_BATCH)
         if sink is not None:
+            sink.begin(partition, store.counts.events)
             for first, body in store.decisions():  # of a commit whose worker was killed before it could
                 self._publish(sink, first, body)
 

@@ -1,30 +1,32 @@
 """Redis Streams as a log: a partition is a stream, an event the field ``event`` of an entry.
 
 The address says which streams: ``redis://host:6379/0?streams=clicks:`` stands for all whose names begin with
-``clicks:``. There are no consumer groups: a position is the id of the last entry that was committed, and the store
-keeps it. A stream may be trimmed up to there, and no further.
+``clicks:``. There are no consumer groups: a position is the id of the last entry that was committed and, from Redis 7
+on, how many entries had been added to the stream up to it, as in ``1700000000000-0/25``. A stream may be trimmed up to
+there: one from which unread entries were removed, or which ends before that id, is refused.
 
 Decisions go to a stream for each partition, one entry each, whose field ``decision`` is a line of JSON. Their ids
-follow from the events, and Redis refuses an id that is not above the last one: writing again what was written changes
-nothing.
+follow from the numbers of the events, and Redis refuses an id that is not above the last one: writing again what was
+written changes nothing. What Redis refused is looked up: a stream that has something else in its place is refused too.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
 from ...errors import InputError
 from ..errors import StoreError
-from ..events import Batch, of_texts
+from ..events import Batch, nothing, of_texts
 from ..kind import Kind
 
 _AT_ONCE = 5_000
 _NOT_ABOVE = "equal or smaller"
+_ANOTHER = "give another output, to which the decisions that are still in the store are written"
 
 
 @contextlib.contextmanager
@@ -82,10 +84,73 @@ class RedisReader:
 
     def read(self, position: str, most: int) -> tuple[Batch, str]:
         """At most so many events after a position, and the position after them."""
+        last, _, count = position.partition("/")
         with _told():
-            entries = self._redis.xrange(self._stream, f"({position}" if position else "-", "+", count=most)
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.xinfo_stream(self._stream)
+            pipe.xrange(self._stream, f"({last}" if last else "-", "+", count=most)
+            about, entries = pipe.execute(raise_on_error=False)
+            stream = _Stream.of(about)
+            if isinstance(entries, redis.RedisError):
+                raise entries
+        added = int(count) if count else None if last else stream.removed
+        self._check_same(stream, last, added)
+        if not entries:
+            return nothing(), position
+        if len(entries) < most:
+            added = stream.added
+        elif added is not None:
+            added += len(entries)
         batch = of_texts([fields.get(b"event") for _, fields in entries], self._kind)
-        return batch, entries[-1][0].decode() if entries else position
+        return batch, entries[-1][0].decode() + ("" if added is None else f"/{added}")
+
+    def _check_same(self, stream: _Stream, last: str, added: int | None) -> None:
+        """Refuse a stream that was replaced, or from which entries were removed before they were read."""
+        if last and stream.last < _numbers(last):
+            raise InputError(
+                f"the stream {self._stream} ends at {_id(stream.last)} and was read up to {last}: it was deleted or "
+                "replaced; give a new store to read it from its beginning.",
+                owner="keyed",
+            )
+        if added is not None and stream.removed is not None and stream.removed > added:
+            go_on = f"XSETID {self._stream} {_id(stream.last)} ENTRIESADDED {stream.length + added}"
+            raise InputError(
+                f"{stream.removed - added} entries of the stream {self._stream} after {last} were removed before they "
+                f"were read: trim no further than what was committed; to go on without them, run redis-cli {go_on}.",
+                owner="keyed",
+            )
+
+
+class _Stream(NamedTuple):
+    """The last id that a stream gave out, its length, and how many entries were ever added: None before Redis 7."""
+
+    last: tuple[int, int]
+    length: int
+    added: int | None
+
+    @classmethod
+    def of(cls, about: Any) -> _Stream:
+        """What Redis says about a stream; one that is not there has no entries."""
+        if isinstance(about, redis.ResponseError) and "no such key" in str(about):
+            return cls((0, 0), 0, None)
+        if isinstance(about, redis.RedisError):
+            raise about
+        return cls(_numbers(about["last-generated-id"]), about["length"], about.get("entries-added"))
+
+    @property
+    def removed(self) -> int | None:
+        """How many entries were trimmed or deleted."""
+        return None if self.added is None else self.added - self.length
+
+
+def _numbers(name: bytes | str) -> tuple[int, int]:
+    """The two numbers of an id, by which ids are ordered."""
+    first, _, second = (name.decode() if isinstance(name, bytes) else name).partition("-")
+    return int(first), int(second or 0)
+
+
+def _id(numbers: tuple[int, int]) -> str:
+    return f"{numbers[0]}-{numbers[1]}"
 
 
 class RedisSink:
@@ -93,6 +158,13 @@ class RedisSink:
 
     def __init__(self, address: str) -> None:
         self._redis, self._prefix = _opened(address)
+        self._events = 0
+
+    def begin(self, partition: str, events: int) -> None:
+        """Refuse a stream that has ids above those of the events which the store has seen."""
+        self._events = events
+        with _told():
+            self._check_own(self._prefix + partition, self._about(self._prefix + partition), events)
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided."""
@@ -103,9 +175,42 @@ class RedisSink:
                 pipe = self._redis.pipeline(transaction=False)
                 for number, line in enumerate(lines[start : start + _AT_ONCE], start + 1):
                     pipe.xadd(name, {"decision": line}, id=f"{first + 1}-{number}")
-                for answer in pipe.execute(raise_on_error=False):
-                    if isinstance(answer, redis.RedisError) and _NOT_ABOVE not in str(answer):
-                        raise answer
+                answers = pipe.execute(raise_on_error=False)
+                refused = []
+                for number, (line, answer) in enumerate(zip(lines[start:], answers, strict=False), start + 1):
+                    if isinstance(answer, redis.RedisError):
+                        if _NOT_ABOVE not in str(answer):
+                            raise answer
+                        refused.append((number, line))
+                if refused:
+                    self._check_written(name, first + 1, dict(refused))
+
+    def _check_written(self, name: str, event: int, refused: dict[int, bytes]) -> None:
+        """Refuse a stream in which ids are taken, but not by these decisions."""
+        found = self._redis.xrange(name, f"{event}-{min(refused)}", f"{event}-{max(refused)}")
+        there = {_numbers(entry)[1]: fields.get(b"decision") for entry, fields in found}
+        stream = self._about(name)
+        first = self._redis.xrange(name, count=1)
+        for number, line in refused.items():
+            if there.get(number) == line:
+                continue
+            self._check_own(name, stream, max(self._events, event))
+            if number in there or (first and _numbers(first[0][0]) < (event, number)):  # not trimmed by its readers
+                raise StoreError(
+                    f"the stream {name} has something else at {event}-{number}, where a decision goes: {_ANOTHER}.",
+                    owner="keyed",
+                )
+
+    def _check_own(self, name: str, stream: _Stream, events: int) -> None:
+        if stream.last[0] > events:
+            raise StoreError(
+                f"the stream {name} ends at {_id(stream.last)}, beyond event {events}, the last one of this store, so "
+                f"that decisions cannot be added to it: {_ANOTHER}.",
+                owner="keyed",
+            )
+
+    def _about(self, name: str) -> _Stream:
+        return _Stream.of(self._redis.pipeline(transaction=False).xinfo_stream(name).execute(raise_on_error=False)[0])
 
     def close(self) -> None:
         """Let go of the connection."""
