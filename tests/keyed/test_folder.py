@@ -1,6 +1,8 @@
 """Folders as logs: lines in the writing, files that follow each other, Parquet."""
 
 import json
+import os
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -9,8 +11,10 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.keyed.job import Job
+from askwhen.keyed.events import LONGEST_EVENT
+from askwhen.keyed.job import Job, open_store
 from askwhen.keyed.kind import Kind
+from askwhen.keyed.logs import folder as folder_log
 from askwhen.keyed.logs.folder import FolderLog
 from tests.keyed.killing import assert_as_played
 from tests.keyed.making import make_log
@@ -71,6 +75,50 @@ def test_a_line_counts_once_it_ends_however_long_it_is(tmp_path):
     assert (["a"], f"p.ndjson:{len(long) + 1}") == (batch.keys, position)
     np.testing.assert_array_equal(np.arange(30_000.0), batch.instances[0])
     assert found.read(position, 10)[0].keys == ["a"]
+
+
+def test_a_line_of_hundreds_of_megabytes_is_refused_without_reading_it(tmp_path):
+    file = tmp_path / "log" / "one.ndjson"
+    file.parent.mkdir()
+    before = b'{"key": "a", "x": [1]}\n'
+    for start in (b"", before):
+        with file.open("wb") as opened:
+            opened.write(start)
+            opened.truncate(300 << 20)  # of which the disk holds nothing
+        tracemalloc.start()
+        with pytest.raises(
+            InputError, match=rf"the line of {file} that begins at byte {len(start)} has more than 16777216"
+        ):
+            aw.keyed.run(str(file.parent), f"store-{len(start)}", make(7))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 5 * LONGEST_EVENT
+    assert open_store(f"store-{len(before)}").counts("one").events == 1
+
+
+@pytest.mark.parametrize("most", [1, 2, 100])
+def test_the_longest_line_is_read_wherever_it_is_and_one_more_byte_is_refused(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(folder_log, "LONGEST_EVENT", 100)
+    short, longest = (b'{"key": "a", "x": [1%s]}' % (b" " * more) for more in (0, 78))
+    assert len(longest) == 100
+    (tmp_path / "one.ndjson").write_bytes(b"\n".join([longest, short, longest, short]) + b"\n")
+    (tmp_path / "two.ndjson").write_bytes(b"\n".join([short, short, longest + b" ", short]) + b"\n")
+    for name, wanted in (("one", 4), ("two", 2)):
+        read, position = 0, ""
+        while read < wanted:
+            batch, position = reader(tmp_path, name).read(position, most)
+            read += len(batch.keys)
+        assert read == wanted
+    with pytest.raises(
+        InputError, match=f"two.ndjson that begins at byte {2 * len(short) + 2} has more than 100 bytes"
+    ):
+        reader(tmp_path, "two").read(position, most)
+
+
+def test_a_pipe_in_a_folder_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "one.ndjson")
+    with pytest.raises(InputError, match="one.ndjson is a pipe, which cannot be read again from a position"):
+        reader(tmp_path, "one").read("", 1)
 
 
 def test_what_is_gone_or_is_no_table_is_one_sentence(tmp_path):

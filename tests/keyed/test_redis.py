@@ -13,6 +13,7 @@ from askwhen.errors import InputError
 from askwhen.keyed import StoreError
 from askwhen.keyed.job import Job, claimed, open_store
 from askwhen.keyed.kind import Kind
+from askwhen.keyed.logs import redis_streams
 from askwhen.keyed.logs.redis_streams import RedisLog, RedisSink
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.making import make_log
@@ -190,3 +191,11 @@ def test_an_input_that_begins_again_with_lower_ids_is_refused(redis_server):
     assert (code, f"the stream {source}p ends at 7-1 and was read up to 50-1: " in said) == (1, True)
     assert "give a new store" in said
     assert keyed(address, "--store", "new")[0] == 0
+
+
+def test_an_entry_that_is_too_long_is_refused(redis_server, monkeypatch):
+    monkeypatch.setattr(redis_streams, "LONGEST_EVENT", 10)
+    source = redis_server.prefix()
+    added(redis_server, f"{source}p", 1, id="7-1")
+    with pytest.raises(InputError, match=f"the entry 7-1 of the stream {source}p has more than 10 bytes"):
+        aw.keyed.run(redis_server.address(source), "store", make(7))

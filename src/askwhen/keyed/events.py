@@ -29,6 +29,9 @@ import numpy as np
 from ..linalg.rows import SparseRow
 from .kind import Kind
 
+LONGEST_EVENT = 1 << 24
+"""Bytes of an event as text, at most: 16 MB hold an instance of some 800,000 numbers."""
+
 
 class Refusal:
     """In the place of an instance: why an event cannot be taken."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...system.whole_file import whole_file
-from ..events import Batch, nothing, of_lines
+from ..events import LONGEST_EVENT, Batch, nothing, of_lines
 from ..kind import Kind
 from . import parquet
 
@@ -102,6 +102,23 @@ def _check_same(file: Path, opened: Any, at: int) -> None:
             )
 
 
+def _before_too_long(file: Path, at: int, content: bytes, lines: bytes) -> bytes:
+    """The lines before the first one that is too long; where that is the first of all, it is refused."""
+    start = 0
+    while len(content) - start > LONGEST_EVENT:
+        end = content.rfind(b"\n", start, start + LONGEST_EVENT + 1) + 1
+        if end == 0:
+            if start == 0:
+                raise InputError(
+                    f"the line of {file} that begins at byte {at} has more than {LONGEST_EVENT} bytes, the most that "
+                    "an event may have; remove it.",
+                    owner="keyed",
+                )
+            return lines[:start]
+        start = end
+    return lines
+
+
 class FolderReader:
     """Reads one partition, from a position on."""
 
@@ -133,7 +150,12 @@ class FolderReader:
         return nothing(), position
 
     def _file(self, name: str) -> Path:
-        return self._path / name if self._path.is_dir() else self._path
+        found = self._path / name if self._path.is_dir() else self._path
+        if found.is_fifo():
+            raise InputError(
+                f"{found} is a pipe, which cannot be read again from a position; write a file.", owner="keyed"
+            )
+        return found
 
     def _segments(self) -> list[str]:
         if not self._path.is_dir():
@@ -149,10 +171,10 @@ class FolderReader:
                 content = opened.read(size)
                 is_all = len(content) < size
                 end = content.rfind(b"\n") + 1
-                if end or is_all:
+                if end or is_all or size > LONGEST_EVENT:
                     break
-                size *= 2  # one line is longer than all that was read
-        content = content if is_all and not is_last else content[:end]
+                size = min(2 * size, LONGEST_EVENT + 1)  # one line is longer than all that was read
+        content = _before_too_long(file, at, content, content if is_all and not is_last else content[:end])
         if content.count(b"\n") > most:
             content = content[: len(content) - len(content.split(b"\n", most)[-1])]
         if not content:

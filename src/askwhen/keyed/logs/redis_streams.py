@@ -21,7 +21,7 @@ import redis
 
 from ...errors import InputError
 from ..errors import StoreError
-from ..events import Batch, nothing, of_texts
+from ..events import LONGEST_EVENT, Batch, nothing, of_texts
 from ..kind import Kind
 
 _AT_ONCE = 5_000
@@ -101,8 +101,19 @@ class RedisReader:
             added = stream.added
         elif added is not None:
             added += len(entries)
-        batch = of_texts([fields.get(b"event") for _, fields in entries], self._kind)
+        batch = of_texts([self._text(*entry) for entry in entries], self._kind)
         return batch, entries[-1][0].decode() + ("" if added is None else f"/{added}")
+
+    def _text(self, entry: bytes, fields: dict[bytes, bytes]) -> bytes | None:
+        """The event of an entry, as text."""
+        text = fields.get(b"event")
+        if text is not None and len(text) > LONGEST_EVENT:
+            raise InputError(
+                f"the entry {entry.decode()} of the stream {self._stream} has more than {LONGEST_EVENT} bytes, the "
+                "most that an event may have; remove it.",
+                owner="keyed",
+            )
+        return text
 
     def _check_same(self, stream: _Stream, last: str, added: int | None) -> None:
         """Refuse a stream that was replaced, or from which entries were removed before they were read."""
