@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from .errors import damaged
+
 _WRITER, _READER = msgspec.json.Encoder(), msgspec.json.Decoder()
 
 
@@ -36,4 +38,7 @@ def written(decisions: list[Decision]) -> bytes:
 
 def read(content: bytes) -> list[dict[str, Any]]:
     """The decisions of these lines."""
-    return _READER.decode_lines(content)
+    try:
+        return _READER.decode_lines(content)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise damaged("a decision in the store", error) from error

@@ -15,12 +15,13 @@ from ..sampler import Sampler
 from ..system.extras import needs_extra
 from ..validation import check_count, check_flag
 from . import processes
+from .errors import damaged
 from .job import Job, open_log, open_sink, open_store, total, work
 from .kind import Kind
 from .processes import Watch
 from .seeds import partition_of
 from .slots import Slots
-from .stores.kept import Counts
+from .stores.kept import Counts, reading_kind
 
 
 @dataclass(frozen=True)
@@ -199,5 +200,10 @@ def sampler(store: str, key: str) -> Sampler:
         for partition in sorted(names, key=lambda name: name != likely):
             found = opened.sampler(partition, key)
             if found is not None:
-                return Slots(Kind.read(kind), opened.features(partition)).restored(key, found).sampler
+                with reading_kind():
+                    known = Kind.read(kind)
+                d = opened.features(partition)
+                if d is None:
+                    raise damaged(f"the store of partition {partition}", "it has samplers but no number of features")
+                return Slots(known, d).restored(key, found).sampler
     raise InputError(f"{store} has no sampler of key {key!r}.", owner="keyed")

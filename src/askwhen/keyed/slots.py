@@ -25,6 +25,7 @@ from ..linalg.rows import SparseRow, values_of
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
+from .errors import REPAIR
 from .kind import Kind
 from .seeds import seed_of
 from .words import complete, spread, squeeze, wipe
@@ -118,9 +119,10 @@ class Slots:
                 engine.begin("keyed", "x", self._d, self._kind.sparse)
                 return Held(Sampler.of(engine))
             return self._put(key, stored)
-        except (SnapshotError, struct.error, zlib.error, ValueError) as error:
+        except (struct.error, zlib.error, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
+            why = error.sentence if isinstance(error, SnapshotError) else str(error)
             raise SnapshotError(
-                f"the stored sampler of key {key!r} cannot be read ({error}).", owner="keyed"
+                f"the stored sampler of key {key!r} cannot be read ({why.rstrip('.')}): {REPAIR}.", owner="keyed"
             ) from error
 
     def stored(self, held: Held) -> bytes:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...system.whole_file import whole_file
+from ..errors import damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_lines
 from ..kind import Kind
 from . import parquet
@@ -131,6 +132,8 @@ class FolderReader:
         """At most so many events after a position, and the position after them."""
         name, _, offset = position.rpartition(":")
         segments = self._segments()
+        if not (offset or "0").isdecimal():
+            raise damaged("the offset of a partition in the store", position)
         at = int(offset or 0)
         if name and name not in segments:
             raise InputError(f"{self._path} has no {name} any more, which was read up to {at}.", owner="keyed")
@@ -204,6 +207,7 @@ class FolderSink:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with whole_file(folder / f"{first:016d}.ndjson") as file:
+                Path(file.name).chmod(0o600)  # keys are texts, and may be names of people
                 file.write(body)
         except OSError as error:
             raise InputError(f"cannot write to {folder}: {error.strerror}.", owner="keyed") from error

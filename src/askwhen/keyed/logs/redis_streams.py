@@ -13,6 +13,7 @@ written changes nothing. What Redis refused is looked up: a stream that has some
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -20,11 +21,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 import redis
 
 from ...errors import InputError
-from ..errors import StoreError
+from ..errors import StoreError, damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_texts
 from ..kind import Kind
 
 _AT_ONCE = 5_000
+_POSITION = re.compile(r"(\d+-\d+(/\d+)?)?")
 _NOT_ABOVE = "equal or smaller"
 _ANOTHER = "give another output, to which the decisions that are still in the store are written"
 
@@ -84,6 +86,8 @@ class RedisReader:
 
     def read(self, position: str, most: int) -> tuple[Batch, str]:
         """At most so many events after a position, and the position after them."""
+        if not _POSITION.fullmatch(position):
+            raise damaged("the offset of a partition in the store", position)
         last, _, count = position.partition("/")
         with _told():
             pipe = self._redis.pipeline(transaction=True)

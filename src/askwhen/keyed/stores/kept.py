@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ...contracts.sampler import Parts
-from ..errors import StoreError
+from ..errors import StoreError, damaged
 
 COUNTS = ("events", "instances", "questions", "answers", "volunteered", "forgotten", "refused")
 
@@ -92,10 +93,31 @@ CUT_OFF = "another worker has taken over partition {}; what this one did last wa
 def check_kind(known: str, kind: str) -> None:
     """Refuse a store of samplers that were made in another way, by what differs."""
     if known != kind:
-        one, other = (_named(json.loads(text)) for text in (known, kind))
-        differs = [f"{name} {one[name]} there and {other[name]} here" for name in other if one.get(name) != other[name]]
+        with reading_kind():
+            one = _named(json.loads(known))
+        other = _named(json.loads(kind))
+        differs = [
+            f"{name} {one.get(name)} there and {other[name]} here" for name in other if one.get(name) != other[name]
+        ]
         sentence = f"the store holds samplers of another kind, or with another seed: {'; '.join(differs)}."
         raise StoreError(sentence, owner="keyed")
+
+
+@contextlib.contextmanager
+def reading_kind() -> Iterator[None]:
+    """A kind that cannot be read as it was stored is one sentence."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise damaged("the description of the samplers in the store", error) from error
+
+
+def check_claimed(position: object, features: object, numbers: Sequence[object]) -> None:
+    """Refuse what is stored of a partition where it is of another type."""
+    if not isinstance(position, str) or not isinstance(features, int | None):
+        raise damaged("the offset of a partition in the store", f"{position!r}, {features!r}")
+    if not all(isinstance(each, int) and each >= 0 for each in numbers):
+        raise damaged("the counts of a partition in the store", f"{list(numbers)}")
 
 
 def _named(facts: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,16 @@ from typing import Any
 import apsw
 
 from ...system.whole_file import whole_file
-from ..errors import CutOffError, StoreError
-from .kept import COUNTS, CUT_OFF, Commit, Counts, check_kind, missing
+from ..errors import CutOffError, StoreError, damaged
+from .kept import COUNTS, CUT_OFF, Commit, Counts, check_claimed, check_kind, missing
 
 _OLDEST = (3, 51, 3)  # versions before can lose a commit when a checkpoint meets another connection's write
+_SMALLEST = 512  # bytes of a page
 _CHECKPOINT_PAGES = 20_000
 _SUFFIX = ".keyed"
 _NUMBERS = "numbers.json"
+PRIVATE = 0o600
+"""The mode of a new file: keys are texts, and may be names of people."""
 _VERSIONS = (
     f"""
 create table if not exists partition (
@@ -39,8 +43,17 @@ def _told(partition: str) -> Iterator[None]:
     """An error of the file is one sentence."""
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+        raise damaged(f"the store of partition {partition}", error) from error
+    except (apsw.Error, OSError) as error:
         raise StoreError(f"the store of partition {partition} cannot be used: {error}.", owner="keyed") from error
+
+
+def _opened(path: Path, flags: int) -> apsw.Connection:
+    """A connection to a file; SQLite itself takes one of a few bytes for an empty one."""
+    if 0 < path.stat().st_size < _SMALLEST:
+        raise apsw.NotADBError("the file is cut off")
+    return apsw.Connection(str(path), flags=flags)
 
 
 class SqliteStore:
@@ -55,11 +68,9 @@ class SqliteStore:
 
     def claim(self, partition: str, kind: str) -> SqlitePartition:
         """Take a partition over from whoever had it."""
-        try:
+        with _told(partition):
             self._folder.mkdir(parents=True, exist_ok=True)
             return SqlitePartition(self._path(partition), partition, kind)
-        except (apsw.Error, OSError) as error:
-            raise StoreError(f"{self._path(partition)} cannot be used: {error}.", owner="keyed") from error
 
     def partitions(self) -> list[str]:
         """The names of those that are kept."""
@@ -101,6 +112,7 @@ class SqliteStore:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with whole_file(self._folder / _NUMBERS) as file:
+                Path(file.name).chmod(PRIVATE)
                 file.write(json.dumps(numbers).encode())
         except OSError as error:
             raise StoreError(f"{self._folder} cannot be used: {error}.", owner="keyed") from error
@@ -111,7 +123,13 @@ class SqliteStore:
 
     def _numbers(self) -> dict[str, int]:
         path = self._folder / _NUMBERS
-        return json.loads(path.read_bytes()) if path.exists() else {}
+        try:
+            found = json.loads(path.read_bytes()) if path.exists() else {}
+            return {str(name): int(number) for name, number in found.items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"{path} is damaged ({error}): remove it, and answers are read again from the first.", owner="keyed"
+            ) from error
 
     def _path(self, partition: str) -> Path:
         return self._folder / f"{partition}{_SUFFIX}"
@@ -120,15 +138,18 @@ class SqliteStore:
         """What a file says; nothing where nobody has claimed the partition yet."""
         if not self._path(partition).exists():
             return []
-        connection = apsw.Connection(str(self._path(partition)), flags=apsw.SQLITE_OPEN_READONLY)
-        try:
+        with (
+            _told(partition),
+            contextlib.closing(_opened(self._path(partition), apsw.SQLITE_OPEN_READONLY)) as connection,
+        ):
             connection.set_busy_timeout(60_000)
-            missing(_VERSIONS, connection.execute("pragma user_version").get)  # refuses a later version
-            return connection.execute(asked, values).fetchall()
-        except apsw.SQLError:  # whoever claims it first is just making its tables
-            return []
-        finally:
-            connection.close()
+            try:
+                missing(_VERSIONS, connection.execute("pragma user_version").get)  # refuses a later version
+                return connection.execute(asked, values).fetchall()
+            except apsw.SQLError as error:
+                if "no such table" not in str(error):
+                    raise
+                return []  # whoever claims it first is just making its tables
 
 
 class SqlitePartition:
@@ -136,7 +157,9 @@ class SqlitePartition:
 
     def __init__(self, path: Path, name: str, kind: str) -> None:
         self._name = name
-        self._connection = apsw.Connection(str(path))
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, PRIVATE))
+        self._connection = _opened(path, apsw.SQLITE_OPEN_READWRITE)
         self._connection.set_busy_timeout(60_000)
         run = self._connection.execute
         run("pragma journal_mode = wal")
@@ -154,8 +177,10 @@ class SqlitePartition:
             check_kind(known, kind)
             run("update partition set fence = fence + 1")
             row = run(f"select fence, position, features, {', '.join(COUNTS)} from partition").fetchone()
-        assert row is not None
+        if row is None:
+            raise damaged(f"the store of partition {name}", "it has no offset")
         self._fence, self.position, self.features = row[:3]
+        check_claimed(self.position, self.features, [self._fence, *row[3:]])
         self.counts = Counts(*row[3:])
 
     def _note_pages(self, _connection: object, _name: str, pages: int) -> int:
@@ -201,8 +226,9 @@ class SqlitePartition:
 
     def decisions(self) -> list[tuple[int, bytes]]:
         """What is kept of decisions."""
-        found: Any = self._connection.execute("select first, body from decisions order by first").fetchall()
-        return list(found)
+        with _told(self._name):
+            found: Any = self._connection.execute("select first, body from decisions order by first").fetchall()
+            return list(found)
 
     def close(self) -> None:
         """Let go of the file."""
