@@ -28,7 +28,10 @@ import numpy as np
 
 from ..linalg.rows import SparseRow
 from .kind import Kind
+from .names import perhaps
 
+_NOTHING = "an event has an x, or a round with a label or forget: true."
+_NO_KEY = "missing required field `key`"
 LONGEST_EVENT = 1 << 24
 """Bytes of an event as text, at most: 16 MB hold an instance of some 800,000 numbers."""
 
@@ -83,7 +86,7 @@ def of_lines(content: bytes, kind: Kind) -> Batch:
     """The events of whole lines of NDJSON, of which each is one event or one refusal."""
     texts = [text for text in content.split(b"\n") if text.strip()]
     try:  # one by one: decode_lines may take two of one line
-        return of_events(list(map(_LINES.decode, texts)), kind)
+        return _hinted(of_events(list(map(_LINES.decode, texts)), kind), texts)
     except (msgspec.MsgspecError, UnicodeDecodeError):  # some are wrong, and refused one by one
         return of_texts(texts, kind)
 
@@ -96,9 +99,28 @@ def of_texts(texts: Sequence[bytes | None], kind: Kind) -> Batch:
         try:
             lines.append(_LINES.decode(b"" if text is None else text))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            wrong[len(lines)] = f"this is no event: {error}."
+            wrong[len(lines)] = f"this is no event: {error}{_near('key', text) if _NO_KEY in str(error) else ''}."
             lines.append(_NO_LINE)
-    return of_events(lines, kind, wrong)
+    return _hinted(of_events(lines, kind, wrong), texts)
+
+
+def _hinted(batch: Batch, texts: Sequence[bytes | None]) -> Batch:
+    """The same events; a refusal of one that has neither x nor round names the field that may be meant."""
+    for i, found in enumerate(batch.instances):
+        if type(found) is Refusal and found.sentence == _NOTHING:
+            near = _near("x", texts[i]) or _near("round", texts[i]) or _near("label", texts[i])
+            batch.instances[i] = Refusal(f"{_NOTHING.removesuffix('.')}{near}.")
+    return batch
+
+
+def _near(name: str, text: bytes | None) -> str:
+    """A hint at a field of an event, as text, that is named nearly so."""
+    try:
+        found = msgspec.json.decode(text or b"")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
+    others = set(found) - set(Line.__struct_fields__) if isinstance(found, dict) else set()
+    return f"{near} instead of {name!r}" if (near := perhaps(name, others)) else ""
 
 
 def of_events(lines: list[Line], kind: Kind, wrong: dict[int, str] | None = None) -> Batch:
@@ -115,7 +137,7 @@ def checked(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
     for i, (x, number, label, forget) in enumerate(zip(given, batch.rounds, batch.labels, forgets, strict=True)):
         if x is None:
             if number is None or forget != (label is None):
-                given[i] = Refusal("an event has an x, or a round with a label or forget: true.")
+                given[i] = Refusal(_NOTHING)
         elif forget or number is not None:
             given[i] = Refusal("an event with an x has no round and nothing to forget.")
     for i, sentence in wrong.items():

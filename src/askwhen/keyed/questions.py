@@ -25,6 +25,7 @@ from ..errors import AskwhenError, InputError
 from .decisions import read
 from .errors import StoreError
 from .kind import Kind
+from .names import perhaps
 
 _RETRIES, _LATER = 7, (429, 502, 503, 504)
 _LONGEST = 10.0  # seconds between two tries of whoever has time
@@ -186,6 +187,14 @@ class Answers:
     def _known(self, labels: list[str]) -> dict[str, Any]:
         """What each label of the service is here."""
         if self._kind.classes is not None:
+            unknown = [label for label in labels if label not in self._kind.classes and not self._kind.most]
+            if unknown:
+                near = perhaps(unknown[0], self._kind.classes)
+                raise InputError(
+                    f"the stream in the service has the label {unknown[0]!r}, which is none of the samplers' classes"
+                    f"{near}.",
+                    owner="keyed",
+                )
             return {label: label for label in labels}
         if len(labels) != 2 or self._kind.parts.learner.regression:
             raise InputError("the stream in the service must have two labels, as the samplers do.", owner="keyed")

@@ -18,10 +18,14 @@ from . import processes
 from .errors import damaged
 from .job import Job, open_log, open_sink, open_store, total, work
 from .kind import Kind
+from .names import perhaps
 from .processes import Watch
 from .seeds import partition_of
 from .slots import Slots
 from .stores.kept import Counts, reading_kind
+
+_LOOKED_AT = 10_000
+"""Keys of a partition among which the nearest to one that is not there is looked for."""
 
 
 @dataclass(frozen=True)
@@ -206,4 +210,5 @@ def sampler(store: str, key: str) -> Sampler:
                 if d is None:
                     raise damaged(f"the store of partition {partition}", "it has samplers but no number of features")
                 return Slots(known, d).restored(key, found).sampler
-    raise InputError(f"{store} has no sampler of key {key!r}.", owner="keyed")
+    keys = (each for partition in opened.partitions() for each in opened.keys(partition, _LOOKED_AT))
+    raise InputError(f"{store} has no sampler of key {key!r}{perhaps(key, keys)}.", owner="keyed")

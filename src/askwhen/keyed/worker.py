@@ -8,6 +8,7 @@ is that of a worker which was never killed.
 from __future__ import annotations
 
 import gc
+import logging
 from collections import defaultdict
 from typing import Any, Protocol
 
@@ -22,6 +23,7 @@ from .kind import Kind
 from .slots import Held, Slots
 from .stores.kept import Commit, Counts, PartitionStore
 
+log = logging.getLogger("askwhen.keyed")
 _FIRST_BATCH = 2_000
 _MOST_BYTES = 1 << 27
 """About so much is committed at once, by what the last commit took for each event."""
@@ -110,6 +112,8 @@ class PartitionWorker:
         if not batch.keys:
             return 0
         decisions, counts, changed = self._play(batch)
+        if store.counts.events == 0:
+            _warn_of_refusals(self._partition, batch, decisions)
         first, body = store.counts.events, written(decisions)
         total = Counts(*(before + now for before, now in zip(store.counts, counts, strict=True)))
         published = self._published if self._sink is not None else 0
@@ -201,6 +205,22 @@ def _all_refused(batch: Batch, first: int) -> tuple[list[Decision], Counts, list
         sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
         decisions.append(Decision(key, id=name, refused=sentence, event=first + i))
     return decisions, Counts(events=len(decisions), refused=len(decisions)), []
+
+
+def _warn_of_refusals(partition: str, batch: Batch, decisions: list[Decision]) -> None:
+    """Warn where all of the first events were refused, or all of those with labels: a name may be wrong everywhere."""
+    refused = {each.event: each.refused for each in decisions if each.event is not None}
+    labels = [i for i, label in enumerate(batch.labels) if label is not None]
+    for what, events in (("events", range(len(batch.keys))), ("events with labels", labels)):
+        if events and all(i in refused for i in events):
+            log.warning(
+                "partition %s: all of the first %d %s were refused: %s",
+                partition,
+                len(events),
+                what,
+                refused[events[0]],
+            )
+            return
 
 
 class _RefusedError(AskwhenError):

@@ -15,6 +15,7 @@ from ...errors import InputError
 from ...system.extras import needs_extra
 from ..events import Batch, Refusal, checked, nothing, sparse_row
 from ..kind import Kind
+from ..names import perhaps
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 
@@ -23,7 +24,7 @@ class Rows:
     """Reads rows of Parquet files; the group of rows that was read last is kept."""
 
     def __init__(self, kind: Kind) -> None:
-        self._kind = kind
+        self._kind, self._needs_time = kind, kind.needs_time
         self._kept: tuple[Any, int, Batch] | None = None
 
     def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
@@ -55,8 +56,7 @@ class Rows:
     def _group(self, opened: Any, which: Any, group: int) -> Batch:
         if self._kept is None or self._kept[:2] != (which, group):
             names = [name for name in _COLUMNS if name in opened.schema_arrow.names]
-            if "key" not in names:
-                raise InputError(f"{which[0]} has no column key.", owner="keyed")
+            _check_columns(which[0], opened.schema_arrow.names, self._needs_time)
             self._kept = (which, group, self._events(opened.read_row_group(group, names)))
         return self._kept[2]
 
@@ -104,6 +104,19 @@ class Rows:
                 np.array(x, float) if whole else None if x is None else Refusal("x must be a list of numbers.")
             )
         return found
+
+
+def _check_columns(file: Path, names: list[str], needs_time: bool) -> None:
+    """Refuse a table without the columns that its rows need to be events."""
+    others = [name for name in names if name not in _COLUMNS]
+    wanted = ["key"]
+    if "x" not in names:
+        wanted += ["x"] if "round" not in names else [] if "forget" in names else ["label"]
+    elif needs_time:
+        wanted.append("time")
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"{file} has no column {name}{perhaps(name, others)}.", owner="keyed")
 
 
 def _holds_numbers(kind: Any) -> bool:

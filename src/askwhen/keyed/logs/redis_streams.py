@@ -13,6 +13,8 @@ written changes nothing. What Redis refused is looked up: a stream that has some
 from __future__ import annotations
 
 import contextlib
+import inspect
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -24,8 +26,10 @@ from ...errors import InputError
 from ..errors import StoreError, damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_texts
 from ..kind import Kind
+from ..names import perhaps
 
 _AT_ONCE = 5_000
+_LOOKED_AT = 10_000
 _POSITION = re.compile(r"(\d+-\d+(/\d+)?)?")
 _NOT_ABOVE = "equal or smaller"
 _ANOTHER = "give another output, to which the decisions that are still in the store are written"
@@ -45,9 +49,15 @@ def _opened(address: str) -> tuple[Any, str]:
     parts = urlsplit(address)
     given = dict(parse_qsl(parts.query))
     prefix = given.pop("streams", "")
+    opened = redis.Redis.from_url(urlunsplit(parts._replace(query=urlencode(given))))
+    classes = opened.connection_pool.connection_class.__mro__
+    known = {name for each in classes[:-1] for name in inspect.signature(each.__init__).parameters} | {"streams"}
+    for name in given:
+        if name not in known:
+            raise InputError(f"an address of Redis has no setting {name!r}{perhaps(name, known)}.", owner="keyed")
     if not prefix:
         raise InputError(f"say which streams, as in {address.partition('?')[0]}?streams=clicks:.", owner="keyed")
-    return redis.Redis.from_url(urlunsplit(parts._replace(query=urlencode(given)))), prefix
+    return opened, prefix
 
 
 class RedisLog:
@@ -61,8 +71,10 @@ class RedisLog:
         with _told():
             escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in self._prefix)
             names = [name.decode() for name in self._redis.scan_iter(f"{escaped}*", count=1000, _type="stream")]
-        if not names:
-            raise InputError(f"there are no streams whose names begin with {self._prefix}.", owner="keyed")
+            if not names:
+                found = itertools.islice(self._redis.scan_iter(count=1000, _type="stream"), _LOOKED_AT)
+                near = perhaps(self._prefix, [name.decode(errors="replace") for name in found])
+                raise InputError(f"there are no streams whose names begin with {self._prefix}{near}.", owner="keyed")
         return sorted(name.removeprefix(self._prefix) for name in set(names))
 
     def reader(self, partition: str, kind: Kind) -> RedisReader:

@@ -86,6 +86,11 @@ class PostgresStore:
         rows = self._rows(asked, partition, key.encode())
         return rows[0][0] if rows else None
 
+    def keys(self, partition: str, most: int) -> list[str]:
+        """At most so many of its keys."""
+        asked = "select key from keyed_samplers where partition = %s limit %s"
+        return [bytes(row[0]).decode() for row in self._rows(asked, partition, most)]
+
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
         """What is kept of decisions."""
         return self._rows("select first, body from keyed_decisions where partition = %s order by first", partition)

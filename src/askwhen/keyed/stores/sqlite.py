@@ -102,6 +102,10 @@ class SqliteStore:
         rows = self._rows(partition, "select state from samplers where key = ?", key)
         return rows[0][0] if rows else None
 
+    def keys(self, partition: str, most: int) -> list[str]:
+        """At most so many of its keys."""
+        return [row[0] for row in self._rows(partition, f"select key from samplers limit {most:d}")]
+
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
         """What is kept of decisions."""
         return self._rows(partition, "select first, body from decisions order by first")
