@@ -1,1 +1,1 @@
-"""What the operating system gives: memory, files that are whole or not there, threads that take turns."""
+"""What the machine and the installation give: memory, whole files, threads that take turns, optional dependencies."""
