@@ -64,6 +64,10 @@ class CacheWarning(RuntimeWarning):
     """Everything works, but what is compiled must be compiled again; told once in each process."""
 
 
+class InputWarning(UserWarning):
+    """Something about a file that its reader should know, though it can be read."""
+
+
 class AskwhenError(Exception):
     """Any error that askwhen raises on purpose.
 

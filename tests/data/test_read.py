@@ -138,7 +138,7 @@ def test_labels_of_all_kinds(tmp_path):
         aw.data.read(path).load()
     with pytest.raises(aw.InputError, match="no instance of .* has the label 'Spam' that is positive="):
         aw.data.read(path, positive="Spam").load()
-    with pytest.raises(aw.InputError, match="that is positive=; its labels are 'ham', 'spam'"):
+    with pytest.raises(aw.InputError, match="that is positive=, perhaps 'spam'; its labels are 'ham', 'spam'"):
         next(iter(aw.data.read(path, positive="Spam")))  # before anything is given out
     path.write_text("a,y\n1,true\n2,false\n")
     assert aw.data.read(path).load()[1].tolist() == [1, -1]

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from ..errors import ArgumentsError, AskwhenError, CacheWarning, Speaker
+from ..errors import ArgumentsError, AskwhenError, CacheWarning, InputWarning, Speaker
 from ..system.extras import extra_of, missing_extra
 
 _BROKEN_PIPE = "broken pipe"
@@ -148,7 +148,7 @@ def command(function: Callable[..., Any]) -> click.Command:
 
 def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
     """Say what a warning of ours says; others are for developers, and shown as usual."""
-    if issubclass(category, CacheWarning):
+    if issubclass(category, (CacheWarning, InputWarning)):
         out.say(str(message))
     else:
         usual(message, category, *where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import difflib
 import gzip
 import io
 import lzma
@@ -14,7 +15,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -210,3 +211,10 @@ def one_sentence(error: BaseException) -> str:
 def listed(names: list[str]) -> str:
     """Names of columns, the first dozen of them."""
     return ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def perhaps(name: Any, known: Iterable[Any]) -> str:
+    """A hint at the known name nearest to one that is not known, for the middle of a sentence; empty without any."""
+    by_letters = {str(each).strip().casefold(): each for each in known}
+    near = difflib.get_close_matches(str(name).strip().casefold(), list(by_letters), 1)
+    return f", perhaps {by_letters[near[0]]!r}" if near else ""

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, argument
-from .files import listed, not_decoded
+from .files import listed, not_decoded, perhaps
 from .hashing import DEFAULT_FEATURES, counted, hashed_names, hashed_words
 
 LABELS = ("label", "y", "class", "target")
@@ -83,32 +83,39 @@ class Columns(NamedTuple):
         return [name for name in names if name in used and name not in self.drop]
 
     def check(self, names: list[str], path: Any) -> None:
-        """Refuse a table that lacks a column, or has one twice."""
+        """Refuse a table that lacks a column that was named, or has one twice."""
+        trouble = self._trouble(names, path)
+        if trouble is not None:
+            raise InputError(trouble, owner="read", file=str(path))
+
+    def _trouble(self, names: list[str], path: Any) -> str | None:
+        """A sentence about what is wrong with the names of a table's columns, or None."""
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise InputError(f"{path} has more than one column {twice!r}.", owner="read", file=str(path))
-        for name in (self.label, self.time, *self.text, *self.categories):
-            if name is not None and name in self.drop:
-                raise InputError(
-                    f"column {name!r} is needed, and named in {argument('drop')} too.", owner="read", file=str(path)
-                )
-            if name is not None and name not in names:
-                raise InputError(
-                    f"{path} has no column {name!r}; it has {listed(names)}.", owner="read", file=str(path)
-                )
+            return f"{path} has more than one column {twice!r}."
+        needed = [name for name in (self.label, self.time, *self.text, *self.categories) if name is not None]
+        for name in needed:
+            if name in self.drop:
+                return f"column {name!r} is needed, and named in {argument('drop')} too."
+        if self.label in (*self.text, *self.categories):
+            return f"column {self.label!r} is {argument('label')}, and must not be a feature too."
+        lacking = [name for name in dict.fromkeys((*needed, *self.drop)) if name not in names]
+        if lacking:
+            return f"{path} has no {_named(lacking, names)}; it has {listed(names)}."
         if self.labelled and self.label_in(names) is None:
-            raise InputError(
-                f"{path} needs {argument('label')}, the name of its label column; it has {listed(names)}.",
-                owner="read",
-                file=str(path),
-            )
-        for name in widths(self.names or (), names):
-            if name not in names:
-                raise InputError(
-                    f"{path} has no column {name!r}, one of the features that were named; it has {listed(names)}.",
-                    owner="read",
-                    file=str(path),
-                )
+            return f"{path} needs {argument('label')}, the name of its label column; it has {listed(names)}."
+        lacking = [name for name in widths(self.names or (), names) if name not in names]
+        if lacking:
+            what = "one of the features that were named" if len(lacking) == 1 else "features that were named"
+            return f"{path} has no {_named(lacking, names)}, {what}; it has {listed(names)}."
+        return None
+
+
+def _named(lacking: list[str], names: list[str]) -> str:
+    """Columns that a table lacks, each with the nearest name that it has."""
+    some = [f"column {name!r}{perhaps(name, names)}" for name in lacking[:12]]
+    more = [f"{len(lacking) - 12} more columns"] if len(lacking) > 12 else []
+    return ", and no ".join([*some, *more])
 
 
 def widths(names: tuple[str, ...], known: list[str]) -> dict[str, int]:
@@ -127,9 +134,13 @@ def widths(names: tuple[str, ...], known: list[str]) -> dict[str, int]:
 
 
 class Table(Protocol):
-    """Rows with a value for each name, wherever they come from. Missing numbers are NaN, missing words None."""
+    """Rows with a value for each name, wherever they come from. Missing numbers are NaN, missing words None.
+
+    ``known`` are all columns of the file, ``names`` those that were read.
+    """
 
     names: list[str]
+    known: list[str]
     rows: int
 
     def kind(self, name: str) -> str:
@@ -191,7 +202,7 @@ class Instances:
     def _settle(self, table: Table) -> None:
         """Decide by the first table what the features are."""
         columns, path = self._columns, self._path
-        columns.check(table.names, path)
+        columns.check(table.known, path)
         self._label = columns.label_in(table.names) if columns.labelled else None
         wanted, given = columns.features_in(table.names), widths(columns.names or (), table.names)
         self._widths: dict[str, int] = {}

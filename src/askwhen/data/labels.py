@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ _WORDS = {"true": 1.0, "false": -1.0, "yes": 1.0, "no": -1.0, "+1": 1.0, "1": 1.
 _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
 """Labels that may be in one stream without word of which is positive."""
 
+
+_SOME = 12
+"""So many different labels are shown in a sentence."""
 
 MANY = 3
 """So many different labels are more than a pair."""
@@ -25,6 +29,20 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
     pair = next((coding for coding in _CODINGS if seen <= coding), _CODINGS[0])
     negative, word = sorted(pair, key=lambda label: _WORDS[label])
     return None if (negative, word) == ("-1", "1") else (negative, word)
+
+
+def whole(y: np.ndarray) -> np.ndarray:
+    """Labels that are numbers, as whole ones where all of them are."""
+    return y.astype(np.int64) if y.dtype.kind == "f" and (np.trunc(y) == y).all() and (abs(y) < 2**53).all() else y
+
+
+def tallied(y: np.ndarray, before: int = 0) -> str:
+    """How often each label comes in a chunk, the most frequent first, for the middle of a sentence."""
+    counts = Counter(y.tolist())
+    some = [f"{label!r} ({count:,})" for label, count in counts.most_common(_SOME)]
+    some += [f"{len(counts) - _SOME:,} more"] if len(counts) > _SOME else []
+    first = f"the first {len(y):,} instances" if not before else f"the {len(y):,} instances from {before:,} on"
+    return f"the labels of {first} are {', '.join(some)}"
 
 
 def check_positive_label(positive: Any, target: str) -> None:

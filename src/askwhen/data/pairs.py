@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, argument
 from .formats.ndjson import Lines, plain
 from .hashing import counted, hash_text, hashed_names
 from .instances import Columns
@@ -26,8 +26,16 @@ def is_pair(record: dict[str, Any], columns: Columns) -> bool:
 class Pairs:
     """Makes instances of pairs, which must be alike throughout a file."""
 
-    def __init__(self, path: Any, places: int, labelled: bool) -> None:
-        self._path, self._places, self._labelled = path, places, labelled
+    def __init__(self, path: Any, columns: Columns) -> None:
+        for name, value in (("drop", columns.drop), ("time", columns.time not in (None, "time"))):
+            if value:
+                raise InputError(
+                    f'{argument(name)} is for columns, and {path} has lines such as {{"x": ..., "y": ...}}, which are '
+                    'read as they are, with their "time".',
+                    owner="read",
+                    file=str(path),
+                )
+        self._path, self._places, self._labelled = path, columns.places, columns.labelled
         self._first: tuple[Any, ...] | None = None
 
     def of(self, lines: Lines) -> tuple[Any, np.ndarray | None, np.ndarray | None]:

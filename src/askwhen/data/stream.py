@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ import scipy.sparse as sp
 
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
-from .files import Report, check_encoding, check_readable, is_piped, listed
+from .files import Report, check_encoding, check_readable, is_piped, listed, perhaps
 from .formats import READERS, chunks_of, format_of
 from .formats.csv_tables import check_delimiter
 from .formats.svmlight import scan
 from .instances import Columns
-from .labels import MANY, check_positive_label, signs, words_of
+from .labels import MANY, check_positive_label, signs, whole, words_of
 from .request import Request
 
 
@@ -84,7 +84,7 @@ class Stream:
                 elif self.target == "number" and not self._tagged:
                     y = _numbers(y, self.path)
                 elif self.target == "class" and not self._tagged:
-                    y = _whole(y)
+                    y = whole(y)
                 passed = min(max(self.skip - before, 0), X.shape[0])
                 before += X.shape[0]
                 found: tuple[Any, ...] = (X, y) if times is None else (X, y, times)
@@ -98,13 +98,17 @@ class Stream:
                     else:
                         yield found
         if before and not found_positive:
-            has = f"; its labels are {listed(sorted(seen))}" if len(seen) < MANY else ""
-            raise InputError(
-                f"no instance of {self.path} has the label {self.positive!r} that is {argument('positive')}{has}.",
-                owner="read",
-            )
+            raise self._without_positive(f"no instance of {self.path}", seen)
         if held is not None:
             yield held
+
+    def _without_positive(self, what: str, seen: Collection[str] = ()) -> InputError:
+        """The error for instances of which none has the positive label."""
+        has = f"; its labels are {listed(sorted(seen))}" if 0 < len(seen) < MANY else ""
+        near = perhaps(self.positive, seen)
+        return InputError(
+            f"{what} has the label {self.positive!r} that is {argument('positive')}{near}{has}.", owner="read"
+        )
 
     def _with_progress(self) -> Generator[tuple[Any, ...]]:
         from rich.console import Console
@@ -138,7 +142,10 @@ class Stream:
             X = sp.vstack(Xs, "csr")[:rows]
         else:
             X = np.concatenate(Xs)[:rows]
-        return (X, *(None if other[0] is None else _joined(other)[:rows] for other in others))
+        y, *times = (None if other[0] is None else _joined(other)[:rows] for other in others)
+        if self.positive is not None and y is not None and not (y > 0).any():
+            raise self._without_positive(f"none of the first {len(y):,} instances of {self.path}")
+        return (X, y, *times)
 
     def _scan(self) -> None:
         """Find the largest feature, and the largest of several labels, where they are not given."""
@@ -258,18 +265,21 @@ def read(
         n_features,
         target != "none",
     )
-    if format in ("svmlight", "vw") and (columns.categories or columns.names is not None or missing == "feature"):
-        what = (
-            argument("categories")
-            if columns.categories
-            else argument("missing")
-            if columns.names is None
-            else "a feature by its name"
-        )
-        raise InputError(f"{what} is only for tables, got {format}.", owner="read")
+    if format in ("svmlight", "vw"):
+        _refuse_columns(columns, format)
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
     return Stream(name, format, columns, target, positive, *facts)
+
+
+def _refuse_columns(columns: Columns, format: str) -> None:
+    """Refuse what is said of columns where there are none."""
+    named = {name: getattr(columns, name) for name in ("label", "time", "text", "categories", "drop")}
+    what = [argument(name) for name, value in named.items() if value]
+    what += [argument("missing")] if columns.missing == "feature" else []
+    what += ["a feature by its name"] if columns.names is not None else []
+    if what:
+        raise InputError(f"{what[0]} is only for tables, got {format}.", owner="read")
 
 
 def check_reading(format: str, missing: str, delimiter: Any, encoding: Any) -> None:
@@ -298,11 +308,6 @@ def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:
     """Parts as one array, where numbers and texts stay what they are."""
     kinds = {"n" if part.dtype.kind in "iuf" else part.dtype.kind for part in parts}
     return np.concatenate([part.astype(object) for part in parts] if len(kinds) > 1 else parts)
-
-
-def _whole(y: np.ndarray) -> np.ndarray:
-    """Labels that are numbers, as whole ones where all of them are."""
-    return y.astype(np.int64) if y.dtype.kind == "f" and (np.trunc(y) == y).all() and (abs(y) < 2**53).all() else y
 
 
 def _numbers(y: np.ndarray, path: str) -> np.ndarray:

@@ -14,8 +14,9 @@ from .instances import LIST, NUMBER, UNDECODED
 class Batch:
     """A record batch as a :class:`~askwhen.data.instances.Table`."""
 
-    def __init__(self, batch: Any, path: Any, decodable: bool = True) -> None:
+    def __init__(self, batch: Any, path: Any, decodable: bool = True, known: list[str] | None = None) -> None:
         self.names: list[str] = batch.schema.names
+        self.known = self.names if known is None else known
         self.rows: int = batch.num_rows
         self._batch, self._path, self._decodable = batch, path, decodable
 

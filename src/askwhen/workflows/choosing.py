@@ -62,8 +62,9 @@ def compare(
     check_outputs(file, report=report)
     names = _names("compare", classes)
     source = Source(file, reading, "binary" if names is None else "class")
+    source.classes = names
     letters = _letters(settings, algorithms)
-    X, y = source.load()
+    X, y = source.load_known()
     with progress(f"comparing on {len(y):,} instances", 1) as move:
         found = evaluate.compare(
             X,
@@ -109,7 +110,9 @@ def tune(
     :func:`askwhen.evaluate.tune`.
     """
     names = _names("tune", classes)
-    X, y = Source(file, reading, "binary" if names is None else "class").load(head)
+    source = Source(file, reading, "binary" if names is None else "class")
+    source.classes = names
+    X, y = source.load_known(head)
     with progress(f"trying on {len(y):,} instances", 1) as move:
         tried = evaluate.tune(
             X,

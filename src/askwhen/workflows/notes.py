@@ -71,6 +71,8 @@ def read_as(note: Note, given: dict[str, Any], said: Collection[str], file: str)
     kept = {name: value for name, value in note.reading.items() if name not in said}
     if is_known(file):  # its own name says what it is
         kept.pop("format", None)
+    if note.names is not None:  # all other columns are left out, and need not be there
+        kept.pop("drop", None)
     return given | kept
 
 

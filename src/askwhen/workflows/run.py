@@ -168,6 +168,7 @@ def run(
         source.reading["target"] = "number"
     elif sampler.engine.classes is not None:
         source.reading["target"] = "class"
+        source.classes = None if sampler.engine.most else sampler.classes
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
     begins, identity = sampler.round, source.identity
     passed = _played(source, note, sampler, say) if skip is None and resume is not None else skip or 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,25 @@ import scipy.sparse as sp
 
 from ..data import load, names, read
 from ..data.counting import count_rows
+from ..data.files import listed, perhaps
 from ..data.formats import format_of
-from ..data.labels import signs
-from ..errors import ArgumentsError, InputError, argument
+from ..data.labels import check_positive_label, signs, tallied, whole
+from ..errors import ArgumentsError, InputError, InputWarning, argument
 from .same_file import begins_with, identity
 
 _FEW_FEATURES = 256
+_OF_FILES = (
+    "format",
+    "label",
+    "time",
+    "text",
+    "categories",
+    "drop",
+    "delimiter",
+    "encoding",
+    "n_features",
+    "zero_based",
+)
 
 
 def share_of(labels: float, rounds: int) -> float:
@@ -55,7 +69,7 @@ class Source:
         A file, a pipe, ``-`` for the standard input, or the name of a data set.
     reading : dict
         Arguments of ``data.read``.
-    target : {"binary", "number", "none"}
+    target : {"binary", "number", "class", "none"}
         What labels are, as in ``data.read``.
     shuffle : bool
         Whether to hold all instances, and take them in another order.
@@ -70,9 +84,13 @@ class Source:
             raise InputError(f"{file} is a folder, not a file.", owner="read")
         if file != "-" and not is_set(file) and not Path(file).exists():
             raise InputError(f"there is no file {file}, and no data set of that name.", owner="read")
+        if is_set(file):
+            _refuse_of_file(file, reading)
         self._file = file
         self._shuffle = shuffle
         self._stream: Any = None
+        self.classes: Sequence[Any] | None = None
+        """The labels that may come, where all are known."""
         self.reading = reading | {"target": target}
         self.seed = seed if shuffle else None
         self.places: list[int] | None = None
@@ -142,7 +160,7 @@ class Source:
 
     def chunks(self, skip: int, report: Callable[[int], None]) -> Iterator[tuple[Any, ...]]:
         """Instances and labels, and times where there are any, after some that are passed over."""
-        empty = True
+        empty, at, seen = True, skip, set[Any]()
         if is_set(self._file) or self._shuffle:
             X, y = self.load()
             found: Any = iter([(X[skip:], y[skip:])] if skip < len(y) else [])
@@ -150,14 +168,42 @@ class Source:
             found = ((self._narrowed(X), *rest) for X, *rest in self._read(skip=skip, progress=report))
         for chunk in found:
             empty = False
+            seen |= self._check_classes(chunk[1], at)
+            at += chunk[0].shape[0]
             yield chunk
         if empty:
             raise NothingLeftError(f"{self.name} holds no instance{f' after the first {skip:,}' if skip else ''}.")
+        if not skip:
+            self._miss_classes(seen)
+
+    def _check_classes(self, y: Any, before: int) -> set[Any]:
+        """The labels of a chunk, all of which must be among the known ones."""
+        if self.classes is None:
+            return set()
+        labels = y.tolist()
+        known = set(self.classes)
+        strange = next((row for row, label in enumerate(labels) if label not in known), None)
+        if strange is not None:
+            label = labels[strange]
+            raise InputError(
+                f"{self.name} has the label {label!r} in instance {before + strange:,}, counted from 0, which is none "
+                f"of the classes {listed(list(self.classes))}{perhaps(label, self.classes)}; {tallied(y, before)}.",
+                owner="read",
+                file=self.name,
+                row=before + strange,
+            )
+        return set(labels)
+
+    def _miss_classes(self, seen: set[Any]) -> None:
+        """Warn of known labels that never came."""
+        absent = [label for label in self.classes or () if label not in seen]
+        if absent:
+            warnings.warn(f"No instance of {self.name} has the label {listed(absent)}.", InputWarning, stacklevel=2)
 
     def load(self, rows: int | None = None) -> tuple[Any, Any]:
         """All instances and labels, or so many of the first, at once."""
         if is_set(self._file):
-            X, y = _of_set(self._file, self.reading.get("positive"))
+            X, y = _of_set(self._file, self.reading)
             X, y = X[:rows], y[:rows]
         else:
             X, y = self._read().load(rows)[:2]
@@ -165,6 +211,14 @@ class Source:
         if self._shuffle:
             order = np.random.default_rng(self.seed).permutation(len(y))
             X, y = X[order], y[order]
+        return X, y
+
+    def load_known(self, rows: int | None = None) -> tuple[Any, Any]:
+        """The same, where every label must be among the known ones."""
+        X, y = self.load(rows)
+        seen = self._check_classes(y, 0)
+        if rows is None:
+            self._miss_classes(seen)
         return X, y
 
     def count(self) -> int | None:
@@ -180,16 +234,34 @@ class Source:
         return Path(self._file).stat().st_size if Path(self._file).is_file() else None
 
 
-def _of_set(name: str, positive: Any) -> tuple[Any, Any]:
-    found = load(name)
+def _refuse_of_file(name: str, reading: dict[str, Any]) -> None:
+    """Refuse what is said of a file where instances come from a data set."""
+    said = next((each for each in _OF_FILES if reading.get(each)), None)
+    if said is not None:
+        raise ArgumentsError(f"{argument(said)} is for files, and {name} is a data set.", owner="read")
+
+
+def _of_set(name: str, reading: dict[str, Any]) -> tuple[Any, Any]:
+    found, positive = load(name), reading.get("positive")
+    check_positive_label(positive, reading["target"])
+    if reading["target"] == "class" and found.y.ndim == 1:
+        return found.X, whole(found.y)
     if found.y.ndim == 2 and positive in found.names:
         return found.X, found.y[:, found.names.index(positive)]
     if found.y.ndim == 2:
-        some = ", ".join(found.names[:5])
+        near, some = perhaps(positive, found.names), ", ".join(found.names[:5])
         raise InputError(
-            f"{name} has {len(found.names)} topics; name one as {argument('positive')}, such as {some}.", owner="read"
+            f"{name} has {len(found.names)} topics; name one as {argument('positive')}{near or f', such as {some}'}.",
+            owner="read",
         )
-    return found.X, signs(found.y, positive, name, 0)
+    y = signs(found.y, positive, name, 0)
+    if not (y > 0).any():
+        raise InputError(
+            f"no instance of {name} has the label {positive!r} that is {argument('positive')}; its labels are "
+            f"{listed(np.unique(found.y).tolist())}.",
+            owner="read",
+        )
+    return found.X, y
 
 
 @contextlib.contextmanager

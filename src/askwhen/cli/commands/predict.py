@@ -65,7 +65,7 @@ def predict(
     sampler, note = load(model), notes.read(model)
     read_as = notes.read_as(note, reading, said(), file) | {"positive": None}
     if "label" not in said() and read_as["label"] is not None:  # whoever predicts need not have it
-        read_as |= {"label": None, "drop": (*read_as["drop"], read_as["label"])}
+        read_as |= {"label": None}
     source = Source(file, read_as, "none")
     source.expect(note.names if note.is_known else sampler.feature_names, note.places)
     first = skip if skip is not None else sampler.round + note.offset if rest else 0

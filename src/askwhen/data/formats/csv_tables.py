@@ -87,7 +87,7 @@ def tables_of(
             with closing(parsed_in_order(layout.parse, parts, wait=not piped)) as found:
                 for table in found:
                     for batch in table.to_batches():
-                        yield Batch(batch, path)
+                        yield Batch(batch, path, known=layout.known)
                     before += table.num_rows
         except (arrow.ArrowException, UnicodeDecodeError) as error:
             raise layout.refused(error, before) from error
@@ -160,7 +160,8 @@ class _Layout:
             if arrow.types.is_integer(field.type) or arrow.types.is_null(field.type)
         }
         kinds |= dict.fromkeys((*columns.text, *columns.categories, *columns.written), arrow.string())
-        self._names, self._used = names, columns.used_in(names)
+        self.known = self._names = names
+        self._used = columns.used_in(names)
         self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used)
 
     def parse(self, block: tuple[bool, memoryview]) -> Any:

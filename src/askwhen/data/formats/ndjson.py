@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError, argument
-from ..files import Report, not_decoded
+from ..files import Report, is_piped, listed, not_decoded, perhaps
 from ..instances import LIST, NUMBER, Columns, widths
 from ..lines import LineError, parsed
 from ..request import Chunk, Request, chunks_of_tables
@@ -72,6 +72,7 @@ class Records:
                     self._kinds[name] = LIST if width else NUMBER
                     self.names += [] if name in self.names else [name]
             self.names += [name for name in (*columns.text, *columns.categories) if name not in self.names]
+        self.known = [*self.names, *columns.drop]
         self._records, self._path = records, path
 
     def records(self) -> list[dict[str, Any]]:
@@ -135,8 +136,8 @@ def tables_of(path: str | os.PathLike[str], columns: Columns, blocks: Generator[
     """The records of a file, block by block, each like the first."""
     first: dict[str, Any] | None = None
     known: set[str] = set()
-    with closing(blocks):
-        for records, numbers in blocks:
+    with closing(_with_columns(path, columns.drop, blocks)) as checked:
+        for records, numbers in checked:
             if first is None:
                 first = records[0]
                 known = {*first, *columns.drop, *columns.text, *columns.categories}
@@ -144,6 +145,31 @@ def tables_of(path: str | os.PathLike[str], columns: Columns, blocks: Generator[
                 for number, record in zip(numbers, records, strict=True):
                     _check_known(path, number, record, known)
             yield Records(records, first, columns, path)
+
+
+def _with_columns(path: str | os.PathLike[str], names: tuple[str, ...], blocks: Generator[Lines]) -> Generator[Lines]:
+    """The same blocks, of which at least one record must have each of these columns.
+
+    In a small file that is checked before anything is given out; a pipe does not wait for more.
+    """
+    lacking, seen, held = {*names}, dict[str, None](), list[Lines]()
+    with closing(blocks):
+        for number, block in enumerate(blocks):
+            if lacking:
+                seen = {name: None for record in (seen, *block.records) for name in record}
+                lacking.difference_update(seen)
+            held.append(block)
+            if not lacking or number > 1 or is_piped(path):  # the last line may be a block of its own
+                yield from held
+                held.clear()
+    if lacking and seen:
+        name = min(lacking)
+        raise InputError(
+            f"no record of {path} has a column {name!r}{perhaps(name, seen)}; they have {listed(list(seen))}.",
+            owner="read",
+            file=str(path),
+        )
+    yield from held
 
 
 def _check_known(path: Any, number: int, record: dict[str, Any], known: set[str]) -> None:
@@ -189,7 +215,7 @@ def chunks(request: Request) -> Generator[Chunk]:
             return
         lines = _put_back(first, blocks)
         if is_pair(first.records[0], request.columns):
-            pairs = Pairs(request.path, request.columns.places, request.columns.labelled)
+            pairs = Pairs(request.path, request.columns)
             for each in lines:
                 yield Chunk(*pairs.of(each))
         else:

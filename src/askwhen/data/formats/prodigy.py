@@ -75,7 +75,11 @@ def _positive(labels: list[str]) -> str | None:
 
 
 def with_text(columns: Columns) -> Columns:
-    """What was said of the columns; the text of tasks is text unless something else was said."""
+    """What was said of the columns; the text of tasks is text unless something else was said.
+
+    What is Prodigy's own is left out anyway, and need not be there to be dropped.
+    """
+    columns = columns._replace(drop=tuple(bare(dict.fromkeys(columns.drop))))
     return columns if columns.text or columns.categories else columns._replace(text=("text",))
 
 
