@@ -83,6 +83,8 @@ class AskwhenError(Exception):
         Where that is: counted from 0, but lines of files from 1.
     chunk : int, optional
         Which chunk of a stream, counted from 0.
+    mend : dict
+        Arguments with which the call might work, by name; a suggestion.
     """
 
     def __init__(
@@ -98,12 +100,14 @@ class AskwhenError(Exception):
         file: str | None = None,
         line: int | None = None,
         chunk: int | None = None,
+        mend: dict[str, Any] | None = None,
     ) -> None:
         self._written = sentence
         super().__init__(self.told(Speaker()))
         self.owner = owner
         self.parameter, self.expected, self.got = parameter, expected, got
         self.row, self.column, self.file, self.line, self.chunk = row, column, file, line, chunk
+        self.mend = mend or {}
         if row is None and _ROW in sentence:
             self.row = int(sentence.partition(_ROW)[2].partition(_END)[0])
 
@@ -138,7 +142,13 @@ class AskwhenError(Exception):
 
     def __str__(self) -> str:
         said = f"{self.owner}: {self.sentence}" if self.owner else self.sentence
-        return said if self.chunk is None else f"{said.removesuffix('.')}, in chunk {self.chunk}."
+        said = said if self.chunk is None else f"{said.removesuffix('.')}, in chunk {self.chunk}."
+        suggested = ", ".join(f"{name}={_shown(value)}" for name, value in self.mend.items())
+        return f"{said} Perhaps {suggested}." if suggested else said
+
+
+def _shown(value: Any) -> str:
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 class InputError(AskwhenError, ValueError):

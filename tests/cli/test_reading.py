@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shlex
 
 import numpy as np
 import pytest
@@ -40,8 +41,10 @@ def test_ordinary_lines_of_json_are_read():
     )
     assert found["rounds"] == 60
     said = refused("run", "mails.ndjson", "--label", "label", "--text", "body")
-    assert "column 'id' of mails.ndjson holds" in said
-    assert "name it in --drop, --text or --categories." in said
+    assert said == (
+        "askwhen: 2 columns of mails.ndjson hold no numbers: 'id', 'subject'; name each in --drop, --text or "
+        "--categories."
+    )
 
 
 def test_tables_that_are_written_otherwise_are_read():
@@ -110,3 +113,45 @@ def test_vw_of_few_features_has_a_place_for_each():
     (HERE / "many.vw").write_text(f"1 | {many}\n-1 | w0:1\n" * 30)
     facts("run", "many.vw", "--algorithm", "sel-p", "--set", "b=1", "--model", "many.askwhen")
     assert len(aw.Sampler.load("many.askwhen").weights) == (1 << 18) + 1
+
+
+def pasted(said):
+    """The command that a refusal suggests, as words."""
+    before, _, line = said.partition("\nPerhaps:\n  askwhen ")
+    assert before.startswith("askwhen: ")
+    return shlex.split(line)
+
+
+def test_a_refusal_has_a_command_that_works():
+    rows = [
+        f"c{i};{'york' if i % 3 else ''};{'ab'[i % 2]};{'?' if i == 29 else i};{'spam' if i % 5 else 'ham'}"
+        for i in range(60)
+    ]
+    (HERE / "a b.csv").write_text("\n".join(['id;city;"first, last";paid;Class', *rows]))
+    words = ["run", "a b.csv", "--labels", "50%"]
+    for _ in range(4):  # the delimiter, the label, the columns, the positive label
+        done = inside(*words)
+        assert done.returncode == 1
+        words = pasted(done.stderr)
+    assert words[:2] == ["run", "a b.csv"]
+    assert dict(zip(words[2::2], words[3::2], strict=True)) == {
+        "--labels": "50%",
+        "--delimiter": ";",
+        "--label": "Class",
+        "--drop": "id",
+        "--categories": 'city,"first, last"',
+        "--missing": "feature",
+        "--positive": "ham",
+    }
+    assert facts(*words)["rounds"] == 60
+
+
+def test_what_is_suggested_suits_the_command():
+    (HERE / "s.csv").write_text("a,label\n" + "1,ant\n2,bee\n3,cow\n" * 10)
+    assert pasted(inside("run", "s.csv").stderr)[-2:] == ["--classes", "open"]
+    done = inside("compare", "s.csv")
+    assert "or give --classes to predict one of them" in done.stderr
+    assert pasted(done.stderr)[-2:] == ["--classes", "ant,bee,cow"]
+    (HERE / "s.csv").write_text("a,label\n" + "".join(f"{i},{i}.5\n" for i in range(50)))
+    assert pasted(inside("run", "s.csv").stderr)[-2:] == ["--algorithm", "regression"]
+    assert "Perhaps" not in inside("run", "s.csv", "--quiet").stderr

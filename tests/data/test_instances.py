@@ -105,7 +105,8 @@ def test_gaps_are_refused_with_their_cure(path):
 
 def test_words_that_nobody_spoke_of_are_refused(path):
     with pytest.raises(
-        aw.InputError, match=r"column 'mail' of .* holds .*, not numbers; name it in drop=, text= or cat"
+        aw.InputError,
+        match=r"3 columns of a.* hold no numbers: 'mail', 'title', 'city'; name each in drop=, text= or ca",
     ):
         aw.data.read(path, drop="age").load()
 

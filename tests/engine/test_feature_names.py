@@ -91,3 +91,20 @@ def test_one_classifier_out_of_a_run_knows_its_columns(how, tmp_path):
         np.testing.assert_array_equal(each.predict(X), each.predict(table))
         with pytest.raises(aw.InputError, match="feature 0 was 'age' and now is 'pulse'"):
             each.predict(TABLES["pandas"](X[:, ::-1], NAMES[::-1]))
+
+
+def test_a_table_with_true_and_false_beside_numbers_is_taken():
+    table = pandas.DataFrame({"age": X[:, 0], "member": X[:, 1] > 0, "visits": range(30)})
+    assert np.asarray(table).dtype == object
+    sampler, other = perceptron(), perceptron()
+    sampler.run(table, Y)
+    other.run(table.astype(float).to_numpy(), Y)
+    assert np.array_equal(sampler.margins(table), other.margins(table.astype(float)))
+
+
+def test_a_column_that_holds_no_numbers_is_named():
+    table = pandas.DataFrame({"age": X[:, 0], "city": ["york"] * 30})
+    with pytest.raises(aw.InputError, match="run: column 'city' of X must hold real numbers, got 'york'"):
+        perceptron().run(table, Y)
+    with pytest.raises(aw.InputError, match="run: X must hold real numbers, got None"):
+        perceptron().run(np.array([[1.0, None]] * 30, object), Y)

@@ -19,6 +19,7 @@ from click.core import ParameterSource
 
 from ..errors import ArgumentsError, AskwhenError, CacheWarning, InputWarning, Speaker
 from ..system.extras import extra_of, missing_extra
+from .options import ColumnName, ColumnNames
 
 _BROKEN_PIPE = "broken pipe"
 
@@ -134,7 +135,7 @@ def command(function: Callable[..., Any]) -> click.Command:
         except ArgumentsError as error:
             raise click.UsageError(_sentence(error)) from error
         except Exception as error:
-            _fail(out, _sentence(error))
+            _fail(out, _sentence(error), mended(error))
 
     shared = (
         click.option("--json", is_flag=True, help="Print the results as JSON."),
@@ -172,8 +173,11 @@ class Commands(Speaker):
 
     def argument(self, name: str, value: str) -> str:
         """An option, or an option with its value."""
-        option = {"n_features": "--features", "zero_based": "--zero-based"}.get(name, f"--{name}")
-        return option if value in ("", "True") else f"{option} {value}"
+        option = {"n_features": "--features"}.get(name, f"--{name.replace('_', '-')}")
+        if name == "target":
+            option, value = _TARGETS[value]
+            value = "" if value == "open" and not _opens() else value
+        return option if value in ("", "True") else f"{option} {_quoted(value)}"
 
     def row(self, i: int) -> str:
         """One of the instances, by its number in the whole file."""
@@ -191,11 +195,45 @@ def fail(out: Out, error: Exception) -> None:
     click.echo(f"askwhen: {_sentence(error)}", err=True)
 
 
-def _fail(out: Out, sentence: str) -> NoReturn:
+def _fail(out: Out, sentence: str, instead: str = "") -> NoReturn:
     if out.debug:
         traceback.print_exc()
     click.echo(f"askwhen: {sentence}", err=True)
+    if instead:
+        out.say(f"Perhaps:\n  {instead}")
     sys.exit(1)
+
+
+_TARGETS = {"class": ("--classes", "open"), "number": ("--algorithm", "regression")}
+"""The option that says what labels are, for each ``target`` of the library."""
+
+
+def mended(error: Exception) -> str:
+    """The command line that was given with the arguments that an error suggests; empty where it suggests none."""
+    suggested = dict(getattr(error, "mend", {}))
+    context = click.get_current_context()
+    options = {str(each.name): each.opts[0] for each in context.command.params}
+    if "target" in suggested:
+        option, value = _TARGETS[suggested.pop("target")]
+        if value == "open" and not _opens():
+            value = ",".join(map(str, getattr(error, "got", None) or ()))
+        suggested[option.removeprefix("--")] = value
+    if not suggested or not all(name in options and value for name, value in suggested.items()):
+        return ""
+    add = []
+    for name, value in suggested.items():
+        add.append(f"{options[name]} {_quoted(_written(value))}")
+    return again(drop=suggested, add=add)
+
+
+def _opens() -> bool:
+    """Whether the command takes classes that are not known; others must know all of them from the start."""
+    return click.get_current_context().info_name == "run"
+
+
+def _quoted(value: str) -> str:
+    """A value as it is typed in a shell."""
+    return shlex.quote(value.replace("\t", "\\t"))
 
 
 def said() -> list[str]:
@@ -218,10 +256,12 @@ def again(drop: Iterable[str] = (), add: Iterable[str] = ()) -> str:
         elif isinstance(parameter, click.Option) and parameter.is_flag:
             words.append(parameter.opts[0])
         else:
-            values = value if parameter.multiple else [value]
+            values = value if parameter.multiple and not isinstance(parameter.type, ColumnNames) else [value]
             words += [f"{parameter.opts[0]} {shlex.quote(_written(each))}" for each in values]
     return " ".join([*words, *add])
 
 
 def _written(value: Any) -> str:
+    if isinstance(value, tuple) and not hasattr(value, "given"):
+        return ",".join(ColumnName(each).given for each in value)
     return value.given if hasattr(value, "given") else str(value)

@@ -286,6 +286,9 @@ STREAMS = {
     "format": FORMAT,
     "label": click.option("--label", metavar="COLUMN", help="The column of labels."),
     "time": click.option("--time", metavar="COLUMN", help="The column of times."),
+    "time_format": click.option(
+        "--time-format", metavar="FORMAT", help="How times are written, as in '%d/%m/%Y %H:%M'; by default found out."
+    ),
     "positive": click.option("--positive", metavar="LABEL", help="The label that counts as +1; others are -1."),
     **TABLES,
     "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file count from 0."),

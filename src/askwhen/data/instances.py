@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, argument
+from .advice import refusal, suggestions
 from .files import listed, not_decoded, perhaps
 from .hashing import DEFAULT_FEATURES, counted, hashed_names, hashed_words
+from .times import Times
 
 LABELS = ("label", "y", "class", "target")
 """Names by which a label column is found where none is given."""
@@ -33,6 +35,7 @@ class Columns(NamedTuple):
     ``given_places`` is how many places words are hashed to, if that was said. ``labelled`` says whether labels are
     wanted, and ``strict`` whether a column of words that nobody spoke of is refused instead of left out.
     ``written`` are columns that, where they are there, stay as they are written, also where they look like numbers.
+    ``time_format`` says how times are written.
     """
 
     label: str | None = None
@@ -46,6 +49,7 @@ class Columns(NamedTuple):
     labelled: bool = True
     strict: bool = True
     written: tuple[str, ...] = ()
+    time_format: str | None = None
 
     @property
     def is_narrow(self) -> bool:
@@ -56,6 +60,10 @@ class Columns(NamedTuple):
     def places(self) -> int:
         """How many places words and categories are hashed to."""
         return _DENSE_PLACES * len(self.categories) if self.is_narrow else self.given_places or DEFAULT_FEATURES
+
+    def names_it(self, name: str) -> bool:
+        """Whether somebody spoke of this column."""
+        return name in (self.label, self.time, *self.text, *self.categories, *self.drop, *(self.names or ()))
 
     def label_in(self, names: list[str]) -> str | None:
         """The label column: the one that was named, or one with a usual name."""
@@ -84,11 +92,13 @@ class Columns(NamedTuple):
 
     def check(self, names: list[str], path: Any) -> None:
         """Refuse a table that lacks a column that was named, or has one twice."""
-        trouble = self._trouble(names, path)
+        trouble = self.trouble(names, path)
         if trouble is not None:
-            raise InputError(trouble, owner="read", file=str(path))
+            usual = [name for name in names if name.strip().lower() in LABELS]
+            mend = {"label": usual[0]} if usual and self.labelled and self.label_in(names) is None else {}
+            raise InputError(trouble, owner="read", file=str(path), mend=mend)
 
-    def _trouble(self, names: list[str], path: Any) -> str | None:
+    def trouble(self, names: list[str], path: Any) -> str | None:
         """A sentence about what is wrong with the names of a table's columns, or None."""
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -169,11 +179,15 @@ class Instances:
     ----------
     names : tuple of str or None
         The features that are no hashed ones, once the first table has come.
+    shown_only : tuple of str
+        The columns of words that nobody named and that are no features, which is only so where nothing is ``strict``.
     """
 
     def __init__(self, columns: Columns, path: Any) -> None:
         self.names: tuple[str, ...] | None = None
+        self.shown_only: tuple[str, ...] = ()
         self._columns, self._path = columns, path
+        self._times = Times(columns.time, path, columns.time_format)
         self._before = 0
 
     def of(self, table: Table) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
@@ -184,7 +198,9 @@ class Instances:
         words = [self._texts(table, name, k) for k, name in enumerate(columns.text)]
         words += [self._category(table, name) for name in columns.categories]
         y = self._values(table, self._label, "a label") if self._label is not None else None
-        times = self._values(table, columns.time, "a time") if columns.time is not None else None
+        times = None
+        if columns.time is not None:
+            times = self._times.of(self._values(table, columns.time, "a time"), self._before)
         self._before += table.rows
         if not words:
             return dense, y, times
@@ -206,6 +222,7 @@ class Instances:
         self._label = columns.label_in(table.names) if columns.labelled else None
         wanted, given = columns.features_in(table.names), widths(columns.names or (), table.names)
         self._widths: dict[str, int] = {}
+        others: dict[str, str] = {}
         for name in wanted:
             kind = table.kind(name)
             if kind == LIST:
@@ -214,12 +231,11 @@ class Instances:
                 self._widths[name] = 0
             elif kind == UNDECODED and columns.strict:
                 raise not_decoded(path, f"column {name!r} of ")
-            elif columns.strict:
-                raise InputError(
-                    f"column {name!r} of {path} holds {kind}, not numbers; name it in {argument('drop')}, "
-                    f"{argument('text')} or {argument('categories')}.",
-                    owner="read",
-                )
+            else:
+                others[name] = kind
+        if others and columns.strict:
+            raise refusal(table, columns, others, list(self._widths), path)
+        self.shown_only = tuple(others)
         if not self._widths and not columns.text and not columns.categories:
             if columns.labelled:
                 raise InputError(f"{path} has no feature besides its label.", owner="read")
@@ -227,6 +243,7 @@ class Instances:
                 f"{path} has no column of numbers; name the column of its {argument('text')} or "
                 f"{argument('categories')}.",
                 owner="read",
+                mend=suggestions(table, columns, others),
             )
         values = [
             part
@@ -286,17 +303,19 @@ class Instances:
         found[where] = 0.0
         return gaps.astype(float)
 
-    def _fault(self, name: str, what: str, row: int) -> InputError:
+    def _fault(self, name: str, what: str, row: int, mend: dict[str, Any] | None = None) -> InputError:
         """The error for a value of a column, in a row of the whole file."""
         sentence = f"column {name!r} of {self._path} {what}"
-        return InputError(sentence, owner="read", file=str(self._path), column=name, row=row)
+        return InputError(sentence, owner="read", file=str(self._path), column=name, row=row, mend=mend)
 
     def _refuse_gap(self, name: str, row: int) -> None:
-        cure = f"give {argument('missing', 'feature')}, or name it in {argument('drop')}"
+        cure, mend = f"give {argument('missing', 'feature')}, or name it in {argument('drop')}", {"missing": "feature"}
         if self._columns.missing == "feature":
-            cure = f"the features that were named have no {name + _GAP!r}"
+            cure, mend = f"the features that were named have no {name + _GAP!r}", {}
+        elif self._columns.names is not None:
+            mend = {}
         row += self._before
-        raise self._fault(name, f"is empty or NaN in instance {row}, counted from 0; {cure}.", row)
+        raise self._fault(name, f"is empty or NaN in instance {row}, counted from 0; {cure}.", row, mend)
 
     def _list(self, table: Table, name: str, width: int) -> np.ndarray:
         lengths, flat = table.lists(name, self._before)

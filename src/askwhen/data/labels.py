@@ -17,6 +17,9 @@ _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
 _SOME = 12
 """So many different labels are shown in a sentence."""
 
+_MANY_NUMBERS = 20
+"""More different numbers than that are hardly names of classes."""
+
 MANY = 3
 """So many different labels are more than a pair."""
 
@@ -76,14 +79,32 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
         written = {label: texts == label for label in {*texts.tolist()}}
     bad = np.flatnonzero((found != 1.0) & (found != -1.0))
     if len(bad):
-        strange = y[bad[0]].item() if hasattr(y[bad[0]], "item") else y[bad[0]]
-        raise InputError(
-            f"{path} has the label {strange!r} in instance {before + bad[0]}; labels must be -1 and +1, or 0 and "
-            f"1, or name the one that is {argument('positive')}, or all of them as {argument('classes')}.",
-            owner="read",
-        )
+        raise _no_pair(y, int(bad[0]), path, before)
     _check_coding({label: int(np.argmax(at)) for label, at in written.items() if at.any()}, path, before, seen)
     return found
+
+
+def _no_pair(y: np.ndarray, row: int, path: Any, before: int) -> InputError:
+    """The error for a label that is none of those that need no word, and what to say of all of them."""
+    counts, all_of_them = Counter(y.tolist()), tallied(y, before)
+    mend: dict[str, Any] = {"target": "class"}
+    cure = f"name the one that is {argument('positive')}, or give {argument('target', 'class')} to predict one of them"
+    if len(counts) > _MANY_NUMBERS and all(isinstance(label, (int, float)) for label in counts):
+        mend, cure = {"target": "number"}, f"give {argument('target', 'number')} to predict numbers"
+        all_of_them = f"there are {len(counts):,} different ones from {min(counts)} to {max(counts)}"
+    elif len(counts) == 2:
+        mend = {"positive": min(counts, key=lambda label: (counts[label], str(label)))}
+        cure = f"name the one that is {argument('positive')}"
+    label = y[row : row + 1].tolist()[0]
+    return InputError(
+        f"{path} has the label {label!r} in instance {before + row}; labels must be -1 and +1, 0 and 1, true and "
+        f"false, or yes and no, or {cure}; {all_of_them}.",
+        owner="read",
+        file=str(path),
+        row=before + row,
+        got=tuple(sorted(counts, key=str)),
+        mend=mend,
+    )
 
 
 def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] | None) -> None:
@@ -100,8 +121,11 @@ def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] 
     *others, last = sorted(seen)
     raise InputError(
         f"{path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
-        f"{before + first[label]} shows; name the one that is {argument('positive')}.",
+        f"{before + first[label]} shows; name the one that is {argument('positive')}, or give "
+        f"{argument('target', 'class')} to predict one of them.",
         owner="read",
+        got=tuple(sorted(seen)),
+        mend={"target": "class"},
     )
 
 

@@ -12,6 +12,7 @@ from .formats.ndjson import Lines, plain
 from .hashing import counted, hash_text, hashed_names
 from .instances import Columns
 from .lines import LineError
+from .times import Times
 
 
 def is_pair(record: dict[str, Any], columns: Columns) -> bool:
@@ -36,6 +37,7 @@ class Pairs:
                     file=str(path),
                 )
         self._path, self._places, self._labelled = path, columns.places, columns.labelled
+        self._times, self._before = Times("time", path, columns.time_format), 0
         self._first: tuple[Any, ...] | None = None
 
     def of(self, lines: Lines) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
@@ -49,6 +51,8 @@ class Pairs:
                 file=str(self._path),
                 line=error.line,
             ) from None
+        times = None if times is None else self._times.of(times, self._before)
+        self._before += len(lines.records)
         kind = (type(X), X.shape[1], times is None)
         self._first = self._first or kind
         if kind != self._first:

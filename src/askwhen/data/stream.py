@@ -165,6 +165,7 @@ def read(
     text: str | Sequence[str] | None = None,
     categories: str | Sequence[str] = (),
     time: str | None = None,
+    time_format: str | None = None,
     drop: str | Sequence[str] = (),
     names: Sequence[str] | None = None,
     missing: str = "refuse",
@@ -192,6 +193,11 @@ def read(
         Columns of a table: the label (by default one named label, y, class or target), and the time stamps. Columns of
         numbers, of true and false, and of lists of numbers that are all as long, are the features. Lines of NDJSON are
         a table too, unless they are pairs ``{"x": ..., "y": ...}`` and neither ``label`` nor ``text`` is given.
+    time_format : str, optional
+        How the texts of the time column are written, as ``datetime.strptime`` takes it, such as "%d/%m/%Y %H:%M". By
+        default numbers and dates are taken as they are, and texts are ISO 8601, with a space or a T, or as in 2/24/2015
+        11:35, 24.2.2015 11:35 and 2015/2/24; with slashes a day above 12 among the first rows must show which is first.
+        Without a zone a time is in UTC.
     text : str or list of str, optional
         Columns of a table whose words are hashed; a word is another feature in every column.
     categories : str or list of str, optional
@@ -264,6 +270,7 @@ def read(
         missing,
         n_features,
         target != "none",
+        time_format=time_format,
     )
     if format in ("svmlight", "vw"):
         _refuse_columns(columns, format)

@@ -169,8 +169,20 @@ def as_numbers(owner: str, name: str, values: Any) -> np.ndarray:
         raise InputError(
             f"{called(name)} must be an array of numbers, got rows of different lengths.", owner=owner
         ) from None
+    if array.dtype == object:
+        return _of_objects(owner, name, array, names_of(values))
     _check_kind(owner, name, array.dtype)
     return array
+
+
+def _of_objects(owner: str, name: str, array: np.ndarray, names: tuple[str, ...] | None) -> np.ndarray:
+    """Objects that are numbers, true or false, as numbers: what a table of columns of several types becomes."""
+    for place, value in np.ndenumerate(array):
+        if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
+            column = names[place[-1]] if names is not None and place else None
+            where = f"column {column!r} of {called(name)}" if column is not None else called(name)
+            raise InputError(f"{where} must hold real numbers, got {repr(value)[:60]}.", owner=owner, column=column)
+    return array.astype(np.float64)
 
 
 def _check_kind(owner: str, name: str, dtype: np.dtype) -> None:

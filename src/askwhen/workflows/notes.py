@@ -13,7 +13,7 @@ from .source import Source
 
 _OF_FEATURES = ("text", "categories", "missing", "n_features", "positive")
 """What makes instances and labels what they are, and must not change."""
-_OF_FILE = ("format", "label", "time", "drop", "delimiter", "encoding", "zero_based")
+_OF_FILE = ("format", "label", "time", "time_format", "drop", "delimiter", "encoding", "zero_based")
 """What another file may have otherwise."""
 
 

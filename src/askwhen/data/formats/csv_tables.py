@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Generator
 from contextlib import closing
 from typing import Any
@@ -15,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...compiled.steps import entry
-from ...errors import InputError, argument
-from ..files import Report, blocks_of, is_piped, needs, not_decoded, one_sentence, parsed_in_order
+from ...errors import InputError, InputWarning, argument
+from ..advice import MARKS, odd_sentence
+from ..files import Report, blocks_of, is_piped, listed, needs, not_decoded, one_sentence, parsed_in_order
 from ..instances import Columns
 from ..lines import NEWLINE
 from ..request import Chunk, Request, chunks_of_tables
@@ -30,6 +32,10 @@ LONGEST = 1 << 26
 """How many bytes a row may have."""
 
 QUOTE = np.uint8(ord('"'))
+_ODD_VALUE = re.compile(
+    r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (.*): invalid value '(.*)'$", re.DOTALL
+)
+_KINDS = {"double": "a number", "bool": "true or false"}
 
 
 def check_delimiter(delimiter: Any, format: str) -> None:
@@ -93,6 +99,20 @@ def tables_of(
             raise layout.refused(error, before) from error
 
 
+def _check_between(names: list[str], delimiter: str, columns: Columns, path: Any) -> None:
+    """Refuse a table that lacks columns and whose names hold another character that stands between columns."""
+    other = max((each for each in ",;\t|" if each != delimiter), key="".join(names).count)
+    is_one = len(names) == 1 and not columns.names_it(names[0])
+    if "".join(names).count(other) >= len(names) and (is_one or columns.trouble(names, path)):
+        what = f"one column, {names[0]!r}" if len(names) == 1 else f"the columns {listed(names)}"
+        raise InputError(
+            f"{path} has {what}; give {argument('delimiter', other)} if that stands between columns.",
+            owner="read",
+            file=str(path),
+            mend={"delimiter": other},
+        )
+
+
 def _rows_of(path: Any, delimiter: int, blocks: Generator[memoryview]) -> Generator[memoryview]:
     """Blocks of whole rows out of blocks of whole lines: a quoted value may go on in the next line."""
     rest = b""
@@ -147,22 +167,35 @@ class _Layout:
         try:
             if b"\0" in bytes(first[:end]).partition(b"\n")[0]:
                 raise not_decoded(path)  # two bytes for each character
-            schema = self._read(first[:end], None, lenient, csv.ConvertOptions()).schema
+            nulls = [*csv.ConvertOptions().null_values, *(MARKS if columns.missing == "feature" else ())]
+            schema = self._read(first[:end], None, lenient, csv.ConvertOptions(null_values=nulls)).schema
             names: list[str] = schema.names
         except UnicodeDecodeError as error:
             raise not_decoded(path) from error
         except arrow.ArrowException as error:
             raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error
-        columns.check(names, path)
+        known = [name for name in names if name.strip() or columns.names_it(name)]
+        _check_between(known, delimiter, columns, path)
+        columns.check(known, path)
+        unnamed = [
+            str(1 + i) for i, field in enumerate(schema) if field.name not in known and str(field.type) != "null"
+        ]
+        if unnamed:
+            what = "columns" if len(unnamed) > 1 else "column"
+            warnings.warn(
+                f"{path}: {what} {', '.join(unnamed)} of {len(names)} left out, for want of a name in the first line.",
+                InputWarning,
+                stacklevel=2,
+            )
         kinds = {
             field.name: arrow.float64()
             for field in schema
             if arrow.types.is_integer(field.type) or arrow.types.is_null(field.type)
         }
         kinds |= dict.fromkeys((*columns.text, *columns.categories, *columns.written), arrow.string())
-        self.known = self._names = names
-        self._used = columns.used_in(names)
-        self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used)
+        self.known, self._names, self._missing = known, names, columns.missing
+        self._used = columns.used_in(known)
+        self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used, null_values=nulls)
 
     def parse(self, block: tuple[bool, memoryview]) -> Any:
         """The table of a block of whole rows, of which the first begins with the names."""
@@ -185,6 +218,13 @@ class _Layout:
         said = one_sentence(error)
         if "UTF8" in said or isinstance(error, UnicodeDecodeError):
             return not_decoded(self._path)
+        odd = _ODD_VALUE.match(said)
+        if odd is not None:
+            name, row = self._used[int(odd[1])], before + int(odd[2]) - (1 if before else 2)
+            sentence = odd_sentence(name, odd[4], row, self._missing, self._path, _KINDS.get(odd[3], f"a {odd[3]}"))
+            cured = odd[4] in MARKS and self._missing == "refuse"
+            mend = {"missing": "feature"} if cured else {}
+            return InputError(sentence, owner="read", file=str(self._path), column=name, row=row, mend=mend)
         said = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {self._used[int(found[1])]!r}", said)
         rows = before + 1 if before else 0  # the line of names is a row too
         said = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", said)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InputError, argument
+from ..advice import MARKS
 from ..files import Report, is_piped, listed, not_decoded, perhaps
 from ..instances import LIST, NUMBER, Columns, widths
 from ..lines import LineError, parsed
@@ -73,7 +74,7 @@ class Records:
                     self.names += [] if name in self.names else [name]
             self.names += [name for name in (*columns.text, *columns.categories) if name not in self.names]
         self.known = [*self.names, *columns.drop]
-        self._records, self._path = records, path
+        self._records, self._path, self._missing = records, path, columns.missing
 
     def records(self) -> list[dict[str, Any]]:
         """Every row as values by name."""
@@ -98,6 +99,8 @@ class Records:
         """A number of each row, NaN where there is none."""
         column = self._column(name)
         if not {*map(type, column)} <= {int, float, bool, type(None)}:
+            if self._missing == "feature":
+                column = [None if value in ("", *MARKS) else value for value in column]
             self._refuse(name, column, before, (int, float), "a number")
         return self._floats(name, column)
 
@@ -126,9 +129,19 @@ class Records:
             raise InputError(f"{self._path} has a number in {name!r} that is too large.", owner="read") from None
 
     def _refuse(self, name: str, column: list[Any], before: int, types: tuple[type, ...], what: str) -> None:
-        row, strange = next((i, v) for i, v in enumerate(column) if v is not None and not isinstance(v, types))
+        found = next(((i, v) for i, v in enumerate(column) if v is not None and not isinstance(v, types)), None)
+        if found is None:
+            return
+        row, strange = found
+        marked = types == (int, float) and strange in ("", *MARKS) and self._missing == "refuse"
+        cure = f"; give {argument('missing', 'feature')} if it stands for a missing one" if marked else ""
         raise InputError(
-            f"{self._path} must have {what} as {name!r} in instance {before + row}, got {strange!r}.", owner="read"
+            f"{self._path} must have {what} as {name!r} in instance {before + row}, got {strange!r}{cure}.",
+            owner="read",
+            file=str(self._path),
+            column=name,
+            row=before + row,
+            mend={"missing": "feature"} if marked else None,
         )
 
 

@@ -1,0 +1,113 @@
+"""Columns of times: numbers and dates as they are, texts as dates in one of the usual forms or in a given one.
+
+Texts are ISO 8601, with T or a space, with or without seconds and zone; or three numbers with a slash, a dot or a dash
+between, the year first or last, perhaps followed by hours, minutes and seconds. With dots the day is first; with
+slashes or dashes, a day above 12 shows whether the day or the month is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, argument
+
+_PARTS = re.compile(
+    r"(?P<a>\d{1,4})(?P<between>[/.-])(?P<b>\d{1,2})(?P=between)(?P<c>\d{4}|\d{1,2})"
+    r"(?: +(?P<hour>\d{1,2}):(?P<minute>\d{2})(?P<second>:\d{2}(?P<fraction>\.\d{1,6})?)?(?P<half> ?[AaPp][Mm])?)?"
+)
+
+
+class Times:
+    """Makes times of the values of a column, one chunk after the other; the first decides how texts are read.
+
+    Parameters
+    ----------
+    column : str
+        What it is called.
+    path : path
+        The file, for errors.
+    format : str, optional
+        How texts are written, as ``datetime.strptime`` takes it.
+    """
+
+    def __init__(self, column: str | None, path: Any, format: str | None = None) -> None:
+        self._column, self._path, self._format = column, path, format
+
+    def of(self, values: np.ndarray, before: int) -> np.ndarray:
+        """Numbers or datetime64, one for each value; ``before`` is how many came in chunks before."""
+        texts = values.tolist() if values.dtype.kind in "OUS" else []
+        if not texts or not any(isinstance(text, str) for text in texts):
+            return values
+        if self._format is None and not _is_iso(texts[0]):
+            self._format = self._found(texts)
+        found = [self._moment(text, before + row) for row, text in enumerate(texts)]
+        return np.array(found, "datetime64[us]")
+
+    def _moment(self, text: Any, row: int) -> datetime.datetime:
+        try:
+            if self._format is None:
+                found = datetime.datetime.fromisoformat(text)
+            else:
+                found = datetime.datetime.strptime(text.strip(), self._format)
+        except (TypeError, ValueError, AttributeError):
+            raise self._refusal(text, row) from None
+        return found if found.tzinfo is None else found.astimezone(datetime.UTC).replace(tzinfo=None)
+
+    def _found(self, texts: list[Any]) -> str:
+        """The format of texts that are not ISO 8601, by all of a chunk."""
+        parts = [_PARTS.fullmatch(text.strip()) if isinstance(text, str) else None for text in texts]
+        if None in parts:
+            row = parts.index(None)
+            raise self._refusal(texts[row], row)
+        first: Any = parts[0]
+        formats = _formats(first)
+        if len(formats) == 1:
+            return formats[0]
+        tops = [max(int(each[name]) for each in parts if each) for name in "ab"]  # the largest first and second number
+        if max(tops) <= 12:
+            raise InputError(
+                f"column {self._column!r} of {self._path} has times such as {texts[0]!r}, and no day above 12 shows "
+                f"whether the month or the day is first; give {argument('time_format', formats[0])} or "
+                f"{argument('time_format', formats[1])}.",
+                owner="read",
+                file=str(self._path),
+                column=self._column,
+            )
+        return formats[0] if tops[1] > 12 else formats[1]
+
+    def _refusal(self, text: Any, row: int) -> InputError:
+        like = f"is not written as {self._format}" if self._format else "is not a time"
+        return InputError(
+            f"column {self._column!r} of {self._path} holds {text!r} in instance {row:,}, counted from 0, which {like};"
+            f" times are numbers, or texts such as 2015-02-24 11:35, 2/24/2015 11:35 or 24.2.2015 11:35, or as "
+            f"{argument('time_format')} says.",
+            owner="read",
+            file=str(self._path),
+            column=self._column,
+            row=row,
+        )
+
+
+def _is_iso(text: Any) -> bool:
+    try:
+        return isinstance(text, str) and datetime.datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def _formats(parts: Any) -> list[str]:
+    """The formats that a text may be in, by its parts: with the month first, and with the day first."""
+    between, year = parts["between"], "%Y" if len(parts["c"]) == 4 else "%y"
+    clock = ""
+    if parts["hour"]:
+        seconds = "" if not parts["second"] else ":%S.%f" if parts["fraction"] else ":%S"
+        half = "" if not parts["half"] else parts["half"][:-2] + "%p"
+        clock = f" {'%I' if half else '%H'}:%M{seconds}{half}"
+    if len(parts["a"]) > 2:
+        return [between.join(["%Y", "%m", "%d"]) + clock]
+    orders = [["%d", "%m", year]] if between == "." else [["%m", "%d", year], ["%d", "%m", year]]
+    return [between.join(order) + clock for order in orders]
