@@ -257,7 +257,7 @@ def test_numbers_are_learnt_too():
         (["s.csv", "--label", "spam", "--model", "r", "--report", "r"], "--report r is --model too; give it a name"),
         (["s.csv", "--label", "spam", "--report", "/dev/null"], "cannot write /dev/null: it is no regular file."),
         (["."], ". is a folder, not a file."),
-        (["utf16.csv"], "utf16.csv is not in UTF-8; "),
+        (["utf16.csv"], "utf16.csv is not in UTF-8, as line 1 shows; "),
         (["huge.csv"], "instance 1 of huge.csv must have a norm of at most 1e100"),
         (["s.csv", "--label", "spam", "--trace", "t.txt"], "a trace must be a .parquet or .csv file, got t.txt."),
         (["s.csv", "--label", "spam", "--report", "no/r.html"], "cannot write no/r.html: there is no folder"),

@@ -72,10 +72,30 @@ def check_encoding(owner: str, encoding: Any) -> None:
 
 
 def not_decoded(path: str | os.PathLike[str], what: str = "") -> InputError:
-    """The error for a file, or a part of it, that is not in UTF-8."""
+    """The error for a file, or a part of it, that is not in UTF-8, with the first line that shows it."""
+    line, encoding = (None, "latin-1") if is_piped(path) else _undecoded(path)
+    shows = "" if line is None else f", as line {line:,} shows"
     return InputError(
-        f"{what}{path} is not in UTF-8; say what it is in by {argument('encoding')}, such as 'latin-1'.", owner="read"
+        f"{what}{path} is not in UTF-8{shows}; say what it is in by {argument('encoding')}, such as {encoding!r}.",
+        owner="read",
+        file=str(path),
+        line=line,
+        mend={"encoding": encoding},
     )
+
+
+def _undecoded(path: str | os.PathLike[str]) -> tuple[int | None, str]:
+    """The first line of a file that is not in UTF-8, counted from 1, or None; and what the file may be in."""
+    before, encoding = 0, "latin-1"
+    with contextlib.closing(blocks_of("read", path)) as blocks:
+        for block in blocks:
+            if not before and bytes(block[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                encoding = "utf-16"
+            try:
+                before += str(block, "utf-8").count("\n")
+            except UnicodeDecodeError as error:
+                return before + bytes(block[: error.start]).count(b"\n") + 1, encoding
+    return None, encoding
 
 
 def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, BinaryIO]:

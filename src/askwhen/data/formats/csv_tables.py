@@ -165,10 +165,13 @@ class _Layout:
         )  # what is wrong with a row is said when it is read, by its number
         end = row_end(np.frombuffer(first, np.uint8), ord(delimiter), HEAD) or len(first)
         try:
-            if b"\0" in bytes(first[:end]).partition(b"\n")[0]:
+            head = bytes(first[:end])
+            if b"\0" in head.partition(b"\n")[0]:
                 raise not_decoded(path)  # two bytes for each character
+            str(head.partition(b"\n")[0], "utf-8")
+            readable = memoryview(head.decode("utf-8", "replace").encode())  # which Arrow may quote in its errors
             nulls = [*csv.ConvertOptions().null_values, *(MARKS if columns.missing == "feature" else ())]
-            schema = self._read(first[:end], None, lenient, csv.ConvertOptions(null_values=nulls)).schema
+            schema = self._read(readable, None, lenient, csv.ConvertOptions(null_values=nulls)).schema
             names: list[str] = schema.names
         except UnicodeDecodeError as error:
             raise not_decoded(path) from error
