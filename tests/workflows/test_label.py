@@ -1,6 +1,7 @@
 """Labelling a file as a function: a person, here a list of what it does, and files that the next call goes on from."""
 
 import contextlib
+import pathlib
 
 import numpy as np
 import pytest
@@ -57,3 +58,22 @@ def test_an_interrupt_is_a_pause():
     found = label("t.csv", Scripted("yes", KeyboardInterrupt()), labels=0.5)
     assert not found.ended
     assert found.counts["yes"] == 1
+
+
+def test_columns_that_are_shown_but_not_learnt_from_are_said():
+    rows = "".join(f"{i},c{i},word{i % 3} text\n" for i in range(40))
+    pathlib.Path("w.csv").write_text(f"size,name,body\n{rows}")
+    person, told = Scripted("yes", "no"), []
+    label("w.csv", person, {"text": "body"}, labels=20, say=told.append)  # a number of labels, so rows are counted
+    sentence = (
+        "Shown, but not learnt from: 'name'. Name them as text or categories to learn from them too, or drop them."
+    )
+    assert person.seen[0][1] == sentence
+    assert person.seen[1][1].startswith("Row ")
+    assert told == [sentence]
+    again, told = Scripted("yes"), []
+    label("w.csv", again, {"text": "body"}, labels=20, say=told.append)
+    assert (again.seen[0][1], told[1:]) == (sentence, [sentence])
+    told.clear()
+    label("w.csv", Scripted("yes"), {"text": "body", "drop": "name"}, labels=20, answers="a.csv", say=told.append)
+    assert told == []

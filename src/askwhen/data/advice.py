@@ -45,6 +45,14 @@ def refusal(table: Any, columns: Any, kinds: dict[str, str], numbers: Sequence[s
     )
 
 
+def shown_only(names: Sequence[str]) -> str:
+    """A sentence about columns that a person sees and that are not learnt from, where they are not refused."""
+    return (
+        f"Shown, but not learnt from: {listed(list(names))}. Name them as text or categories to learn from them too, "
+        "or drop them."
+    )
+
+
 def suggestions(table: Any, columns: Any, kinds: dict[str, str]) -> dict[str, Any]:
     """Arguments that name each of these columns where it might belong, beside those that are named already."""
     found: dict[str, Any] = {}

@@ -36,6 +36,7 @@ def read_records(
     skip: int = 0,
     passed: Callable[[int, dict[str, Any]], None] | None = None,
     named: Callable[[tuple[str, ...]], None] | None = None,
+    unlearnt: Callable[[tuple[str, ...]], None] | None = None,
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """One instance and its record after the other: features as :func:`~askwhen.data.read` makes them, without labels.
 
@@ -58,6 +59,9 @@ def read_records(
         Is told of the row and the record of each that is passed over.
     named : callable, optional
         Is told what the features are called that are no hashed ones, once they are known: ``Stream.names``.
+    unlearnt : callable, optional
+        Is told once which columns are in the record only, if there are any: where :func:`~askwhen.data.read` would
+        refuse them.
     """
     name, kind = os.fspath(path), format_of(path, format)
     if kind not in RECORDS:
@@ -92,8 +96,17 @@ def read_records(
                 X, _, _ = instances.of(table)
             if named is not None and instances.names is not None:
                 named(instances.names)
+            if unlearnt is not None and instances.shown_only:
+                unlearnt(instances.shown_only)
+                unlearnt = None
             for i in range(left, len(shown)):
                 yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
+
+
+def count_rows(path: str, kind: str, delimiter: str | None = None, encoding: str | None = None) -> int:
+    """How many rows a file of a format that has records has, whatever its columns hold."""
+    columns = Columns(labelled=False, strict=False)
+    return sum(table.rows for table in tables_of(path, kind, columns, delimiter, encoding))
 
 
 def tables_of(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..contracts.sampler import SamplerLike
+from ..data.advice import shown_only
 from ..data.records import read_records
 from ..labelling.answers import Answers, AnswerStore
 from ..labelling.session import Labelling, Question
@@ -107,9 +108,15 @@ def label(
     learner = Mixture(classes=None if several is None else len(several))
     fresh: SamplerLike = Sampler(learner, rule, prepare=prepare, seed=seed, classes=several)
     about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
+    notes: dict[str, None] = {}  # without repetition: undoing reads the file again
     session = Labelling(
         lambda skip, passed: read_records(
-            file, skip=skip, passed=passed, named=lambda names: about.update(names=names), **reading
+            file,
+            skip=skip,
+            passed=passed,
+            named=lambda names: about.update(names=names),
+            unlearnt=lambda names: notes.update({shown_only(names): None}),
+            **reading,
         ),
         fresh,
         store,
@@ -120,10 +127,12 @@ def label(
     if store.given:
         say(f"Going on after {len(store.given)} answers in {store.name}.")
     try:
-        ended = _ask(session, person)
+        ended = _ask(session, person, notes)
     finally:
         session.save()
         session.close()
+    for note in notes:
+        say(note)
     if prodigy is not None:
         write_prodigy(prodigy, file, reading, store.given, classes)
     if session.unused:
@@ -137,9 +146,10 @@ def _rule(labels: float, source: Source) -> BudgetRule:
     return BudgetRule(share_of(labels, rows), most=None if labels <= 1.0 else int(labels), length=rows)
 
 
-def _ask(session: Labelling, person: Person) -> bool:
-    """Ask until the stream ends (True) or the person has had enough (False)."""
-    note, saved, saving = "", 0.0, 0.0
+def _ask(session: Labelling, person: Person, notes: Iterable[str]) -> bool:
+    """Ask until the stream ends (True) or the person has had enough (False); the first question shows the notes."""
+    note: str | None = None
+    saved, saving = 0.0, 0.0
     try:
         with person.listening():
             while True:
@@ -147,7 +157,7 @@ def _ask(session: Labelling, person: Person) -> bool:
                     question = session.next()
                 if question is None:
                     return True
-                answer = person.answer(question, session, note)
+                answer = person.answer(question, session, " ".join(notes) if note is None else note)
                 if answer is Wish.QUIT:
                     return False
                 if answer is Wish.UNDO:
