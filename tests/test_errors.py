@@ -235,3 +235,21 @@ def test_what_a_debugger_shows_is_the_sentence_too():
     error = caught(lambda: aw.Sampler(aw.Perceptron()).run([[1.0], [np.nan]], [1, 1]))
     assert repr(error) == "InputError('row 1 of X must hold finite numbers only, got nan.')"
     assert error.args == (error.sentence,)
+
+
+def test_errors_begin_with_what_was_called():
+    X, y = aw.data.switching(60, 3, seed=0)
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0)
+    sampler.run(X, y)
+    made = aw.online_to_batch(aw.Sampler(aw.Perceptron(), aw.Always(), seed=0), X, y)
+    for thing, name in [
+        (sampler, "margins"),
+        (sampler, "predict"),
+        (sampler, "probabilities"),
+        (made, "predict"),
+        (made, "decision_function"),
+    ]:
+        for strange in (np.ones((2, 4)), [["a"] * 3], np.full((1, 3), np.nan)):
+            with pytest.raises(aw.InputError, match=f"^{name}: (row 0 of )?X must ") as caught:
+                getattr(thing, name)(strange)
+            assert caught.value.owner == name

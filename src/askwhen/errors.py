@@ -9,6 +9,7 @@
     └── SnapshotError    a saved sampler is truncated, altered, foreign or too new (also a ValueError)
 
     CacheWarning         compiled steps cannot be kept on the disk, or were damaged there (a RuntimeWarning)
+    InputWarning         something about a file that its reader should know (a UserWarning)
 
 Every message is one sentence: who, which parameter, what was expected, what came, and the cure if there is one. The
 text is for people; programs read the fields. After any of them the sampler is what it was before the call.
@@ -20,9 +21,11 @@ line, gives its own :class:`Speaker` to ``error.told``.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, Self
 
-__all__ = ["AskwhenError", "CacheWarning", "InputError", "QuestionError", "SnapshotError"]
+__all__ = ["AskwhenError", "CacheWarning", "InputError", "InputWarning", "QuestionError", "SnapshotError"]
 
 _ARGUMENT, _ROW, _VALUE, _END = "\ue000", "\ue001", "\ue002", "\ue003"
 INSTANCES = "\ue004"
@@ -181,3 +184,13 @@ class QuestionError(AskwhenError, LookupError):
 
 class SnapshotError(AskwhenError, ValueError):
     """A saved sampler cannot be read."""
+
+
+@contextlib.contextmanager
+def owned_by(owner: str) -> Iterator[None]:
+    """Inside, errors begin with this name: that of what the user called, and not of a function that it calls."""
+    try:
+        yield
+    except AskwhenError as error:
+        error.owner = owner
+        raise

@@ -18,7 +18,7 @@ from .engine.engine import Engine, Waiting
 from .engine.label_tally import LabelTally
 from .engine.parts import check_parts
 from .engine.tally import Tally
-from .errors import InputError, SnapshotError
+from .errors import InputError, SnapshotError, owned_by
 from .learners import Mixture
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
@@ -257,7 +257,8 @@ class MultiLabel:
         tasks = [self._sampler] if self._question == ONE else list(self.tasks.values())
         if not all(task.engine.has_learnt for task in tasks):
             raise InputError("nothing was learnt yet; give it labels first, by tell or run.", owner="predict")
-        return self.margins(X) > 0.0
+        with owned_by("predict"):
+            return self.margins(X) > 0.0
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
         """What :func:`askwhen.evaluate.accuracy` reads: that all labels of a round are right."""

@@ -42,7 +42,7 @@ from .engine.label_tally import LabelTally
 from .engine.parts import check_parts
 from .engine.shared_tasks import run_tasks
 from .engine.tally import Tally
-from .errors import InputError, QuestionError
+from .errors import InputError, QuestionError, owned_by
 from .learners import Mixture
 from .linalg.rows import SparseRow, SparseRows, shape_of
 from .prepare import Prepare
@@ -651,12 +651,9 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
-            return self._margins("margins", X)
-
-    def _margins(self, owner: str, X: Any) -> np.ndarray:
-        rows = check_instances(owner, X, self._engine.form)
-        check_names(owner, X, self._engine.names)
-        return self._engine.margins(rows, owner)
+            rows = check_instances("margins", X, self._engine.form)
+            check_names("margins", X, self._engine.names)
+            return self._engine.margins(rows)
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round.
@@ -668,14 +665,12 @@ class Sampler:
         X : array, CSR or table
             Instances, a row each.
         """
-        with self._lock:
-            if self._tasks:
-                raise self._has_tasks("predict")
-            if not self._engine.has_learnt:
-                raise InputError(
-                    "nothing was learnt yet; give it a label first, by tell, learn or run.", owner="predict"
-                )
-            p = self._margins("predict", X)
+        if self._tasks:
+            raise self._has_tasks("predict")
+        if not self._engine.has_learnt:
+            raise InputError("nothing was learnt yet; give it a label first, by tell, learn or run.", owner="predict")
+        with owned_by("predict"):
+            p = self.margins(X)
         if self._engine.classes is not None:
             return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
@@ -694,10 +689,10 @@ class Sampler:
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
         engine = self._engine
-        with self._lock:
-            if self._tasks:
-                raise self._has_tasks("probabilities")
-            p = self._margins("probabilities", X)
+        if self._tasks:
+            raise self._has_tasks("probabilities")
+        with owned_by("probabilities"):
+            p = self.margins(X)
         return engine.probabilities(p) if engine.classes is None else engine.shares(p)
 
     def class_tally(self) -> ClassTally | LabelTally | None:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..batch import online_to_batch
+from ..errors import owned_by
 from ..sampler import Sampler
 from ..system.extras import missing_extra
 
@@ -221,13 +222,15 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         """The margins: positive for ``classes_[1]`` of two; otherwise one column for each class or label."""
         check_is_fitted(self)
         rows = self._rows(X)
-        if self.sampler_.tasks:
-            return np.column_stack([task.margins(rows) for task in self.sampler_.tasks])
-        return self.sampler_.margins(rows)  # type: ignore[no-any-return]
+        with owned_by("decision_function"):
+            if self.sampler_.tasks:
+                return np.column_stack([task.margins(rows) for task in self.sampler_.tasks])
+            return self.sampler_.margins(rows)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes; for multilabel a matrix of the two values that were learnt."""
-        p = self.decision_function(X)
+        with owned_by("predict"):
+            p = self.decision_function(X)
         if isinstance(self.classes_, list):
             return self.classes_[0][(p > 0.0).astype(int)]  # type: ignore[no-any-return]
         return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.0).astype(int)]  # type: ignore[no-any-return]
@@ -238,7 +241,8 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         Learnt from the labels that were asked for, see ``Sampler.probabilities``. With several classes the most likely
         one has the probability that the prediction is right, and the others share the rest by their margins.
         """
-        p = self.decision_function(X)
+        with owned_by("predict_proba"):
+            p = self.decision_function(X)
         if isinstance(self.classes_, list):
             tasks = self.sampler_.tasks
             return np.column_stack([task.engine.probabilities(p[:, j]) for j, task in enumerate(tasks)])
@@ -319,7 +323,8 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def predict(self, X: Any) -> np.ndarray:
         """The numbers."""
         check_is_fitted(self)
-        return self.sampler_.margins(self._rows(X))
+        with owned_by("predict"):
+            return self.sampler_.margins(self._rows(X))
 
 
 class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
@@ -389,7 +394,8 @@ class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> np.ndarray:
         """The classes."""
-        found = self.decision_function(X)
+        with owned_by("predict"):
+            found = self.decision_function(X)
         best = found.argmax(axis=1) if found.ndim == 2 else (found > 0.0).astype(int)
         return self.classes_[best]  # type: ignore[no-any-return]
 

@@ -25,7 +25,7 @@ import numpy as np
 from ..data.pieces import pieces_of
 from ..engine.door import check_class_labels, check_labels
 from ..engine.instances import check_names
-from ..errors import InputError, SnapshotError
+from ..errors import InputError, SnapshotError, owned_by
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..snapshot.header import count
@@ -157,12 +157,14 @@ class BatchClassifier:
         With several classes, a column for each: w.x, the margin, or the share of the votes. The margin of a
         second-order hypothesis is w.x / (1 + q), so thresholds do not carry over to its averages.
         """
-        check_names("predict", X, self._names)
-        return self._model.margins(X)  # type: ignore[no-any-return]
+        with owned_by("decision_function"):
+            check_names("decision_function", X, self._names)
+            return self._model.margins(X)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels; a tied vote is -1, as a margin of 0 is, or the first of several classes."""
-        found = self.decision_function(X)
+        with owned_by("predict"):
+            found = self.decision_function(X)
         best = found.argmax(axis=1) if found.ndim == 2 else (found > 0.0).astype(int)
         return np.asarray(self.classes_[best])
 

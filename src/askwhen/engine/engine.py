@@ -706,16 +706,16 @@ class Engine:
                 self._make_ready(verdict, row(seen, done), "learn", at_row(done))
         self.volunteered += len(labels)
 
-    def margins(self, rows: Rows, owner: str = "margins") -> np.ndarray:
-        """The margins of many rows, without playing a round; ``owner`` is the call that an error names."""
+    def margins(self, rows: Rows) -> np.ndarray:
+        """The margins of many rows, without playing a round."""
         n, d = shape_of(rows)
         if self.learner is not None and d != self.shape.d:
-            raise InputError(f"{INSTANCES} must have {self.shape.d} columns as before, got {d}.", owner=owner)
+            raise InputError(f"{INSTANCES} must have {self.shape.d} columns as before, got {d}.", owner="margins")
         sparse = isinstance(rows, SparseRows)
         prepare, learner = self.prepare, self.learner
         if learner is None:
-            prepare, learner, _ = self._start(owner, "X", d, sparse)
-        rows = seen_rows(prepare, rows, owner)
+            prepare, learner, _ = self._start("margins", "X", d, sparse)
+        rows = seen_rows(prepare, rows)
         p = np.empty((n, 1 if self.classes is None else len(self.classes)))
         calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, self.parts.learner)
         (_block, address), kind = new_frame(calls)
@@ -723,11 +723,11 @@ class Engine:
         (_held, seen), _ = new_frame(part_of(rows, 0, n))
         stopped, verdict = score(address, seen, n, p)
         if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
-            rows = canonical(owner, rows)
+            rows = canonical("margins", rows)
             (_held, seen), _ = new_frame(part_of(rows, 0, n))
             stopped, verdict = score(address, seen, n, p)
         if verdict != SOUND:
-            raise self.refusal(verdict, row(rows, stopped), owner, at_row(stopped))
+            raise self.refusal(verdict, row(rows, stopped), "margins", at_row(stopped))
         return p if self.classes is not None else p[:, 0] - boundary(self.tally.model, self.tally.log_cost)
 
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
@@ -830,9 +830,9 @@ def no_room(owner: str, most: int, where: str) -> InputError:
     )
 
 
-def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows, owner: str = "margins") -> Rows:
+def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
     """What a learner sees of rows that are not played."""
-    return rows if prepare is None else _transformed(prepare, rows, False, owner, 0)
+    return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
 
 
 def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..contracts.sampler import SamplerLike
+from ..errors import owned_by
 from ..one_vs_rest import OneVsRest
 from ..sampler import Sampler
 from ..snapshot import file_format
@@ -52,7 +53,8 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     >>> found["label"].tolist(), bool((found["probability"] > 0.5).all())
     (['ham', 'ham'], True)
     """
-    p = sampler.margins(X)
+    with owned_by("predictions"):
+        p = sampler.margins(X)
     if sampler.classes is None:
         return {"value": p}
     several = p.ndim == 2
