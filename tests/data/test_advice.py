@@ -87,7 +87,7 @@ def test_empty_columns_without_a_name_are_left_out(here):
     stream = aw.data.read("a.csv")
     assert (stream.load()[0].shape, stream.names) == ((700_002, 1), ("a",))
     (here / "a.csv").write_text(",a,label,\n0,1,1,\n1,2,0,x\n")
-    with pytest.warns(InputWarning, match="a.csv: columns 1, 4 of 4 left out, for want of a name in the first line"):
+    with pytest.warns(InputWarning, match="a.csv: columns 1, 4 of 4 have no name in the first line, and are left out"):
         assert aw.data.read("a.csv").load()[0].tolist() == [[1], [2]]
 
 
@@ -171,3 +171,11 @@ def test_what_is_no_time_is_refused_by_its_row(here):
         aw.InputError, match="'time' of a.ndjson holds 'soon' in instance 1, counted from 0, which is not"
     ):
         aw.data.read("a.ndjson").load()
+
+
+def test_a_name_that_is_nearly_right_is_put_right(here):
+    (here / "a.csv").write_text("age,Churn,leak\n1,1,2\n2,0,3\n")
+    found = refusal("a.csv", label="churn", drop=["Leak"])
+    assert found.mend == {"label": "Churn", "drop": ("leak",)}
+    assert aw.data.read("a.csv", **found.mend).load()[0].tolist() == [[1], [2]]
+    assert refusal("a.csv", label="churn", drop=["nothing"]).mend == {}

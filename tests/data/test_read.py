@@ -93,7 +93,7 @@ def test_svmlight_as_scikit_learn_reads_it(tmp_path):
         ("1 q1:7", "line 3, must hold index:value pairs"),
         ("1 1:12345678901234567890qqq", "line 3, must hold a number after the colon"),
         ("1,2 1:1", "line 3, must begin with a label"),
-        ("3 1:1", "has the label 3.0 in instance 2; labels must be -1 and"),
+        ("3 1:1", "has the label 3 in instance 2; labels must be -1 and"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, line, sentence):

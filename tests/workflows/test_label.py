@@ -65,9 +65,7 @@ def test_columns_that_are_shown_but_not_learnt_from_are_said():
     pathlib.Path("w.csv").write_text(f"size,name,body\n{rows}")
     person, told = Scripted("yes", "no"), []
     label("w.csv", person, {"text": "body"}, labels=20, say=told.append)  # a number of labels, so rows are counted
-    sentence = (
-        "Shown, but not learnt from: 'name'. Name them as text or categories to learn from them too, or drop them."
-    )
+    sentence = "Shown, but not learnt from: 'name'. To learn from them too, name them as text or categories."
     assert person.seen[0][1] == sentence
     assert person.seen[1][1].startswith("Row ")
     assert told == [sentence]

@@ -13,7 +13,7 @@ MARKS = ("?", "-", "--", ".", " ", "None", "none")
 
 _TEXTS = ("string", "large_string", "text")
 _MOSTLY = 0.9
-_FEW_ROWS = 10
+_FEW_ROWS, _FEW = 10, 4
 _SENTENCE, _LONG_SENTENCE = 3, 8
 
 
@@ -47,10 +47,8 @@ def refusal(table: Any, columns: Any, kinds: dict[str, str], numbers: Sequence[s
 
 def shown_only(names: Sequence[str]) -> str:
     """A sentence about columns that a person sees and that are not learnt from, where they are not refused."""
-    return (
-        f"Shown, but not learnt from: {listed(list(names))}. Name them as text or categories to learn from them too, "
-        "or drop them."
-    )
+    some = ", ".join(map(repr, names[:_FEW])) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
+    return f"Shown, but not learnt from: {some}. To learn from them too, name them as text or categories."
 
 
 def suggestions(table: Any, columns: Any, kinds: dict[str, str]) -> dict[str, Any]:

@@ -233,8 +233,14 @@ def listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:12])) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
-def perhaps(name: Any, known: Iterable[Any]) -> str:
-    """A hint at the known name nearest to one that is not known, for the middle of a sentence; empty without any."""
+def nearest(name: Any, known: Iterable[Any]) -> Any:
+    """The known name nearest to one that is not known, or None."""
     by_letters = {str(each).strip().casefold(): each for each in known}
     near = difflib.get_close_matches(str(name).strip().casefold(), list(by_letters), 1)
-    return f", perhaps {by_letters[near[0]]!r}" if near else ""
+    return by_letters[near[0]] if near else None
+
+
+def perhaps(name: Any, known: Iterable[Any]) -> str:
+    """A hint at the nearest known name, for the middle of a sentence; empty without any."""
+    near = nearest(name, known)
+    return "" if near is None else f", perhaps {near!r}"

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ..errors import InputError, argument
 from .advice import refusal, suggestions
-from .files import listed, not_decoded, perhaps
+from .files import listed, nearest, not_decoded, perhaps
 from .hashing import DEFAULT_FEATURES, counted, hashed_names, hashed_words
 from .times import Times
 
@@ -94,9 +94,23 @@ class Columns(NamedTuple):
         """Refuse a table that lacks a column that was named, or has one twice."""
         trouble = self.trouble(names, path)
         if trouble is not None:
-            usual = [name for name in names if name.strip().lower() in LABELS]
-            mend = {"label": usual[0]} if usual and self.labelled and self.label_in(names) is None else {}
-            raise InputError(trouble, owner="read", file=str(path), mend=mend)
+            raise InputError(trouble, owner="read", file=str(path), mend=self._renamed(names))
+
+    def _renamed(self, names: list[str]) -> dict[str, Any]:
+        """Arguments in which columns that a table lacks have the nearest names that it has."""
+        usual = [name for name in names if name.strip().lower() in LABELS]
+        found: dict[str, Any] = {}
+        if usual and self.labelled and self.label_in(names) is None:
+            found["label"] = usual[0]
+        for what in ("label", "time", "text", "categories", "drop"):
+            given = getattr(self, what)
+            before = (given,) if isinstance(given, str) else given or ()
+            after = tuple(name if name in names else nearest(name, names) for name in before)
+            if None in after or len({*after}) < len(after):
+                return {}
+            if after != before:
+                found[what] = after[0] if isinstance(given, str) else after
+        return found
 
     def trouble(self, names: list[str], path: Any) -> str | None:
         """A sentence about what is wrong with the names of a table's columns, or None."""

@@ -86,6 +86,7 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
 
 def _no_pair(y: np.ndarray, row: int, path: Any, before: int) -> InputError:
     """The error for a label that is none of those that need no word, and what to say of all of them."""
+    y = whole(y)
     counts, all_of_them = Counter(y.tolist()), tallied(y, before)
     mend: dict[str, Any] = {"target": "class"}
     cure = f"name the one that is {argument('positive')}, or give {argument('target', 'class')} to predict one of them"

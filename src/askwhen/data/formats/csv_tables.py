@@ -184,9 +184,10 @@ class _Layout:
             str(1 + i) for i, field in enumerate(schema) if field.name not in known and str(field.type) != "null"
         ]
         if unnamed:
-            what = "columns" if len(unnamed) > 1 else "column"
+            what = ("columns", "have", "are") if len(unnamed) > 1 else ("column", "has", "is")
             warnings.warn(
-                f"{path}: {what} {', '.join(unnamed)} of {len(names)} left out, for want of a name in the first line.",
+                f"{path}: {what[0]} {', '.join(unnamed)} of {len(names)} {what[1]} no name in the first line, and "
+                f"{what[2]} left out.",
                 InputWarning,
                 stacklevel=2,
             )
