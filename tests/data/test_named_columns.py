@@ -92,3 +92,14 @@ def test_a_positive_label_that_is_not_there_is_refused(here):
     (here / "a.csv").write_text("a,label\n" + "1,ham\n" * 100 + "2,spam\n")
     with pytest.raises(aw.InputError, match="none of the first 100 instances of a.csv has the label 'spam'"):
         aw.data.read("a.csv", positive="spam").load(100)
+
+
+def test_a_column_that_is_not_there_is_refused_where_rows_go_to_a_service(path):
+    from askwhen.service.client.rows import Rows
+
+    for reading, sentence in [
+        ({"drop": ("Leak", "city", "mail")}, "'Leak', perhaps 'leak'"),
+        ({"label": "lable", "drop": ("city", "mail")}, "no column 'lable', perhaps 'label'"),
+    ]:
+        with pytest.raises(aw.InputError, match=sentence):
+            next(Rows(path, reading, {"kind": "numbers"}).read())

@@ -119,7 +119,7 @@ def tables_of(
 ) -> Generator[Any]:
     """The tables of a file of any format that has records."""
     if kind == "parquet":
-        return parquet_tables.tables_of(path, _ROWS, report)
+        return parquet_tables.tables_of(path, _ROWS, columns, report)
     if kind in ("ndjson", "prodigy"):
         lines = ndjson.lines_of(path, report, encoding)
         return ndjson.tables_of(path, columns, prodigy.bare_lines(lines) if kind == "prodigy" else lines)

@@ -8,11 +8,14 @@ from pathlib import Path
 
 from ...errors import InputError
 from ..files import COMPRESSED, Report, is_piped, needs, one_sentence
+from ..instances import Columns
 from ..request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 
 
-def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = None) -> Generator[Batch]:
+def tables_of(
+    path: str | os.PathLike[str], rows: int, columns: Columns, report: Report | None = None
+) -> Generator[Batch]:
     """The tables of a Parquet file; one that is mangled is refused, whatever pyarrow says about it."""
     arrow = needs("read", "pyarrow", "a parquet file")
     from pyarrow import parquet
@@ -23,6 +26,7 @@ def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = N
         )
     try:
         with parquet.ParquetFile(path) as file:
+            columns.check(file.schema_arrow.names, path)
             total, size, done = file.metadata.num_rows, Path(path).stat().st_size, 0
             for batch in file.iter_batches(rows):
                 batch.validate(full=True)  # so that columns of a mangled file can be trusted
@@ -36,7 +40,7 @@ def tables_of(path: str | os.PathLike[str], rows: int, report: Report | None = N
 
 def chunks(request: Request) -> Generator[Chunk]:
     """The chunks of a file."""
-    return chunks_of_tables(request, tables_of(request.path, request.rows, request.report))
+    return chunks_of_tables(request, tables_of(request.path, request.rows, request.columns, request.report))
 
 
 SUFFIXES = {".parquet": "parquet"}

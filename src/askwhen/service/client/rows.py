@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...data.files import check_readable, listed
+from ...data.files import check_readable, listed, perhaps
 from ...data.formats import format_of
 from ...data.formats.ndjson import lines_of
 from ...data.formats.prodigy import answered, bare
@@ -159,7 +159,9 @@ class Rows:
                 hint = f"; name the column of its {argument('text')}" if self._kind == "text" and name == "text" else ""
                 what = ", which the stream wants as a feature" if name in taken else ""
                 raise InputError(
-                    f"{self._file} has no column {name!r}{what}{hint}; it has {listed(list(names))}.", owner="run"
+                    f"{self._file} has no column {name!r}{perhaps(name, names)}{what}{hint}; it has "
+                    f"{listed(list(names))}.",
+                    owner="run",
                 )
         if self._kind == "numbers" and self._names is None and table is not None:
             wanted = [name for name in names if name not in drop]
