@@ -67,7 +67,7 @@ def test_a_sorted_file_is_shuffled_on_request_and_goes_on_in_the_same_order():
     whole = facts("run", "s.csv", "--shuffle", "--seed", 3, "--model", "whole.askwhen")
     assert whole["order_warning"] is None
     shuffled = np.random.default_rng(3).permutation(N)
-    sampler = aw.Sampler(seed=3)
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.1, length=N), seed=3)
     sampler.run(X[order][shuffled], y[order][shuffled])
     assert whole["questions"] == sampler.questions
 
@@ -103,7 +103,7 @@ def test_vw_of_few_features_has_a_place_for_each():
     assert len(sampler.engine.prepare.mean) == 2 * D
     wide = aw.data.read("s.vw").load()[0]
     own = wide[:, np.unique(wide.indices)]
-    trace = aw.Sampler(seed=0).run(sp.hstack([own, sp.csr_matrix((N, D))], "csr"), y)
+    trace = aw.Sampler(rule=aw.BudgetRule(0.1, length=N), seed=0).run(sp.hstack([own, sp.csr_matrix((N, D))], "csr"), y)
     assert found["mistakes"] == trace.mistakes
     whole = inside("predict", "few.askwhen", "s.vw", "--quiet").stdout
     assert inside("predict", "few.askwhen", "-", "--format", "vw", "--quiet", stdin="\n".join(lines)).stdout == whole

@@ -103,12 +103,6 @@ def read_records(
                 yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
 
 
-def count_rows(path: str, kind: str, delimiter: str | None = None, encoding: str | None = None) -> int:
-    """How many rows a file of a format that has records has, whatever its columns hold."""
-    columns = Columns(labelled=False, strict=False)
-    return sum(table.rows for table in tables_of(path, kind, columns, delimiter, encoding))
-
-
 def tables_of(
     path: str,
     kind: str,

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from ..data.files import perhaps
 from ..linalg.rows import SparseRow
 from .kind import Kind
-from .names import perhaps
 
 _NOTHING = "an event has an x, or a round with a label or forget: true."
 _NO_KEY = "missing required field `key`"

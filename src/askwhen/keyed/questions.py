@@ -21,11 +21,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ..data.files import perhaps
 from ..errors import AskwhenError, InputError
 from .decisions import read
 from .errors import StoreError
 from .kind import Kind
-from .names import perhaps
 
 _RETRIES, _LATER = 7, (429, 502, 503, 504)
 _LONGEST = 10.0  # seconds between two tries of whoever has time

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..data.files import perhaps
 from ..errors import InputError
 from ..sampler import Sampler
 from ..system.extras import needs_extra
@@ -18,7 +19,6 @@ from . import processes
 from .errors import damaged
 from .job import Job, open_log, open_sink, open_store, total, work
 from .kind import Kind
-from .names import perhaps
 from .processes import Watch
 from .seeds import partition_of
 from .slots import Slots

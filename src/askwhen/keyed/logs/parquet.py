@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from ...data.files import perhaps
 from ...errors import InputError
 from ...system.extras import needs_extra
 from ..events import Batch, Refusal, checked, nothing, sparse_row
 from ..kind import Kind
-from ..names import perhaps
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 

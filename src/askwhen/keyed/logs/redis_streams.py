@@ -22,11 +22,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
+from ...data.files import perhaps
 from ...errors import InputError
 from ..errors import StoreError, damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_texts
 from ..kind import Kind
-from ..names import perhaps
 
 _AT_ONCE = 5_000
 _LOOKED_AT = 10_000
