@@ -428,3 +428,18 @@ def test_what_a_learner_of_each_class_keeps_is_told():
     with pytest.raises(aw.InputError, match="every class has coefficients of its own"):
         _ = sampler.support
     assert np.isnan(accuracy(sampler).precision.value)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+@pytest.mark.parametrize("classes", ["open", ["class 0", "class 1", "class 2"]])
+def test_late_answers_find_room_for_what_is_kept(form, classes):
+    X, y = data(60, 3)
+    late, early = (aw.Sampler(aw.BudgetPerceptron(40), aw.BudgetRule(1.0), seed=3, classes=classes) for _ in range(2))
+    X = form(X)
+    played(late, X, y, late=60)
+    for round, label in enumerate(y):  # none of them had room when the last instance came
+        late.tell(round, label)
+    played(early, X, y)
+    assert late.pending == []
+    assert late.updates > 0
+    assert late.classes == early.classes

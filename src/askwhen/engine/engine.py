@@ -474,7 +474,7 @@ class Engine:
         told = (self.round - number, chance, bool(margin > 0.0), raw)
         verdict, updated = self._tell(address, rows, y, mistaken, marks, *told)
         if verdict != SOUND:
-            if before is not None:  # some classes may have learnt before one of them refused
+            if before is not None and verdict != NOT_READY:  # some classes may have learnt before one refused
                 self.learner = before
             self._make_ready(verdict, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
