@@ -56,3 +56,53 @@ def test_a_corrected_answer_is_the_right_one(classes, old, new):
     before = aw.evaluate.accuracy(wrong)
     assert numbers(before.overall) != numbers(wanted.overall)
     assert numbers(aw.evaluate.accuracy(wrong).overall) == numbers(before.overall), "the sampler is as it was"
+
+
+def told_at_once(last, late):
+    """A sampler of open labels, its last answer this one, and what a correction needs; ``late``: none is known yet."""
+    sampler = aw.Sampler(rule=aw.FixedRate(0.5), seed=3, classes="open")
+    asked = []
+    for x, y in zip(X, Y, strict=True):
+        ask = sampler.ask(x)
+        if ask.query:
+            asked.append((ask, "ab"[int(y > 0)]))
+            if not late and len(asked) > 1:
+                sampler.tell(*asked[-2])
+    for ask, label in asked[:-1] if late else []:
+        sampler.tell(ask, label)
+    question = asked[-1][0]
+    level = unmarked(sampler.engine.pending[question.round][2])[3]
+    if last is None:
+        sampler.forget(question)
+    else:
+        sampler.tell(question, last)
+    return sampler, (question.round, question.probability, level, question.margin > 0.0, question.prediction)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["known", "unknown"])
+@pytest.mark.parametrize(("old", "new"), [("a", "b"), ("b", None), (None, "a"), ("a", "new"), (None, "new")])
+def test_a_corrected_answer_may_be_a_label_that_nobody_gave_before(old, new, late):
+    wrong, question = told_at_once(old, late)
+    right, _ = told_at_once(new, late)
+    assert (question[-1] is None) == late
+    corrected = Corrected(wrong, [Correction(*question, old, new)])
+    found, wanted = aw.evaluate.accuracy(corrected), aw.evaluate.accuracy(right)
+    assert corrected.classes == right.classes
+    assert list(found.classes) == list(wanted.classes)
+    np.testing.assert_allclose(numbers(found.overall), numbers(wanted.overall), atol=1e-9)
+    np.testing.assert_allclose(numbers(found.classes), numbers(wanted.classes), atol=1e-9)
+
+
+def test_corrections_may_bring_many_new_labels():
+    sampler = aw.Sampler(rule=aw.FixedRate(0.5), seed=3, classes="open")
+    asked = [ask for ask in map(sampler.ask, X) if ask.query][:20]
+    levels = [unmarked(sampler.engine.pending[ask.round][2])[3] for ask in asked]
+    for ask in asked:
+        sampler.tell(ask, "a")
+    corrections = [
+        Correction(ask.round, ask.probability, level, ask.margin > 0.0, ask.prediction, "a", f"label {i}")
+        for i, (ask, level) in enumerate(zip(asked, levels, strict=True))
+    ]
+    found = aw.evaluate.accuracy(Corrected(sampler, corrections))
+    assert list(found.classes) == ["a", *(f"label {i}" for i in range(20))]
+    assert found.answered == 20

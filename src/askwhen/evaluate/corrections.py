@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.class_tally import KEPT, ClassTally, doubt_class, new_class_tally, settle_class
+from ..engine.class_tally import KEPT, ClassTally, doubt_class, new_class_tally, settle_class, widen_class_tally
 from ..engine.engine import Waiting
 from ..engine.stakes import ERRORS, LEVELS, SMALLEST_COIN, STAKES, bet, place_of
 from ..engine.tally import (
@@ -47,8 +47,16 @@ class Corrected:
 
     @property
     def classes(self) -> Any:
-        """What it predicts."""
-        return self._sampler.classes
+        """What it predicts; where labels may appear, those that corrections have brought come last."""
+        known = self._sampler.classes
+        if not self._appear:
+            return known
+        labels = (label for each in self._corrections for label in (each.old, each.new) if label is not None)
+        return list(dict.fromkeys([*known, *labels]))
+
+    @property
+    def _appear(self) -> bool:
+        return self._sampler.engine.most > 0
 
     @property
     def rule(self) -> Any:
@@ -70,16 +78,20 @@ class Corrected:
 
     def class_tally(self) -> Any:
         """The same for every class."""
-        tally = self._sampler.class_tally()
-        if not isinstance(tally, ClassTally) or self.classes is None:
+        tally, classes = self._sampler.class_tally(), self.classes
+        if not isinstance(tally, ClassTally) or classes is None:
             return tally
+        if self._appear and len(classes) >= len(tally.sums):
+            tally = widen_class_tally(tally, len(classes) + 1)
+        places: dict[Any, int] = {label: place for place, label in enumerate(classes)}
+        places[None] = -1  # the last row is for rounds in which no class was open yet
         for each in self._corrections:
             for label, sign in ((each.old, -1.0), (each.new, 1.0)):
-                change, predicted = new_class_tally(len(self.classes)), self.classes.index(each.prediction)
+                change, predicted = new_class_tally(len(tally.sums), self._appear), places[each.prediction]
                 if label is None:
                     doubt_class(change, predicted, each.probability, each.level)
                 else:
-                    settle_class(change, predicted, self.classes.index(label), each.probability, each.level)
+                    settle_class(change, predicted, places[label], each.probability, each.level)
                 for name in KEPT:
                     getattr(tally, name)[...] += sign * getattr(change, name)
         return tally
