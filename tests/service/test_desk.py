@@ -11,10 +11,8 @@ import pytest
 from askwhen.errors import InputError
 from askwhen.service import desk as desks
 from askwhen.service import exports, tails
-from askwhen.service.desk import Desk
-from askwhen.service.errors import ConflictError, NotFoundError, StoppingError, StoreError
+from askwhen.service.errors import ConflictError, NotFoundError, SetAsideError, StoppingError
 from askwhen.service.remaking import Remaking
-from askwhen.service.store import open_store
 from askwhen.service.uses import instances, questions, replaying, reports, streams
 from askwhen.service.uses.instances import Raw
 from tests.service import history
@@ -282,9 +280,9 @@ def test_a_damaged_log_is_seen_and_can_be_gone_on_from(tmp_path):
         changed[-3] ^= 1
         connection.execute("update events set row = ? where stream = 1 and seq = ?", (bytes(changed), seq))
         connection.close()
-        with pytest.raises(StoreError, match="decides otherwise than the log says"):
-            await Desk(store := open_store(address), time.clock()).start()
-        store.close()
+        async with open_desk(address, time, crash=True) as desk:
+            with pytest.raises(SetAsideError, match="decides otherwise than the log says"):
+                await instances.play(desk, desk.stream("mails"), Raw(X[0].tolist()))
         async with open_desk(address, time, play=False) as desk:
             assert desk.stream("mails").state.round == 60
 

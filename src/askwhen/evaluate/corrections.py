@@ -49,7 +49,7 @@ class Corrected:
     def classes(self) -> Any:
         """What it predicts; where labels may appear, those that corrections have brought come last."""
         known = self._sampler.classes
-        if not self._appear:
+        if known is None or not self._appear:
             return known
         labels = (label for each in self._corrections for label in (each.old, each.new) if label is not None)
         return list(dict.fromkeys([*known, *labels]))

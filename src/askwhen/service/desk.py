@@ -1,8 +1,9 @@
 """The owner of all streams: one thread, the event loop's, plays and answers; what happened is committed, then told.
 
 A request changes memory, puts its events into the next batch, waits for the commit, and only then replies. So memory
-may be ahead of the disk, but nobody is told of it. Any error that is not a refusal stops the process: the log is what
-is true, and a process that starts again makes everything from it.
+may be ahead of the disk, but nobody is told of it. An error of the database stops the process: the log is what is true,
+and a process that starts again makes everything from it. Any other error sets the stream aside whose model or books it
+came from, and the other streams go on.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from ..errors import AskwhenError
+from .brief import Brief
 from .clock import Clock
 from .commits import Commits, Made
-from .errors import NotFoundError, StoppingError, StoreError, TooManyError
+from .errors import NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
 from .events import Created, Fact, WentOn, encoded, facts_of
 from .lookups import Lookups
 from .provenance import provenance
 from .reading import Reading, reading
-from .recovery import created, looking, recovered
+from .recovery import created, last_brief, looking, recover, shell
 from .retries import Retries
 from .settings import Settings
 from .store.rows import Change, Delivered, Event, Message, Reader, Snapshot, Store
@@ -99,19 +101,62 @@ class Desk:
         self._lookups = Lookups(self._other_reader, self._store.quick)
         self.clock.not_before(self._reader.last_time())
         went_on = []
-        for event in created(self._reader):
+        try:
+            for event in created(self._reader):
+                note = self._follow(event, play)
+                if note is not None:
+                    went_on.append(note)
+        except self._store.errors as error:
+            raise StoreError(f"the database cannot be read: {error}; restore a backup.", owner="serve") from error
+        return went_on
+
+    def _follow(self, event: Event, play: bool) -> tuple[Stream, WentOn] | None:
+        """Do what an event in the log of the service itself says; a stream of which something is to be noted."""
+        try:
             fact = facts_of(event)
             self._seq = event.seq
-            if isinstance(fact, Created):
-                stream, note, tail = recovered(fact, self._reader, self._about, say, play)
-                self._know(stream)
-                self._tails.add(stream.number, tail)
-                if note is not None:
-                    went_on.append((stream, note))
-            else:
+            if not isinstance(fact, Created):
                 self.tokens.apply(fact)
                 self.hooks.apply(fact)
-        return went_on
+                return None
+        except Exception as error:
+            raise StoreError(
+                f"the database is damaged: event {event.seq} of its first log cannot be read; restore a backup.",
+                owner="serve",
+            ) from error
+        stream = shell(fact, self._reader)
+        try:
+            note, tail = recover(stream, self._reader, self._about, say, play)
+        except self._store.errors:
+            raise
+        except Exception as error:
+            brief, stream.seq = last_brief(fact, self._reader)
+            if brief.name in self.streams:
+                brief.name = f"{brief.name}-{stream.number}"
+            self._set_aside(stream, error, brief)
+            note, tail = None, 0
+        self._know(stream)
+        self._tails.add(stream.number, tail)
+        return None if note is None else (stream, note)
+
+    def _set_aside(self, stream: Stream, error: Exception, brief: Brief | None = None) -> None:
+        """Let one stream stop, and the others go on."""
+        said = error.sentence.rstrip(".") if isinstance(error, AskwhenError) else f"its model failed ({_kind(error)})"
+        stream.set_aside(said, brief)
+        facts = {"stream": stream.name, "error": _kind(error), "said": stream.aside}
+        log.error("a stream is set aside", extra={"facts": facts}, exc_info=error)
+
+    def _failed(self, stream: Stream, error: Exception) -> None:
+        """An error came up in a stream: it is set aside, unless the database is what failed."""
+        if isinstance(error, (StoppingError, *self._store.errors)):
+            self.crash(error)
+        elif not stream.aside:
+            self._set_aside(stream, error)
+
+    @property
+    def set_aside(self) -> list[Stream]:
+        """The streams that are set aside."""
+        return [stream for stream in self.numbers.values() if stream.aside]
 
     def _know(self, stream: Stream) -> None:
         if stream.name in self.streams:
@@ -125,8 +170,9 @@ class Desk:
             await self._ticking
         if self.broken is None:
             for stream in self.numbers.values():
-                if self._tails.length(stream.number) > 0 or stream.out:
-                    self.commit(stream, snapshot=True)
+                if not stream.aside and (self._tails.length(stream.number) > 0 or stream.out):
+                    with contextlib.suppress(SetAsideError):
+                        self.commit(stream, snapshot=True)
         await self.commits.close()
         if self.broken is not None:
             return  # whatever the store would still write is not to be written
@@ -160,31 +206,51 @@ class Desk:
     # Commits.
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
-        """Inside, memory is changed or the log read: a refusal changes nothing, any other error stops the process."""
+    def changing(self, stream: Stream | None = None) -> Iterator[None]:
+        """Inside, memory is changed or the log read: a refusal changes nothing.
+
+        Any other error sets the stream aside that is changed, or stops the process where that is not known.
+        """
         self.check()
         try:
             yield
         except (AskwhenError, asyncio.CancelledError):
             raise
         except BaseException as error:
+            if stream is not None and isinstance(error, Exception):
+                self._failed(stream, error)
+                if self.broken is None:
+                    raise SetAsideError(stream.aside, owner="stream") from error
             self.crash(error)
             raise StoppingError("the service met an error and stops; send it again.", owner="serve") from error
 
     def commit(self, stream: Stream, snapshot: bool = False, changes: Sequence[Change] = ()) -> asyncio.Future[None]:
         """Put what happened on a stream into the next batch; done when it is on the disk."""
+        made = self._made(stream) if snapshot else None
+        if stream.aside:
+            raise SetAsideError(stream.aside, owner="stream")
         events, stream.out = stream.out, []
         messages = self.hooks.messages(stream.name, events)
-        self._tails.add(stream.number, len(events))
-        made = self._snapshot(stream) if snapshot else None
+        if made is None:
+            self._tails.add(stream.number, len(events))
         found = self.commits.add(events, made, [*changes, *messages])
         self._carry(messages, found)
         if self.watchers.at(stream.number):
             found.add_done_callback(lambda _: self.watchers.wake(stream.number))
         due = self._tails.due() if made is None else None
-        if due is not None:
-            self.commits.add([], self._snapshot(self.numbers[due]))
+        made = None if due is None else self._made(self.numbers[due])
+        if made is not None:
+            self.commits.add([], made)
         return found
+
+    def _made(self, stream: Stream) -> Made | None:
+        """A snapshot of a stream; None where its model fails, so that it is set aside."""
+        try:
+            return self._snapshot(stream)
+        except Exception as error:
+            self._failed(stream, error)
+            self._tails.cut(stream.number)
+            return None
 
     async def committed(self, stream: Stream, snapshot: bool = False) -> None:
         """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
@@ -260,12 +326,17 @@ class Desk:
             if self.commits.taking > LONGEST_COMMIT:
                 raise StoreError("a commit takes longer than a minute.", owner="serve")
             now = self.clock.now()
-            for stream in self.numbers.values():
-                stream.tick(now)
-                if stream.out:
-                    self.commit(stream)
-        except Exception as error:  # also a refusal: what is due was checked when it came
+        except Exception as error:
             self.crash(error)
+            return
+        for stream in list(self.numbers.values()):
+            if not stream.aside:
+                try:
+                    stream.tick(now)
+                    if stream.out:
+                        self.commit(stream)
+                except Exception as error:  # also a refusal: what is due was checked when it came
+                    self._failed(stream, error)
 
     # Reading.
 
@@ -334,6 +405,11 @@ def _without_collecting() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
+
+
+def _kind(error: BaseException) -> str:
+    """The name of an error; its text may have contents of an instance."""
+    return type(error).__name__
 
 
 def say(what: str, facts: dict[str, Any]) -> None:

@@ -63,6 +63,12 @@ class StoppingError(ServiceError):
     status = 503
 
 
+class SetAsideError(ServiceError):
+    """The model of a stream failed, so that nothing can be done to it until the service is started again."""
+
+    status = 503
+
+
 class StoreError(ServiceError):
     """The database cannot be used: wrong version, unsafe settings, another owner, an error of the disk."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,8 +11,9 @@ import msgspec
 
 from . import row_bytes
 from .books import Books
+from .brief import Brief
 from .changes import Changes, changed
-from .errors import NotFoundError, StoreError
+from .errors import NotFoundError, SetAsideError, StoreError
 from .events import (
     Changed,
     Erased,
@@ -34,6 +36,9 @@ from .model import Model
 from .questions import UNPLAYED, Question, remade
 from .settings import Settings
 from .store.rows import Event
+
+_PARTS = ("state", "model", "books")
+"""What a stream that is set aside does not have."""
 
 BESIDE = (Volunteered, Received, Handled)
 """What is said of an instance, and is not about its question."""
@@ -63,6 +68,23 @@ class State(msgspec.Struct):
     received: list[int] = []
 
 
+def brief_of(state: State) -> Brief:
+    """The counts that a state has."""
+    kept, questions = state.books, state.books.questions
+    return Brief(
+        state.name,
+        "archived" if state.archived else "paused" if state.paused else "active",
+        state.round,
+        kept.asked,
+        kept.told,
+        kept.forgotten,
+        sum(not question.is_full for question in questions),
+        sum(question.disputed for question in questions),
+        len(kept.corrections),
+        erased=state.erased,
+    )
+
+
 class Logged:
     """A stream, its model and its books, as far as its log goes.
 
@@ -75,7 +97,19 @@ class Logged:
     look : callable
         ``look(seq)`` gives an event of the log, ``look_all(round)`` all those of a question; both only what is
         committed.
+    begin : bool, default True
+        False makes a stream without a model, until ``begin`` is called.
+
+    Attributes
+    ----------
+    aside : str
+        Why the stream is set aside, in a sentence; empty where it is not. Whoever uses ``state``, ``model`` or
+        ``books`` of such a stream gets a SetAsideError.
     """
+
+    state: State
+    model: Model
+    books: Books
 
     def __init__(
         self,
@@ -84,13 +118,28 @@ class Logged:
         settings: Settings,
         look: Callable[[int], Event | None],
         look_all: Callable[[int], list[Event]],
+        begin: bool = True,
     ) -> None:
-        self.number, self._made = number, settings
+        self.number, self._made, self.settings = number, settings, settings
         self.seq = 0
         self.out: list[Event] = []
+        self.aside = ""
         self.reader = Reader(settings.features)
         self._look, self._look_all = look, look_all
-        self._begin(State(name, Kept()), Model(settings))
+        self._brief = Brief(name)
+        if begin:
+            self.begin()
+
+    def begin(self) -> None:
+        """Start with a model that has played no round."""
+        self._begin(State(self._brief.name, Kept()), Model(self._made))
+        self.seq = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Only called for what is not there."""
+        if name in _PARTS and self.aside:
+            raise SetAsideError(self.aside, owner="stream")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def _begin(self, state: State, model: Model) -> None:
         self.state, self.model = state, model
@@ -101,7 +150,32 @@ class Logged:
     @property
     def name(self) -> str:
         """What it is called."""
-        return self.state.name
+        return self.state.name if "state" in self.__dict__ else self._brief.name
+
+    def brief(self) -> Brief:
+        """Its counts; those of a stream that is set aside are the last that are known."""
+        if not all(part in self.__dict__ for part in _PARTS):
+            return self._brief
+        self.state.books = self.books.dump()
+        brief = brief_of(self.state)
+        brief.updates = self.model.sampler.updates
+        return brief
+
+    def set_aside(self, why: str, brief: Brief | None = None) -> None:
+        """Let nobody use it any more: its model failed. Only what is committed stays."""
+        if brief is None:
+            brief = Brief(self.name)
+            with contextlib.suppress(Exception):  # what failed may be half-changed
+                brief = self.brief()
+        self._brief = brief
+        self.aside = (
+            f"the stream {brief.name} is set aside, since {why}; its log is kept, other streams go on, and the next "
+            "start of the service tries it again."
+        )
+        if self.out:
+            self.seq, self.out = self.out[0].seq - 1, []
+        for part in _PARTS:
+            self.__dict__.pop(part, None)
 
     def settings_at(self, seq: int) -> Settings:
         """The settings as they were when an event happened."""

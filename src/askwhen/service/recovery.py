@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ..errors import AskwhenError
+from .brief import Brief
 from .errors import StoreError
 from .events import Created, Instance, WentOn, facts_of
+from .logged import State, brief_of
 from .provenance import differences
 from .store.rows import ALL, Event, Reader, Snapshot
 from .stream import Stream
@@ -19,9 +21,8 @@ Say = Callable[[str, dict[str, Any]], None]
 
 
 class Recovered(NamedTuple):
-    """A stream, what is to be noted of its recovery, and how many events came after its snapshot."""
+    """What is to be noted of the recovery of a stream, and how many events came after its snapshot."""
 
-    stream: Stream
     note: WentOn | None
     tail: int
 
@@ -46,13 +47,18 @@ def looking(reader: Reader, number: int) -> tuple[Any, Any]:
     return lambda seq: reader.event(number, seq), lambda question: reader.of_question(number, question)
 
 
-def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = True) -> Recovered:
-    """A stream as it was; where rounds cannot be played again with the same bits, also what is to be noted of that.
+def shell(fact: Created, reader: Reader) -> Stream:
+    """A stream as it was made, without a model."""
+    return Stream(fact.stream, fact.name, fact.settings, *looking(reader, fact.stream), begin=False)
+
+
+def recover(stream: Stream, reader: Reader, about: str, say: Say, play: bool = True) -> Recovered:
+    """Make a stream as it was; where rounds cannot be played again with the same bits, say what is to be noted.
 
     Parameters
     ----------
-    fact : Created
-        How it was made.
+    stream : Stream
+        As ``shell`` made it.
     reader : Reader
         Where the log is.
     about : str
@@ -62,7 +68,7 @@ def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = 
     play : bool, default True
         False goes on from the snapshot, without playing rounds again.
     """
-    stream = Stream(fact.stream, fact.name, fact.settings, *looking(reader, fact.stream))
+    stream.begin()
     snapshot = _restored(stream, reader, say)
     first, other = 0, []
     if snapshot is not None:
@@ -70,13 +76,26 @@ def recovered(fact: Created, reader: Reader, about: str, say: Say, play: bool = 
         other = differences(snapshot.about, about)
     if play and not other:
         stream.read(all_events(reader, stream.number, stream.seq))
-        return Recovered(stream, None, stream.seq - first)
+        return Recovered(None, stream.seq - first)
     why = ", ".join(other) or "asked to"
     rounds = skip_rounds(stream, all_events(reader, stream.number, stream.seq))
     if rounds == 0:
-        return Recovered(stream, None, stream.seq - first)
+        return Recovered(None, stream.seq - first)
     say("went on from a snapshot", {"stream": stream.name, "rounds": rounds, "why": why})
-    return Recovered(stream, WentOn(why, rounds), stream.seq - first)
+    return Recovered(WentOn(why, rounds), stream.seq - first)
+
+
+def last_brief(fact: Created, reader: Reader) -> tuple[Brief, int]:
+    """The name of a stream that cannot be recovered, what its last snapshot has counted, and its last event."""
+    brief = Brief(fact.name)
+    snapshot = reader.snapshot(fact.stream)
+    if snapshot is not None:
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):
+            brief = brief_of(msgspec.json.decode(snapshot.books, type=State))
+    for event in reader.events(fact.stream, 0, ALL, ("renamed",)):
+        with contextlib.suppress(msgspec.MsgspecError, ValueError):
+            brief.name = facts_of(event).name
+    return brief, reader.last(fact.stream)
 
 
 def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
@@ -86,7 +105,7 @@ def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
         try:
             stream.restore(snapshot.seq, snapshot.books, snapshot.model)
             break
-        except (AskwhenError, msgspec.MsgspecError) as error:
+        except Exception as error:
             said = {"stream": stream.name, "event": snapshot.seq, "said": str(error)}
             say("a snapshot cannot be read, and an older one is taken", said)
             before = snapshot.seq

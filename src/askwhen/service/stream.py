@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..errors import AskwhenError
 from . import row_bytes
 from .books import Happening
 from .errors import ConflictError
@@ -93,8 +94,11 @@ class Stream(Logged):
     def tick(self, now: float) -> None:
         """Tell the model what is due, and forget what has expired."""
         now = max(now, self.state.time)
-        for happening in self.books.due(now):
-            self.happen(happening, now)
+        try:
+            for happening in self.books.due(now):
+                self.happen(happening, now)
+        except AskwhenError as error:  # it was checked when it came, so that this is no refusal
+            raise RuntimeError("what is due cannot be done") from error
 
     def answer(
         self, round: int, annotator: str, label: str | None, now: float, lead: float | None, key: str | None

@@ -11,10 +11,11 @@ from .door import Asked, door_of
 
 
 class Health(msgspec.Struct):
-    """A sign of life."""
+    """A sign of life; ``set_aside`` is how many of the streams take nothing, since their model failed."""
 
     status: str
     streams: int
+    set_aside: int = 0
 
 
 @get("/healthz", summary="Whether it lives")
@@ -23,7 +24,7 @@ async def alive(request: Asked) -> Health:
     door = getattr(request.app.state, "door", None)
     if door is None or door.desk.broken is not None:
         raise StoppingError("the service is starting or stopping.", owner="serve")
-    return Health("ok", len(door.desk.numbers))
+    return Health("ok", len(door.desk.numbers), len(door.desk.set_aside))
 
 
 @get("/readyz", summary="Whether it is ready")

@@ -36,34 +36,46 @@ class Looks:
             self._looked = loop.time()
             self._task = asyncio.create_task(self._estimate())
         now = self._desk.clock.now()
-        self.waiting = {each.number: await _waiting(each, now) for each in list(self._desk.numbers.values())}
+        waiting = {}
+        for stream in self._live():
+            if not stream.aside:  # it may have been set aside since
+                waiting[stream.number] = await _waiting(stream, now)
+        self.waiting = waiting
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=PATIENCE)
 
+    def _live(self) -> list[Stream]:
+        """The streams that are neither archived nor set aside."""
+        streams = self._desk.numbers.values()
+        return [each for each in streams if not each.aside and not each.state.archived]
+
     async def _estimate(self) -> None:
         loop, rest = asyncio.get_running_loop(), 0.0
+        live = self._live()
+        numbers = {stream.number for stream in live}
+        self.accuracy = {number: found for number, found in self.accuracy.items() if number in numbers}
         try:
-            for stream in list(self._desk.numbers.values()):
-                kept = stream.books.kept
-                place = (
-                    stream.state.round,
-                    kept.told,
-                    kept.forgotten,
-                    len(kept.corrections),
-                    len(stream.state.replays),
-                )
-                if stream.state.round == 0 or self._places.get(stream.number) == place:
-                    continue
-                await asyncio.sleep(rest)
-                started = loop.time()
-                report = await reports.report(self._desk, stream, 0.95)
-                self.accuracy[stream.number] = {name: report["accuracy"][name] for name in WINDOWS}
-                self._places[stream.number] = place
-                rest = REST * (loop.time() - started)
-        except Exception as error:  # a gap in a picture is no reason to stop
-            log.error("no accuracy for the metrics", exc_info=error)
+            for stream in live:
+                try:
+                    await asyncio.sleep(rest)
+                    started = loop.time()
+                    if await self._estimated(stream):
+                        rest = REST * (loop.time() - started)
+                except Exception as error:  # a gap in a picture is no reason to stop
+                    log.error("no accuracy for the metrics", exc_info=error, extra={"facts": {"stream": stream.name}})
         finally:
             self._task = None
+
+    async def _estimated(self, stream: Stream) -> bool:
+        """Estimate the accuracy of a stream, where it moved; whether it did."""
+        kept = stream.books.kept
+        place = (stream.state.round, kept.told, kept.forgotten, len(kept.corrections), len(stream.state.replays))
+        if stream.state.round == 0 or (stream.number in self.accuracy and self._places.get(stream.number) == place):
+            return False
+        report = await reports.report(self._desk, stream, 0.95)
+        self.accuracy[stream.number] = {name: report["accuracy"][name] for name in WINDOWS}
+        self._places[stream.number] = place
+        return True
 
     async def close(self) -> None:
         """End what goes on."""

@@ -60,11 +60,14 @@ class Metrics:
 
     def _of_streams(self) -> Iterator[Any]:
         now, looks = self._desk.clock.now(), self._looks
+        streams = list(self._desk.numbers.values())
+        briefs = {stream.number: stream.brief() for stream in streams}
+        live = [stream for stream in streams if stream.number in looks.waiting and not stream.aside]
         counted: tuple[tuple[str, str, Read], ...] = (
-            ("askwhen_rounds_total", "Instances predicted", lambda stream: stream.state.round),
-            ("askwhen_questions_total", "Labels asked for", lambda stream: stream.books.kept.asked),
-            ("askwhen_labels_total", "Labels the model was told", lambda stream: stream.books.kept.told),
-            ("askwhen_forgotten_total", "Questions without a label", lambda stream: stream.books.kept.forgotten),
+            ("askwhen_rounds_total", "Instances predicted", lambda stream: briefs[stream.number].rounds),
+            ("askwhen_questions_total", "Labels asked for", lambda stream: briefs[stream.number].asked),
+            ("askwhen_labels_total", "Labels the model was told", lambda stream: briefs[stream.number].told),
+            ("askwhen_forgotten_total", "Questions without a label", lambda stream: briefs[stream.number].forgotten),
         )
         seen: list[tuple[str, str, Read]] = [
             ("askwhen_waiting_questions", "Questions with a slot to fill", lambda each: looks.waiting[each.number][0]),
@@ -79,15 +82,22 @@ class Metrics:
                 lambda each: labels_left(each, now),
             ),
         ]
-        for kind, metrics in ((CounterMetricFamily, counted), (GaugeMetricFamily, seen)):
+        for kind, metrics, of in ((CounterMetricFamily, counted, streams), (GaugeMetricFamily, seen, live)):
             for name, said, read in metrics:
                 found: Any = kind(name, said, labels=["stream"])
-                for stream in self._desk.numbers.values():
-                    value = read(stream) if stream.number in looks.waiting else None
+                for stream in of:
+                    value = read(stream)
                     if value is not None:
                         found.add_metric([stream.name], value)
                 yield found
         yield from self._accuracy()
+        aside: Any = GaugeMetricFamily(
+            "askwhen_stream_set_aside", "1 where it takes nothing, since its model failed", labels=["stream"]
+        )
+        for stream in streams:
+            if stream.aside or briefs[stream.number].state != "archived":
+                aside.add_metric([stream.name], float(bool(stream.aside)))
+        yield aside
 
     def _accuracy(self) -> Iterator[Any]:
         said = {

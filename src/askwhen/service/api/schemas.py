@@ -26,7 +26,7 @@ class StreamPatch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StreamFacts(msgspec.Struct):
-    """A stream and its counts."""
+    """A stream and its counts; ``problem`` says why it is set aside, where its ``state`` is "set aside"."""
 
     name: str
     state: str
@@ -40,6 +40,7 @@ class StreamFacts(msgspec.Struct):
     corrected: int
     updates: int
     seq: int
+    problem: str | None = None
 
 
 class Given(msgspec.Struct, forbid_unknown_fields=True):

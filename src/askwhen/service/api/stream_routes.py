@@ -29,9 +29,9 @@ async def listed(request: Asked, archived: bool = False) -> list[StreamFacts]:
     found = [
         streams.facts(stream)
         for _, stream in sorted(door.desk.streams.items())
-        if (holder.streams is None or stream.number in holder.streams) and (archived or not stream.state.archived)
+        if holder.streams is None or stream.number in holder.streams
     ]
-    return [StreamFacts(**each) for each in found]
+    return [StreamFacts(**each) for each in found if archived or each["state"] != "archived"]
 
 
 @get("/{name:str}", summary="Show a stream")

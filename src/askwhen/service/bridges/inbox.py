@@ -18,7 +18,7 @@ from collections.abc import AsyncIterator, Iterable
 from ...errors import AskwhenError
 from ..beside import beside
 from ..desk import Desk
-from ..errors import ConflictError
+from ..errors import ConflictError, SetAsideError
 from ..events import Handled, Received, facts_of
 from ..questions import Question
 from ..store.rows import Event
@@ -47,7 +47,7 @@ class Inbox:
             keys = [key for _, fact in wanted for key in _keys(fact)]
             known = {event.key: event for event in await desk.known(stream.number, keys)} if keys else {}
             new = 0
-            with desk.changing():
+            with desk.changing(stream):
                 for round, fact in wanted:
                     first, revision, gone = _keys(fact)
                     if gone in known or revision in known or (not fact.gone and _is_of(known.get(first), fact.at)):
@@ -71,7 +71,7 @@ class Inbox:
         for seq in list(stream.state.received):
             async with desk.late:
                 await desk.commits.settled()
-                with desk.changing():
+                with desk.changing(stream):
                     event = desk.look(stream, seq)
                     assert event is not None
                     now = max(desk.clock.now(), stream.state.time)
@@ -89,8 +89,9 @@ class Inbox:
                     await self._new.wait()
             self._new.clear()
             for stream in list(self._desk.numbers.values()):
-                if stream.state.received:
-                    await self.tell(stream)
+                with contextlib.suppress(SetAsideError):  # the log has what waits
+                    if stream.state.received:
+                        await self.tell(stream)
 
 
 def _keys(fact: Received) -> tuple[str, str, str]:

@@ -219,7 +219,7 @@ async def _missing(desk: Desk, inbox: Inbox, stream: Stream, source: str, tasks:
     ids: list[str] = []
     here = {key_of(f"{source}:{task.id}"): {each.id for each in task.annotations} for task in tasks}
     events = await desk.known(stream.number, list(here)) if here else []
-    with desk.changing():
+    with desk.changing(stream):
         for event in events:
             present = here[event.key or ""]
             for other in stream.history(facts_of(event).round):

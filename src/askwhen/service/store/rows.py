@@ -122,6 +122,9 @@ class Reader(Protocol):
 class Store(Protocol):
     """One connection that writes. Every error of it is final: whoever owns the store stops."""
 
+    errors: tuple[type[Exception], ...]
+    """What the database and its readers raise where it fails."""
+
     quick: bool
     """Whether a look at a few rows is so fast that the event loop can wait for it."""
 

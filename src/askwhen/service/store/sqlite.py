@@ -54,6 +54,7 @@ class SqliteStore:
     """
 
     quick = True
+    errors: tuple[type[Exception], ...] = (apsw.Error, OSError)
 
     def __init__(
         self,

@@ -71,13 +71,13 @@ async def _erase(
             seqs = await log.apart(find, log.reader)
             held = await log.apart(_held, log.reader, stream.number, seqs, stream.model.held())
         wanted = set(seqs)
-        with desk.changing():
+        with desk.changing(stream):
             for x in held:
                 stream.model.let_go(x)
             open = _closed(stream, wanted, desk.clock.now())
         for first in range(0, len(seqs), PART):
             part = seqs[first : first + PART]
-            with desk.changing():
+            with desk.changing(stream):
                 stream.note("erased", Erased(by, len(part), part[-1] if whole else 0), desk.clock.now())
                 commit = desk.commit(stream, first == 0, [Erasure(stream.number, part)])
             await asyncio.shield(commit)
@@ -183,10 +183,14 @@ class Retention:
         """Erase what is due."""
         for stream in list(self._desk.numbers.values()):
             keep, now = stream.settings.erase, self._desk.clock.now()
-            if keep is None or now < self._next.get(stream.number, 0.0):
+            if keep is None or stream.aside or now < self._next.get(stream.number, 0.0):
                 continue
             self._next[stream.number] = now + min(keep / 10.0, LONGEST_REST)
-            await self._due(stream, now - keep)
+            try:
+                await self._due(stream, now - keep)
+            except Exception as error:  # other streams have their time, too
+                facts = {"stream": stream.name}
+                logger.error("contents could not be erased", exc_info=error, extra={"facts": facts})
 
     async def _due(self, stream: Stream, before: float) -> Gone:
         def find(reader: Reader) -> list[int]:

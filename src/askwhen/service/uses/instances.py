@@ -156,7 +156,7 @@ def _play(
 ) -> list[Any]:
     """What came of each: an event with its facts and whether it was there before, or an error."""
     found: list[Any] = [None] * len(items)
-    with desk.changing():
+    with desk.changing(stream):
         now = desk.clock.now()
         for i, item in enumerate(items):
             if isinstance(item, AskwhenError):

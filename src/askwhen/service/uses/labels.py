@@ -45,7 +45,7 @@ async def volunteer(
     async def act() -> Event:
         async with desk.late:
             await desk.commits.settled()
-            with desk.changing():
+            with desk.changing(stream):
                 found = stream.volunteer(instance, annotator, label, desk.clock.now(), stored)
             await desk.committed(stream)
             return found

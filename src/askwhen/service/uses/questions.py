@@ -72,7 +72,7 @@ async def next_question(
         raise InputError(f"device must be a printable text of 1 to {LONGEST_NAME} characters.", owner="next")
 
     async def act() -> Event | None:
-        with desk.changing():
+        with desk.changing(stream):
             now = desk.clock.now()
             happening = stream.books.next(annotator, max(now, stream.state.time), device or "")
             event = None if happening is None else stream.happen(happening, now, stored)
@@ -87,7 +87,7 @@ async def next_question(
     if event is None:
         return None
     fact = _fact_of(event, Leased, annotator)
-    with desk.changing():
+    with desk.changing(stream):
         return shown(desk, stream, stream.books.find(event.question), until=fact.until)
 
 
@@ -102,7 +102,7 @@ def _fact_of(event: Event, kind: type[Any], annotator: str, round: int | None = 
 async def show(desk: Desk, stream: Stream, round: int, annotator: str | None = None) -> Shown:
     """A question, open or closed; an annotator sees its label and the guess only where they have answered it."""
     await desk.commits.settled()
-    with desk.changing():
+    with desk.changing(stream):
         question = stream.books.find(round)
         slot = None if annotator is None else question.slot_of(annotator)
         may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
@@ -139,13 +139,13 @@ def shown(desk: Desk, stream: Stream, question: Question, until: float | None = 
 async def _act(desk: Desk, stream: Stream, round: int | None, act: Callable[[], Any]) -> Any:
     """Do something to a question; one that left memory is read from the log, one such request after the other."""
     if round is None or round in stream.books.questions:
-        with desk.changing():
+        with desk.changing(stream):
             found = act()
         await desk.committed(stream)
         return found
     async with desk.late:
         await desk.commits.settled()
-        with desk.changing():
+        with desk.changing(stream):
             found = act()
         await desk.committed(stream)
         return found
@@ -183,7 +183,7 @@ async def _check_stands(desk: Desk, stream: Stream, event: Event, fact: Answered
     if fact.label != label:
         raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
     await desk.commits.settled()
-    with desk.changing():
+    with desk.changing(stream):
         given = stream.books.find(event.question or 0).slots[fact.slot].answer
     if given is None or (given.annotator, given.time) != (fact.annotator, event.time):
         raise ConflictError("the answer with this key was undone since.", owner="answer", parameter="key")

@@ -35,7 +35,7 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
             made.follow(all_events(reader, stream.number, made.seq))
             made.follow(event for event in waiting if event.seq > made.seq)
             assert made.seq == stream.seq
-        with desk.changing():
+        with desk.changing(stream):
             take(stream, made)
             told = sum(label is not None for label in made.told.values())
             stream.note("replayed", Replayed(by, told), desk.clock.now())

@@ -51,7 +51,7 @@ async def rename(desk: Desk, name: str, new: str) -> Stream:
     check_name(new)
     if new != name:
         _check_free(desk, new)
-        with desk.changing():
+        with desk.changing(stream):
             stream.note("renamed", Renamed(new), desk.clock.now())
             del desk.streams[name]
             desk.streams[new] = stream
@@ -66,7 +66,7 @@ async def change(desk: Desk, name: str, what: str, by: str) -> Stream:
     if state == "archived" and what == "paused":
         raise ConflictError(f"the stream {name} is archived.", owner="stream")
     if state != what:
-        with desk.changing():
+        with desk.changing(stream):
             stream.note(what, Changed(by), desk.clock.now())
         await desk.committed(stream)
     await desk.commits.settled()
@@ -78,7 +78,7 @@ async def change_settings(desk: Desk, name: str, changes: Changes, by: str, key:
     stream, stored = desk.stream(name), stored_key("p", key)
 
     async def act() -> Event | None:
-        with desk.changing():
+        with desk.changing(stream):
             found = differences(stream.settings, changes)
             event = None
             if found or stored:
@@ -93,19 +93,20 @@ async def change_settings(desk: Desk, name: str, changes: Changes, by: str, key:
 
 
 def facts(stream: Stream) -> dict[str, Any]:
-    """What there is to say of a stream at once."""
-    sampler, kept = stream.model.sampler, stream.books.kept
+    """What there is to say of a stream at once; ``problem`` says why it is set aside, where it is."""
+    brief = stream.brief()
     return {
-        "name": stream.name,
-        "state": "archived" if stream.state.archived else "paused" if stream.state.paused else "active",
+        "name": brief.name,
+        "state": "set aside" if stream.aside else brief.state,
         "settings": stream.settings,
-        "rounds": stream.state.round,
-        "asked": kept.asked,
-        "told": kept.told,
-        "forgotten": kept.forgotten,
-        "waiting": stream.books.waiting,
-        "disputed": sum(question.disputed for question in stream.books.questions.values()),
-        "corrected": len(kept.corrections),
-        "updates": sampler.updates,
+        "rounds": brief.rounds,
+        "asked": brief.asked,
+        "told": brief.told,
+        "forgotten": brief.forgotten,
+        "waiting": brief.waiting,
+        "disputed": brief.disputed,
+        "corrected": brief.corrected,
+        "updates": brief.updates,
         "seq": stream.seq,
+        "problem": stream.aside or None,
     }

@@ -29,6 +29,8 @@ class Alarms:
     async def look(self) -> None:
         """Compare every stream with the bounds of those who want to know."""
         for stream in list(self._desk.numbers.values()):
+            if stream.aside:
+                continue
             place = (stream.state.round, stream.books.kept.told)
             hooks = [
                 hook
@@ -39,10 +41,16 @@ class Alarms:
                 and self._looked.get((hook.hook, stream.number)) != place
             ]
             if hooks:
-                report = await reports.report(self._desk, stream, 0.95)
-                for hook in hooks:
-                    self._looked[hook.hook, stream.number] = place
-                    await self._compare(hook, stream, report["accuracy"])
+                try:
+                    await self._look(stream, hooks, place)
+                except Exception as error:  # other streams are watched, too
+                    log.error("no accuracy to watch", exc_info=error, extra={"facts": {"stream": stream.name}})
+
+    async def _look(self, stream: Stream, hooks: list[Hook], place: tuple[int, int]) -> None:
+        report = await reports.report(self._desk, stream, 0.95)
+        for hook in hooks:
+            self._looked[hook.hook, stream.number] = place
+            await self._compare(hook, stream, report["accuracy"])
 
     async def _compare(self, hook: Hook, stream: Stream, accuracy: dict[str, Any]) -> None:
         """Low is what lies below the bound with its whole interval; and it stays low until its estimate is above."""

@@ -33,6 +33,7 @@ function card(stream) {
   return el("li", { class: "card stream" },
     el("h2", {}, stream.name, stream.state !== "active" && el("span", { class: "tag" }, stream.state)),
     el("p", { class: "read" }, el("bdi", {}, labels)),
+    stream.problem && problem(words(new Error(stream.problem))),
     el("p", {}, el("strong", {}, plural(stream.waiting, "question")), ` waiting · ${plural(stream.rounds, "instance")} · `
       + `${plural(stream.told, "label")}${stream.disputed ? ` · ${count(stream.disputed)} disputed` : ""}`),
     el("div", { class: "row" },

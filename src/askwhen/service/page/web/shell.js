@@ -1,7 +1,7 @@
 // What every page has: the bar at the top, signing in, and a place for what goes wrong.
 
 import { el, put, warn } from "./dom.js";
-import { Unreachable, enter, linked, may, nameYourself, session, signIn, signOut, streamHere } from "./api.js";
+import { Unreachable, enter, facts, linked, may, nameYourself, session, signIn, signOut, streamHere } from "./api.js";
 
 const main = document.getElementById("main");
 
@@ -95,6 +95,7 @@ async function begin(start) {
   bar();
   if (document.documentElement.dataset.view !== "label") sendWhatWaits();
   try {
+    if (facts?.problem) throw new Error(facts.problem); // the stream is set aside
     await start(main);
   } catch (error) {
     put(main, el("div", { class: "card" }, el("h1", {}, "This did not work"), problem(words(error)),
