@@ -407,3 +407,27 @@ def test_after_a_replay_corrections_are_of_what_the_new_model_knows(address):
             assert stream.books.kept.corrections == {}
 
     run(play())
+
+
+def test_a_wal_that_vanishes_stops_the_service_before_it_accepts_more(tmp_path):
+    async def play():
+        time, path, stopped = Time(), tmp_path / "log.db", []
+        async with open_desk(path, time) as desk:
+            desk._stop = stopped.append
+            stream = await streams.create(desk, "mails", settings())
+            await instances.play(desk, stream, Raw([1.0], "kept"))
+            (tmp_path / "log.db-wal").unlink()
+            desk.tick()  # also where nobody sends anything
+            for _ in range(1000):
+                await asyncio.sleep(0.01)
+                if stopped:
+                    break
+            assert len(stopped) == 1
+            with pytest.raises(StoppingError):
+                await instances.play(desk, desk.numbers[1], Raw([2.0], "refused"))
+            (tmp_path / "copy.db").write_bytes(path.read_bytes())
+        desk._store.close()
+        async with open_desk(tmp_path / "copy.db", time) as desk:
+            assert desk.stream("mails").state.round == 1
+
+    run(play())

@@ -1,5 +1,8 @@
 """The log in a database: versions, order, keys, one writer."""
 
+import contextlib
+import pathlib
+
 import apsw
 import psycopg
 import pytest
@@ -203,3 +206,50 @@ def test_the_store_of_the_service_waits_for_the_disk(tmp_path):
     checkpoints = store.connection.execute("pragma wal_autocheckpoint").get
     store.close()
     assert (said, checkpoints) == ({"synchronous": 2, "journal_mode": "wal"}, 0)
+
+
+def test_a_file_is_locked_by_whatever_name(tmp_path):
+    with contextlib.closing(open_store(str(tmp_path / "log.db"))) as store:
+        store.write([event(1, 1)])
+        (tmp_path / "linked.db").hardlink_to(tmp_path / "log.db")
+        with pytest.raises(StoreError, match=r"another process of askwhen serves .*linked.db; stop it first"):
+            open_store(str(tmp_path / "linked.db"))
+        store.write([event(1, 2)])
+    with contextlib.closing(open_store(str(tmp_path / "linked.db"))) as store:
+        assert store.reader().last(1) == 2
+
+
+@pytest.mark.parametrize("ending", ["-wal", "-shm"])
+def test_a_file_that_vanishes_stops_the_store_and_loses_nothing(tmp_path, ending):
+    path = tmp_path / "log.db"
+    store = open_store(str(path))
+    for seq in range(1, 5):
+        store.write([event(1, seq)])
+    pathlib.Path(f"{path}{ending}").unlink()
+    assert store.missing == [f"{path}{ending}"]
+    with pytest.raises(StoreError, match=f"log.db{ending} was taken away or replaced while the service runs; it stops"):
+        store.write([event(1, 5)])
+    copy = tmp_path / "copy.db"  # what is there if the process ends at once
+    copy.write_bytes(path.read_bytes())
+    store.close()
+    with contextlib.closing(open_store(str(copy))) as again:
+        assert again.reader().last(1) >= 4
+
+
+def test_a_database_that_is_replaced_is_not_written_to(tmp_path):
+    path = tmp_path / "log.db"
+    store = open_store(str(path))
+    store.write([event(1, 1)])
+    (tmp_path / "other.db").write_bytes(b"of somebody else")
+    (tmp_path / "other.db").replace(path)
+    with pytest.raises(StoreError, match="was taken away or replaced"):
+        store.write([event(1, 2)])
+    assert path.read_bytes() == b"of somebody else"
+    store.close()
+
+
+def test_a_new_database_is_its_owners_only(tmp_path):
+    with contextlib.closing(open_store(str(tmp_path / "log.db"))) as store:
+        store.write([event(1, 1)])
+        for ending in ("", "-wal", "-shm"):
+            assert (tmp_path / f"log.db{ending}").stat().st_mode & 0o777 == 0o600

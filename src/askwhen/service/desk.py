@@ -141,10 +141,11 @@ class Desk:
 
     def _set_aside(self, stream: Stream, error: Exception, brief: Brief | None = None) -> None:
         """Let one stream stop, and the others go on."""
+        known = isinstance(error, AskwhenError)
         said = error.sentence.rstrip(".") if isinstance(error, AskwhenError) else f"its model failed ({_kind(error)})"
         stream.set_aside(said, brief)
         facts = {"stream": stream.name, "error": _kind(error), "said": stream.aside}
-        log.error("a stream is set aside", extra={"facts": facts}, exc_info=error)
+        log.error("a stream is set aside", extra={"facts": facts}, exc_info=None if known else error)
 
     def _failed(self, stream: Stream, error: Exception) -> None:
         """An error came up in a stream: it is set aside, unless the database is what failed."""
@@ -325,6 +326,8 @@ class Desk:
         try:
             if self.commits.taking > LONGEST_COMMIT:
                 raise StoreError("a commit takes longer than a minute.", owner="serve")
+            if self._store.missing:
+                self.commits.add([], None, [Delivered([])])  # which fails
             now = self.clock.now()
         except Exception as error:
             self.crash(error)

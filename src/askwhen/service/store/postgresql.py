@@ -47,6 +47,7 @@ class PostgresqlStore:
     """The connection that writes; ``before`` is called with the version of an older database before it is changed."""
 
     quick, scrubbing = False, False
+    missing = ()
     errors: tuple[type[Exception], ...] = (psycopg.Error, OSError)
 
     def __init__(self, address: str, before: Callable[[int], None] | None = None) -> None:

@@ -140,6 +140,10 @@ class Store(Protocol):
     def scrubbing(self) -> bool:
         """Whether something that was erased is still in the database's log, and goes with another commit."""
 
+    @property
+    def missing(self) -> Sequence[str]:
+        """The files of the database that were taken away; the next commit fails where there are any."""
+
     def scrub(self) -> None:
         """Let what was erased be gone from the database's files, as far as one can; from any thread."""
 

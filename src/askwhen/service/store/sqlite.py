@@ -4,6 +4,9 @@ One connection writes, in WAL mode with synchronous=FULL, so that a commit is on
 the only one that checkpoints: SQLite's automatic checkpoint swallows errors of fsync, so it is off, and ours raises
 them.
 Readers have connections of their own, which cannot write.
+
+SQLite finds the WAL by the name of the database. So the file itself is locked, by whatever name it is opened; and where
+one of the files is taken away while the store is open, the next commit fails instead of going nowhere.
 """
 
 from __future__ import annotations
@@ -13,11 +16,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import apsw
 
-from ...system.whole_file import open_alone
+from ...system.whole_file import open_alone, take_lock
 from ..errors import StoreError
 from .migrations import missing
 from .rows import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
@@ -38,7 +41,7 @@ _OLDEST = (3, 51, 3)
 
 
 class SqliteStore:
-    """The connection that writes to a file; nobody else may, and a lock beside the file sees to that.
+    """The connection that writes to a file; nobody else may, and a lock on the file sees to that.
 
     Parameters
     ----------
@@ -65,9 +68,8 @@ class SqliteStore:
     ) -> None:
         check_version()
         self._path, self._vfs, self._before = path, vfs, before
-        self._lock: BinaryIO | None = None
-        if vfs is None:
-            self._lock = locked(path)
+        self._lock = contextlib.ExitStack() if vfs is not None else locked(path)
+        self._files: dict[str, tuple[int, int] | None] = {}
         try:
             self.connection = apsw.Connection(path, vfs=vfs)
             if self.connection.readonly("main"):
@@ -94,6 +96,28 @@ class SqliteStore:
         self.connection.set_wal_hook(self._note_pages)
         self._migrate()
         self.checkpoint()
+        if self._vfs is None:
+            name = os.path.realpath(self._path)
+            self._files = {name + ending: _identity(name + ending) for ending in ("", "-wal", "-shm")}
+
+    @property
+    def missing(self) -> list[str]:
+        """The files of the database that were taken away or replaced since it was opened."""
+        return [name for name, before in self._files.items() if _identity(name) != before]
+
+    def _check_files(self) -> None:
+        """Refuse to go on without one of the files; what is committed is saved first, where that is possible."""
+        missing = self.missing
+        if not missing:
+            return
+        if os.path.realpath(self._path) not in missing and not any(Path(name).exists() for name in missing):
+            with contextlib.suppress(apsw.BusyError):  # the WAL is open still, and nobody can have made another one
+                self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
+        raise StoreError(
+            f"{missing[0]} was taken away or replaced while the service runs; it stops, so that nothing is accepted "
+            "that would be lost.",
+            owner="serve",
+        )
 
     def _migrate(self) -> None:
         run = self.connection.execute
@@ -128,6 +152,7 @@ class SqliteStore:
         for change in changes:
             self._change(change)
         self.connection.execute("commit")
+        self._check_files()
         if self._pages > CHECKPOINT_PAGES:
             self.checkpoint()
         if self._scrub:
@@ -203,8 +228,7 @@ class SqliteStore:
         connection = getattr(self, "connection", None)
         if connection is not None:
             connection.close()
-        if self._lock is not None:
-            self._lock.close()
+        self._lock.close()
 
 
 class SqliteReader:
@@ -313,18 +337,37 @@ def _parts(connection: apsw.Connection) -> Iterator[Part]:
                 yield found
 
 
-def locked(path: str) -> BinaryIO:
-    """A lock on a database file, as long as what is returned stays open."""
+def locked(path: str) -> contextlib.ExitStack:
+    """Locks on a database, as long as what is returned is not closed; a file that is not there is made.
+
+    One on a file beside it, as earlier versions have it, and one on the file itself, which may have other names.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            lock = open_alone(f"{os.path.realpath(path)}.lock")
+            if lock is None:
+                raise _served(path)
+            stack.enter_context(lock)
+            file = stack.enter_context(os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600), "rb"))
+        except OSError as error:
+            raise StoreError(f"{path} cannot be opened: {error.strerror}.", owner="serve") from error
+        if not take_lock(file):
+            raise _served(path)
+        return stack.pop_all()
+
+
+def _served(path: str) -> StoreError:
+    said = f"another process of askwhen serves {path}; stop it first, or give its address with --server."
+    return StoreError(said, owner="serve")
+
+
+def _identity(name: str) -> tuple[int, int] | None:
+    """The device and the inode of a file, None where there is none."""
     try:
-        lock = open_alone(f"{os.path.realpath(path)}.lock")  # the same file by another name has the same lock
-    except OSError as error:
-        raise StoreError(f"{path} cannot be opened: {error.strerror}.", owner="serve") from error
-    if lock is None:
-        raise StoreError(
-            f"another process of askwhen serves {path}; stop it first, or give its address with --server.",
-            owner="serve",
-        )
-    return lock
+        found = Path(name).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def check_version() -> None:
