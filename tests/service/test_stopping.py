@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 import askwhen as aw
+from askwhen.service.api.streaming import Parts
 from askwhen.service.store.sqlite import SqliteReader
 from askwhen.service.webhooks.courier import delivering
 from tests.service.desks import Time, open_desk, run
@@ -165,3 +166,31 @@ def test_webhooks_end_while_the_outbox_is_read(tmp_path, monkeypatch):
     started = time.monotonic()
     run(asyncio.wait_for(play(), 20.0))
     assert time.monotonic() - started < 20.0, "what was told to stop did not, and was told again"
+
+
+def test_an_export_ends_when_its_client_has_left(tmp_path):
+    """The parts are made one after the other, and none after the client has gone."""
+
+    async def go():
+        made, left = [], asyncio.Event()
+
+        def parts(_reader):
+            for i in range(10_000):
+                made.append(i)
+                yield b"row\n"
+
+        async def receive():
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            if message.get("body"):
+                left.set()
+                await asyncio.sleep(0)  # a server takes what is sent to a client that left, and says nothing
+
+        async with open_desk(tmp_path / "log.db", Time()) as desk:
+            await Parts(desk, parts, "text/csv", "x.csv")({}, receive, send)
+            assert len(made) < 100
+            assert desk._exports == 0
+
+    run(go())

@@ -39,15 +39,19 @@ class Parts:
         self._desk, self._make, self._media, self._name = desk, make, media, name
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Send part after part."""
+        """Send part after part, until the client leaves."""
         shown = f'attachment; filename="{self._name}"'.encode("ascii", "replace")
         headers = [(b"content-type", self._media.encode()), (b"content-disposition", shown)]
-        async with self._desk.exporting() as log:
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
-            parts = self._make(log.reader)
-            while (part := await log.apart(next, parts, None)) is not None:
-                if part:
-                    await send({"type": "http.response.body", "body": part, "more_body": True})
+        gone = asyncio.ensure_future(_gone(receive))
+        try:
+            async with self._desk.exporting() as log:
+                await send({"type": "http.response.start", "status": 200, "headers": headers})
+                parts = self._make(log.reader)
+                while not gone.done() and (part := await log.apart(next, parts, None)) is not None:
+                    if part:
+                        await send({"type": "http.response.body", "body": part, "more_body": True})
+        finally:
+            gone.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
