@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -41,6 +42,9 @@ LONGEST_COMMIT = 60.0
 """Seconds after which a database that does not answer is taken for lost."""
 
 MOST_EXPORTS = 8
+
+REST = 60.0
+"""Seconds for which an archived stream that was looked at stays in memory."""
 
 SERVICE = 0
 """The number of the log of the service itself."""
@@ -82,11 +86,14 @@ class Desk:
         self._tails = Tails()
         self._listening = asyncio.Lock()
         self._exports = 0
+        self._woken: dict[int, float] = {}
 
     async def start(self, play: bool = True) -> None:
         """Recover every stream, then begin to commit and to tick."""
         with _without_collecting():
             went_on = self._recover(play)
+        if not all(stream.loaded for stream in self.numbers.values()):
+            gc.collect()  # of archived streams only their names and counts stay
         self.commits = Commits(self._store, self.crash)
         for stream, note in went_on:
             stream.note("went on", note, self.clock.now())
@@ -137,7 +144,42 @@ class Desk:
             note, tail = None, 0
         self._know(stream)
         self._tails.add(stream.number, tail)
+        if note is None and tail == 0 and self._is_idle(stream):
+            self._rest(stream)
         return None if note is None else (stream, note)
+
+    def _is_idle(self, stream: Stream) -> bool:
+        """Whether a stream is archived, and nothing is due on it."""
+        if not stream.loaded or not stream.state.archived or stream.out or stream.state.received:
+            return False
+        if time.monotonic() - self._woken.get(stream.number, -REST) < REST:
+            return False
+        return not any(each.is_full and not each.disputed for each in stream.books.questions.values())
+
+    def _rest(self, stream: Stream) -> None:
+        """Give the memory of a stream back until somebody looks at it."""
+        stream.rest(lambda: self._wake(stream))
+
+    def _wake(self, stream: Stream) -> None:
+        """Bring a stream back into memory."""
+        self._woken[stream.number], brief = time.monotonic(), stream.brief()
+        try:
+            recover(stream, self._reader, self._about, say)
+        except self._store.errors as error:
+            self.crash(error)
+            raise StoppingError("the database failed, so that the service stops.", owner="serve") from error
+        except Exception as error:
+            self._set_aside(stream, error, brief)
+            raise SetAsideError(stream.aside, owner="stream") from error
+
+    async def rest(self) -> None:
+        """Let archived streams that nobody looks at leave the memory, once they are on the disk as they are."""
+        for stream in list(self.numbers.values()):
+            if self._is_idle(stream):
+                with contextlib.suppress(SetAsideError):
+                    await self.committed(stream, snapshot=self._tails.length(stream.number) > 0)
+                    if self._is_idle(stream) and self._tails.length(stream.number) == 0:
+                        self._rest(stream)
 
     def _set_aside(self, stream: Stream, error: Exception, brief: Brief | None = None) -> None:
         """Let one stream stop, and the others go on."""
@@ -318,6 +360,8 @@ class Desk:
         while True:
             await asyncio.sleep(TICK)
             self.tick()
+            with contextlib.suppress(StoppingError):
+                await self.rest()
 
     def tick(self) -> None:
         """Do what is due on every stream."""
@@ -333,7 +377,7 @@ class Desk:
             self.crash(error)
             return
         for stream in list(self.numbers.values()):
-            if not stream.aside:
+            if stream.loaded:
                 try:
                     stream.tick(now)
                     if stream.out:

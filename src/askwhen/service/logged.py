@@ -38,7 +38,7 @@ from .settings import Settings
 from .store.rows import Event
 
 _PARTS = ("state", "model", "books")
-"""What a stream that is set aside does not have."""
+"""What a stream does not have that is set aside, or not in memory."""
 
 BESIDE = (Volunteered, Received, Handled)
 """What is said of an instance, and is not about its question."""
@@ -105,6 +105,8 @@ class Logged:
     aside : str
         Why the stream is set aside, in a sentence; empty where it is not. Whoever uses ``state``, ``model`` or
         ``books`` of such a stream gets a SetAsideError.
+    loaded : bool
+        Whether these three are in memory. Whoever uses them where they are not loads them.
     """
 
     state: State
@@ -124,6 +126,7 @@ class Logged:
         self.seq = 0
         self.out: list[Event] = []
         self.aside = ""
+        self._load: Callable[[], None] | None = None
         self.reader = Reader(settings.features)
         self._look, self._look_all = look, look_all
         self._brief = Brief(name)
@@ -139,6 +142,9 @@ class Logged:
         """Only called for what is not there."""
         if name in _PARTS and self.aside:
             raise SetAsideError(self.aside, owner="stream")
+        if name in _PARTS and self._load is not None:
+            self._load()
+            return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def _begin(self, state: State, model: Model) -> None:
@@ -152,9 +158,21 @@ class Logged:
         """What it is called."""
         return self.state.name if "state" in self.__dict__ else self._brief.name
 
+    @property
+    def loaded(self) -> bool:
+        """Whether its state, model and books are in memory."""
+        return all(part in self.__dict__ for part in _PARTS)
+
+    def rest(self, load: Callable[[], None]) -> None:
+        """Give the memory back, of a stream that is on the disk as it is; ``load`` makes it again."""
+        self._brief = self.brief()
+        self._load = load
+        for part in _PARTS:
+            del self.__dict__[part]
+
     def brief(self) -> Brief:
-        """Its counts; those of a stream that is set aside are the last that are known."""
-        if not all(part in self.__dict__ for part in _PARTS):
+        """Its counts; those of a stream that is not in memory are the last that are known."""
+        if not self.loaded:
             return self._brief
         self.state.books = self.books.dump()
         brief = brief_of(self.state)

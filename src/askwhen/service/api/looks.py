@@ -38,7 +38,7 @@ class Looks:
         now = self._desk.clock.now()
         waiting = {}
         for stream in self._live():
-            if not stream.aside:  # it may have been set aside since
+            if stream.loaded:  # it may have been set aside since
                 waiting[stream.number] = await _waiting(stream, now)
         self.waiting = waiting
         if self._task is not None:
@@ -47,7 +47,7 @@ class Looks:
     def _live(self) -> list[Stream]:
         """The streams that are neither archived nor set aside."""
         streams = self._desk.numbers.values()
-        return [each for each in streams if not each.aside and not each.state.archived]
+        return [each for each in streams if each.loaded and not each.state.archived]
 
     async def _estimate(self) -> None:
         loop, rest = asyncio.get_running_loop(), 0.0

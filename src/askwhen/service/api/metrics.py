@@ -62,7 +62,7 @@ class Metrics:
         now, looks = self._desk.clock.now(), self._looks
         streams = list(self._desk.numbers.values())
         briefs = {stream.number: stream.brief() for stream in streams}
-        live = [stream for stream in streams if stream.number in looks.waiting and not stream.aside]
+        live = [stream for stream in streams if stream.number in looks.waiting and stream.loaded]
         counted: tuple[tuple[str, str, Read], ...] = (
             ("askwhen_rounds_total", "Instances predicted", lambda stream: briefs[stream.number].rounds),
             ("askwhen_questions_total", "Labels asked for", lambda stream: briefs[stream.number].asked),

@@ -90,7 +90,7 @@ class Inbox:
             self._new.clear()
             for stream in list(self._desk.numbers.values()):
                 with contextlib.suppress(SetAsideError):  # the log has what waits
-                    if stream.state.received:
+                    if stream.loaded and stream.state.received:
                         await self.tell(stream)
 
 

@@ -102,7 +102,8 @@ class History:
         self._desk = desk
         self._lines: dict[int, Line] = {}
         self._turn = asyncio.Lock()
-        self._looked = {number: place_of(stream) for number, stream in desk.numbers.items() if not stream.aside}
+        briefs = {number: stream.brief() for number, stream in desk.numbers.items()}
+        self._looked = {number: (brief.rounds, brief.told) for number, brief in briefs.items()}
 
     async def line(self, stream: Stream) -> Line:
         """What was noted of a stream, also before the service was last started."""
@@ -203,7 +204,7 @@ async def _each(desk: Desk, act: Callable[[Stream], Awaitable[bool]], pause: flo
         for stream in list(desk.numbers.values()):
             if desk.broken is not None:
                 return
-            if stream.aside:
+            if not stream.loaded:
                 continue
             started = time.monotonic()
             try:

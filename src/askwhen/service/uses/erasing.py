@@ -193,9 +193,11 @@ class Retention:
                 logger.error("contents could not be erased", exc_info=error, extra={"facts": facts})
 
     async def _due(self, stream: Stream, before: float) -> Gone:
+        erased = stream.brief().erased
+
         def find(reader: Reader) -> list[int]:
             until = last_before(reader, stream.number, before)
-            return reader.with_contents(stream.number, stream.state.erased, until, 1 << 62)
+            return reader.with_contents(stream.number, erased, until, 1 << 62)
 
         async with self._desk.reading() as log:
             if not await log.apart(find, log.reader):

@@ -29,7 +29,7 @@ class Alarms:
     async def look(self) -> None:
         """Compare every stream with the bounds of those who want to know."""
         for stream in list(self._desk.numbers.values()):
-            if stream.aside:
+            if not stream.loaded:
                 continue
             place = (stream.state.round, stream.books.kept.told)
             hooks = [
