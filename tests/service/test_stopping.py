@@ -13,10 +13,15 @@ import httpx
 import pytest
 
 import askwhen as aw
+from askwhen.service import desk as desks
 from askwhen.service.api.streaming import Parts
+from askwhen.service.errors import StoppingError
+from askwhen.service.events import Changed
 from askwhen.service.store.sqlite import SqliteReader
+from askwhen.service.uses import instances, replaying, streams
+from askwhen.service.uses.instances import Raw
 from askwhen.service.webhooks.courier import delivering
-from tests.service.desks import Time, open_desk, run
+from tests.service.desks import Time, open_desk, run, settings
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("service observed")
@@ -192,5 +197,33 @@ def test_an_export_ends_when_its_client_has_left(tmp_path):
             await Parts(desk, parts, "text/csv", "x.csv")({}, receive, send)
             assert len(made) < 100
             assert desk._exports == 0
+
+    run(go())
+
+
+def test_a_replay_does_not_keep_a_service_that_is_asked_to_stop(tmp_path):
+    async def go():
+        async with open_desk(tmp_path / "log.db", Time()) as desk:
+            stream = await streams.create(desk, "one", settings(algorithm="perceptron"))
+            await instances.play_all(desk, stream, [Raw([1.0 + i, 1.0]) for i in range(50)])
+            desk.stopping.set()
+            with pytest.raises(StoppingError, match="the service is stopping"):
+                await replaying.replay(desk, stream, "me")
+
+    run(go())
+
+
+def test_an_end_that_has_no_time_for_snapshots_loses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(desks, "CLOSING", -1.0)
+
+    async def go():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            stream = await streams.create(desk, "one", settings(algorithm="perceptron"))
+            await instances.play_all(desk, stream, [Raw([1.0 + i, 1.0]) for i in range(20)])
+            stream.note("paused", Changed("me"), time.now)  # waits for the next commit
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            assert (desk.stream("one").state.round, desk.stream("one").state.paused) == (20, True)
+            assert desk._reader.snapshot(1).seq == 0
 
     run(go())

@@ -13,9 +13,9 @@ import contextlib
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import AskwhenError
 from .brief import Brief
@@ -43,12 +43,16 @@ LONGEST_COMMIT = 60.0
 
 MOST_EXPORTS = 8
 
+CLOSING, SAVED_AT_ONCE = 2.0, 50
+"""Seconds for the last snapshots when the service ends, and how many streams are looked at between two commits."""
+
 REST = 60.0
 """Seconds for which an archived stream that was looked at stays in memory."""
 
 SERVICE = 0
 """The number of the log of the service itself."""
 
+T = TypeVar("T")
 log = logging.getLogger("askwhen.service")
 
 
@@ -212,10 +216,7 @@ class Desk:
         with contextlib.suppress(asyncio.CancelledError):
             await self._ticking
         if self.broken is None:
-            for stream in self.numbers.values():
-                if not stream.aside and (self._tails.length(stream.number) > 0 or stream.out):
-                    with contextlib.suppress(SetAsideError):
-                        self.commit(stream, snapshot=True)
+            await self._save()
         await self.commits.close()
         if self.broken is not None:
             return  # whatever the store would still write is not to be written
@@ -223,6 +224,24 @@ class Desk:
             for reader in (self._reader, self._other_reader, self._event_reader):
                 reader.close()
         self._store.close()
+
+    async def _save(self) -> None:
+        """Snapshots of what changed, as many as fit into a few seconds: a start plays the rest of the logs again."""
+        end = time.monotonic() + CLOSING
+        for place, stream in enumerate(list(self.numbers.values())):
+            if place % SAVED_AT_ONCE == 0:
+                await self.commits.settled()
+            in_time = time.monotonic() < end
+            if stream.out or (in_time and self._tails.length(stream.number) > 0):
+                with contextlib.suppress(SetAsideError):
+                    self.commit(stream, snapshot=in_time)
+
+    def going_on(self, items: Iterable[T]) -> Iterator[T]:
+        """These, until the service is asked to stop: a thread that reads much must not keep the process."""
+        for item in items:
+            if self.stopping.is_set():
+                raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
+            yield item
 
     def crash(self, error: BaseException) -> None:
         """Stop: what is in memory is not to be trusted, or cannot be kept."""

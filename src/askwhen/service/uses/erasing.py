@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -69,7 +69,7 @@ async def _erase(
         await desk.commits.settled()
         async with desk.reading() as log:
             seqs = await log.apart(find, log.reader)
-            held = await log.apart(_held, log.reader, stream.number, seqs, stream.model.held())
+            held = await log.apart(_held, log.reader, stream.number, desk.going_on(seqs), stream.model.held())
         wanted = set(seqs)
         with desk.changing(stream):
             for x in held:
@@ -86,7 +86,7 @@ async def _erase(
         return Gone(len(seqs), open)
 
 
-def _held(reader: Reader, stream: int, seqs: Sequence[int], held: set[bytes]) -> list[Any]:
+def _held(reader: Reader, stream: int, seqs: Iterable[int], held: set[bytes]) -> list[Any]:
     """Those of these instances that a model keeps as they came."""
     found = []
     for seq in seqs if held else ():

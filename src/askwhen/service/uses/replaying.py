@@ -26,7 +26,7 @@ async def replay(desk: Desk, stream: Stream, by: str) -> int:
             given = await log.apart(lambda: last_given(all_of("volunteered")))
             made = Remaking(stream.settings, labels, given, lambda seq: reader.event(stream.number, seq))
             while True:
-                await log.apart(lambda: made.follow(all_events(reader, stream.number, made.seq)))
+                await log.apart(lambda: made.follow(desk.going_on(all_events(reader, stream.number, made.seq))))
                 if stream.seq - made.seq < CHUNK:
                     break
                 await desk.commits.settled()
