@@ -158,5 +158,17 @@ def test_the_commands(made):
     assert (status, json.loads(out)["streams"]) == (0, 2)
     assert command("restore", made / "two.backup", "--db", made / "two.db")[0] == 0
     assert "2 streams" in command("migrate-db", made / "two.db", made / "three.db")[1]
+    status, out, _ = command("backup", made / "[x].backup", "--db", made / "log.db")
+    assert (status, "[x].backup has: 2 streams" in out) == (0, True)
     status, _, said = command("restore", made / "two.backup", "--db", made / "two.db")
     assert (status, "has streams already; give an empty database." in said) == (1, True)
+
+
+def test_a_backup_is_one_file_for_its_owner_whatever_its_name(made):
+    for name in ("[x].backup", "a*b?.backup"):
+        backups.backup(str(made / "log.db"), str(made / name))
+        assert (made / name).stat().st_mode & 0o777 == 0o600
+        assert backups.checked(str(made / name)).streams == 2
+    backups.restore(str(made / "[x].backup"), str(made / "new.db"))
+    assert (made / "new.db").stat().st_mode & 0o777 == 0o600
+    assert not [each.name for each in made.iterdir() if each.name.startswith(".")]

@@ -7,6 +7,7 @@ into SQLite or PostgreSQL, whichever it came from. It is made while the service 
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import secrets
@@ -55,6 +56,8 @@ class Counting:
             for row in part:
                 # An event without a subject counts as it did when events had none, so that old backups stay good.
                 self._digest.update(encode(row[:-1] if isinstance(row, Event) and row.subject is None else tuple(row)))
+                if isinstance(row, Event) and not isinstance(row.stream, int):
+                    raise StoreError("the database is damaged: an event has no stream.", owner="backup")
                 if isinstance(row, Event) and row.stream > 0:
                     self._streams.add(row.stream)
             self._counts[type(part[0])] += len(part)
@@ -86,7 +89,7 @@ def backup(db: str, path: str) -> Contents:
         temporary.replace(target)
         sync_folder(target.parent)
     finally:
-        for left in target.parent.glob(f"{temporary.name}*"):
+        for left in target.parent.glob(f"{glob.escape(temporary.name)}*"):
             left.unlink()
     return found
 

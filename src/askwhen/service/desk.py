@@ -106,20 +106,24 @@ class Desk:
 
     def _recover(self, play: bool) -> list[tuple[Stream, WentOn]]:
         """Make everything from the log; the streams of which something is to be noted."""
-        self._reader = self._store.reader()
-        self._other_reader = self._store.reader()
-        self._event_reader = self._store.reader()
-        self._lookups = Lookups(self._other_reader, self._store.quick)
-        self.clock.not_before(self._reader.last_time())
-        went_on = []
         try:
-            for event in created(self._reader):
-                note = self._follow(event, play)
-                if note is not None:
-                    went_on.append(note)
-        except self._store.errors as error:
-            raise StoreError(f"the database cannot be read: {error}; restore a backup.", owner="serve") from error
-        return went_on
+            self._reader = self._store.reader()
+            self._other_reader = self._store.reader()
+            self._event_reader = self._store.reader()
+            self._lookups = Lookups(self._other_reader, self._store.quick)
+            self.clock.not_before(self._reader.last_time())
+            return [found for event in created(self._reader) if (found := self._follow(event, play)) is not None]
+        except AskwhenError:
+            raise
+        except Exception as error:
+            said = (
+                f"{error}"
+                if isinstance(error, self._store.errors)
+                else f"it has what no askwhen wrote ({_kind(error)})"
+            )
+            raise StoreError(
+                f"the database cannot be read: {said}; if it is damaged, restore a backup.", owner="serve"
+            ) from error
 
     def _follow(self, event: Event, play: bool) -> tuple[Stream, WentOn] | None:
         """Do what an event in the log of the service itself says; a stream of which something is to be noted."""

@@ -22,6 +22,7 @@ from .api.app import create_app
 from .api.options import Options
 from .api.rooted import checked_root
 from .desk import Desk
+from .errors import StoreError
 from .json_log import log_to_stderr
 from .proxies import proxy_of
 from .store import Store
@@ -196,9 +197,15 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
 
 
 def _has_tokens(store: Store) -> bool:
-    reader = store.reader()
-    found = reader.events(0, 0, 1, ("token made",))
-    reader.close()
+    try:
+        reader = store.reader()
+        found = reader.events(0, 0, 1, ("token made",))
+        reader.close()
+    except store.errors as error:
+        store.close()
+        raise StoreError(
+            f"the database cannot be read: {error}; if it is damaged, restore a backup.", owner="serve"
+        ) from error
     return bool(found)
 
 

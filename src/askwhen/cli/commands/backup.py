@@ -11,9 +11,11 @@ from .serve import DB
 
 
 def _said(out: Out, found: Any, what: str) -> None:
+    from rich.markup import escape
+
     out.result(
         found._asdict(),
-        f"{what}: {found.streams:,} streams, {found.events:,} events, {found.snapshots:,} snapshots.",
+        f"{escape(what)}: {found.streams:,} streams, {found.events:,} events, {found.snapshots:,} snapshots.",
     )
 
 

@@ -325,6 +325,8 @@ def looking(path: str) -> Iterator[Iterator[Part]]:
             yield _parts(connection)
     except apsw.Error as error:
         raise StoreError(f"{path} cannot be read: {error}.", owner="backup") from error
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path} is damaged: a text in it is no text; restore a backup.", owner="backup") from error
 
 
 def _parts(connection: apsw.Connection) -> Iterator[Part]:
