@@ -421,3 +421,16 @@ def test_a_damaged_snapshot_after_an_erasure_is_said_in_a_sentence(tmp_path):
             assert "does not follow from older ones; restore a backup" in aside.aside
 
     run(go())
+
+
+@pytest.mark.parametrize("id", ["a\0b", "\ud800", "", "x" * 201])
+def test_an_id_that_no_instance_can_have_is_refused(address, id):
+    async def go():
+        async with open_desk(address, Time()) as desk:
+            stream = await played(desk, Time(), 3)
+            with pytest.raises(InputError, match="id must"):
+                await erase(desk, stream, Which(ids=["fine", id]), "root")
+            assert (desk.broken, desk.set_aside) == (None, [])
+            assert (await erase(desk, stream, Which(rounds=[1]), "root")).erased == 1
+
+    run(go())

@@ -371,10 +371,11 @@ class Desk:
 
     async def add(self, stream: Stream, key: str | None = None) -> Event:
         """Take a new stream, with a snapshot that says what made it."""
+        snapshot = self._snapshot(stream)
         with self.changing():
             self._know(stream)
             fact = Created(stream.number, stream.name, stream.settings)
-            event, done = self.note("created", fact, self._snapshot(stream), key)
+            event, done = self.note("created", fact, snapshot, key)
             self.warmth.begin(stream.number, stream.settings)
         await asyncio.shield(done)
         return event

@@ -22,7 +22,7 @@ from ..errors import NotFoundError
 from ..events import Erased, Forgotten, Instance, facts_of
 from ..store.rows import Erasure, Event, Reader
 from ..stream import Stream
-from .instances import check_subject
+from .instances import check_subject, key_of
 
 MOST_NAMED, PART = 1_000, 5_000
 """So many instances can be named in one request, and so many go in one transaction."""
@@ -58,6 +58,8 @@ async def erase(desk: Desk, stream: Stream, which: Which, by: str) -> Gone:
         raise InputError(f"name between 1 and {MOST_NAMED:,} instances at once.", owner="erase", parameter=given[0])
     if which.subject is not None:
         check_subject(which.subject)
+    for id in which.ids or []:
+        key_of(id)  # refuses what no database takes
     return await _erase(desk, stream, lambda reader: _found(reader, stream, which), by)
 
 
@@ -120,8 +122,8 @@ def _found(reader: Reader, stream: Stream, which: Which) -> list[int]:
         until = last_before(reader, stream.number, which.before)
         return reader.with_contents(stream.number, 0, until, 1 << 62)
     if which.ids is not None:
-        by_key = {event.key: event for event in reader.by_keys(stream.number, [f"i:{id}" for id in which.ids])}
-        found = [_there(by_key.get(f"i:{id}"), f"id {id[:100]!r}") for id in which.ids]
+        by_key = {event.key: event for event in reader.by_keys(stream.number, list(map(key_of, which.ids)))}
+        found = [_there(by_key.get(key_of(id)), f"id {id[:100]!r}") for id in which.ids]
     else:
         found = [_there(of_round(reader, stream.number, round), f"round {round}") for round in which.rounds or []]
     return sorted({event.seq for event in found if event.row is not None})
