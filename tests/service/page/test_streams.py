@@ -5,14 +5,17 @@ import io
 import json
 import re
 
+import apsw
 import httpx
 import pyarrow
 import pyarrow.parquet
 import pytest
+from playwright.sync_api import expect
 
 import askwhen as aw
 from askwhen.service.changes import CHANGEABLE
 from tests.service.page.person import all_safe, answers, asked, press
+from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -454,3 +457,30 @@ def test_what_is_no_parquet_is_refused_and_annotators_send_none(visit, made, ser
     )
     page.get_by_role("button", name="Send").click()
     page.locator(".problem", has_text="The file is no Parquet").wait_for()
+
+
+def test_a_stream_that_is_set_aside_says_so(visit, tmp_path):
+    given = {"labels": ["ham", "spam"], "algorithm": "perceptron", "grace": 0.0, "seed": 1}
+    server = Server(tmp_path / "log.db")
+    with server:
+        with aw.Client(server.url) as client:
+            for name in ("bad", "good"):
+                client.create(name, **given).ask([1.0, 2.0])
+        server.kill()
+    connection = apsw.Connection(str(tmp_path / "log.db"))
+    connection.execute("update events set row = x'00' where stream = 1 and row not null")
+    connection.close()
+    again = Server(tmp_path / "log.db")
+    with again:
+        again.tokens = {}
+        page = visit("", "/", loud=True, to=again)
+        page.get_by_label("Your name").fill("ann")
+        page.get_by_role("button", name="Go on").click()
+        card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="bad"))
+        expect(card.locator("p.problem")).to_contain_text("The stream bad is set aside, since")
+        expect(page.locator("p.problem")).to_have_count(1)
+        for view in ("label", "dashboard", "review"):
+            page.goto(f"{again.url}/{view}/bad")
+            expect(page.locator("p.problem")).to_contain_text("The stream bad is set aside, since")
+        page.goto(f"{again.url}/dashboard/good")
+        expect(page.get_by_role("heading", name="good")).to_be_visible()
