@@ -180,3 +180,19 @@ def test_a_damaged_log_of_the_service_itself_is_one_sentence(tmp_path):
         store.close()
 
     run(play())
+
+
+def test_a_name_that_cannot_be_read_stands_in_nobodys_way(tmp_path):
+    async def play():
+        time, path = Time(), str(tmp_path / "log.db")
+        async with open_desk(path, time, crash=True) as desk:
+            await two_streams(desk, time)
+            await streams.create(desk, "one", settings())
+        connection = apsw.Connection(path)
+        connection.execute("update events set facts = '{' where stream = 1 and kind in ('renamed', 'instance')")
+        connection.close()
+        async with open_desk(path, time) as desk:
+            assert {name: stream.number for name, stream in desk.streams.items()} == {"one-1": 1, "two": 2, "one": 3}
+            assert [stream.name for stream in desk.set_aside] == ["one-1"]
+
+    run(play())

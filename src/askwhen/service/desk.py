@@ -116,11 +116,7 @@ class Desk:
         except AskwhenError:
             raise
         except Exception as error:
-            said = (
-                f"{error}"
-                if isinstance(error, self._store.errors)
-                else f"it has what no askwhen wrote ({_kind(error)})"
-            )
+            said = str(error) if isinstance(error, self._store.errors) else f"a part of it is no text ({_kind(error)})"
             raise StoreError(
                 f"the database cannot be read: {said}; if it is damaged, restore a backup.", owner="serve"
             ) from error
@@ -146,10 +142,9 @@ class Desk:
             raise
         except Exception as error:
             brief, stream.seq = last_brief(fact, self._reader)
-            if brief.name in self.streams:
-                brief.name = f"{brief.name}-{stream.number}"
             self._set_aside(stream, error, brief)
             note, tail = None, 0
+        self._make_way(stream)
         self._know(stream)
         self._tails.add(stream.number, tail)
         if note is None and tail == 0 and self._is_idle(stream):
@@ -191,9 +186,8 @@ class Desk:
 
     def _set_aside(self, stream: Stream, error: Exception, brief: Brief | None = None) -> None:
         """Let one stream stop, and the others go on."""
-        known = isinstance(error, AskwhenError)
-        said = error.sentence.rstrip(".") if isinstance(error, AskwhenError) else f"its model failed ({_kind(error)})"
-        stream.set_aside(said, brief)
+        known = error if isinstance(error, AskwhenError) else None  # which says what is wrong in a sentence
+        stream.set_aside(known.sentence.rstrip(".") if known else f"its model failed ({_kind(error)})", brief)
         facts = {"stream": stream.name, "error": _kind(error), "said": stream.aside}
         log.error("a stream is set aside", extra={"facts": facts}, exc_info=None if known else error)
 
@@ -208,6 +202,16 @@ class Desk:
     def set_aside(self) -> list[Stream]:
         """The streams that are set aside."""
         return [stream for stream in self.numbers.values() if stream.aside]
+
+    def _make_way(self, stream: Stream) -> None:
+        """Give a stream that is set aside another name, where its last one cannot be read and another stream has it."""
+        other = self.streams.get(stream.name)
+        if other is not None and stream.aside:
+            stream.brief().name += f"-{stream.number}"
+        elif other is not None and other.aside:
+            del self.streams[other.name]
+            other.brief().name += f"-{other.number}"
+            self.streams[other.name] = other
 
     def _know(self, stream: Stream) -> None:
         if stream.name in self.streams:
