@@ -43,6 +43,7 @@ from .options import Options
 from .probe import Probe
 from .problems import answered
 from .rooted import Rooted, checked_root
+from .secured import Secured
 from .slow import Impatient
 from .straight import Straight
 
@@ -54,6 +55,19 @@ _HANDLED: tuple[type[Exception], ...] = (
     msgspec.MsgspecError,
     Exception,
 )
+
+_HANDLERS: list[Any] = [
+    stream_routes.router,
+    instance_routes.played,
+    question_routes.router,
+    question_routes.labelled,
+    token_routes.router,
+    webhook_routes.router,
+    *out_routes.handlers,
+    *health_routes.handlers,
+    label_studio_routes.router,
+    *page_routes.handlers,
+]
 
 
 def create_app(started: Callable[[], Desk], options: Options, spans: Spans | None = None) -> Any:
@@ -72,7 +86,7 @@ def create_app(started: Callable[[], Desk], options: Options, spans: Spans | Non
     app = _routed(started, options, requests, spans)
     own = {route.path.split("/")[1] for route in app.routes}
     rooted = Rooted(Impatient(Straight(app), options.slowest), checked_root(options.root, own), options.behind_proxy)
-    return Observed(rooted, requests, options.access_log, spans)
+    return Observed(Secured(rooted), requests, options.access_log, spans)
 
 
 def _routed(started: Callable[[], Desk], options: Options, requests: Requests, spans: Spans | None) -> Litestar:
@@ -99,26 +113,19 @@ def _routed(started: Callable[[], Desk], options: Options, requests: Requests, s
                 await spans.close()
 
     app = Litestar(
-        route_handlers=[
-            stream_routes.router,
-            instance_routes.played,
-            question_routes.router,
-            question_routes.labelled,
-            token_routes.router,
-            webhook_routes.router,
-            *out_routes.handlers,
-            *health_routes.handlers,
-            label_studio_routes.router,
-            *page_routes.handlers,
-        ],
+        route_handlers=_HANDLERS,
         lifespan=[life],
         exception_handlers=dict.fromkeys(_HANDLED, answered),
-        openapi_config=OpenAPIConfig(
-            title="askwhen", version=askwhen.__version__, path="/framework", render_plugins=[]
-        ),
+        openapi_config=None,  # any other value adds pages of the framework that load scripts from other hosts
         request_max_body_size=options.largest_body,
         logging_config=None,
         debug=False,
     )
-    app.state.description = described(app.openapi_schema.to_schema(), options.root)
+    app.state.description = described(_document(), options.root)
     return app
+
+
+def _document() -> dict[str, Any]:
+    """The framework's description of the routes, from an application that is never served."""
+    config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
+    return Litestar(_HANDLERS, openapi_config=config, logging_config=None).openapi_schema.to_schema()

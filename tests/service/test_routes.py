@@ -1,0 +1,71 @@
+"""Promises that every route of the service keeps, checked by going over all of them."""
+
+import contextlib
+import re
+
+from litestar import Litestar
+
+from askwhen.service.uses import streams, tokens
+from tests.service.desks import run, settings
+from tests.service.in_process import running
+
+ENDLESS = ("/events", "/overview/events")
+
+
+def routes(http):
+    """Every method and path that the application of a client answers, with its handler."""
+    app = http._transport.app
+    while not isinstance(app, Litestar):
+        app = app._app
+    for route in app.routes:
+        for method, (handler, _) in route.route_handler_map.items():
+            if method != "OPTIONS":
+                yield method, route.path, handler
+
+
+def filled(path):
+    """A path whose parameters have values."""
+    return re.sub(r"{(\w+):(\w+)}", lambda found: "1" if found[2] == "int" else "mails", path)
+
+
+@contextlib.asynccontextmanager
+async def serving(tmp_path, wanted=True):
+    """A client of a service with a stream, which asks for tokens where ``wanted``; its routes; an admin's secret."""
+    async with running(tmp_path / "log.db") as (desk, http):
+        await streams.create(desk, "mails", settings(algorithm="perceptron"))
+        secret = (await tokens.make(desk, "root", ["admin"], None, None))[0] if wanted else None
+        yield http, list(routes(http)), secret
+
+
+def test_the_framework_has_no_pages_of_its_own(tmp_path):
+    async def go():
+        async with serving(tmp_path) as (http, found, _):
+            assert not [path for _, path, _ in found if "framework" in path or "schema" in path]
+            for path in ("/framework", "/framework/swagger", "/framework/redoc", "/framework/oauth2-redirect.html"):
+                assert (await http.get(path)).status_code == 404
+            assert (await http.get("/openapi.json")).json()["info"]["title"] == "askwhen"
+
+    run(go())
+
+
+def test_whatever_is_sent_has_the_headers_that_protect_a_browser(tmp_path):
+    async def go():
+        pages = 0
+        async with serving(tmp_path) as (http, found, secret):
+            for method, path, _ in found:
+                if path.endswith(ENDLESS):
+                    continue
+                reply = await http.request(method, filled(path), headers={"Authorization": f"Bearer {secret}"})
+                pages += reply.headers.get("content-type", "").startswith("text/html")
+                policy = reply.headers["content-security-policy"]
+                assert "default-src 'none'" in policy
+                assert "frame-ancestors 'none'" in policy
+                assert "http" not in policy.replace("require-trusted-types-for", "")
+                assert reply.headers.get_list("x-frame-options") == ["DENY"]
+                assert reply.headers.get_list("x-content-type-options") == ["nosniff"]
+                assert len(reply.headers.get_list("content-security-policy")) == 1
+            reply = await http.get("/nowhere")
+            assert (reply.status_code, reply.headers["x-frame-options"]) == (404, "DENY")
+        assert pages == 9  # eight pages and /docs
+
+    run(go())
