@@ -16,10 +16,12 @@ from askwhen.service.store import open_store
 @contextlib.asynccontextmanager
 async def running(db, options=None, spans=None):
     """The desk, and a client of its application."""
+    with warnings.catch_warnings(category=LitestarDeprecationWarning, action="ignore"):  # as in a process of its own
+        app = create_app(
+            lambda: desk, options or Options(), spans
+        )  # before the desk has threads with filters of theirs
     desk = Desk(open_store(str(db)))
     await desk.start()
-    with warnings.catch_warnings(category=LitestarDeprecationWarning, action="ignore"):  # as in a process of its own
-        app = create_app(lambda: desk, options or Options(), spans)
     told, came = asyncio.Queue(), asyncio.Queue()
     await told.put({"type": "lifespan.startup"})
     life = asyncio.create_task(app({"type": "lifespan", "app": app, "state": {}}, told.get, came.put))

@@ -1,8 +1,13 @@
 """Promises that every route of the service keeps, checked by going over all of them."""
 
 import contextlib
+import io
 import re
+import resource
 
+import numpy as np
+import pyarrow.parquet
+import pytest
 from litestar import Litestar
 
 from askwhen.service.uses import streams, tokens
@@ -67,5 +72,34 @@ def test_whatever_is_sent_has_the_headers_that_protect_a_browser(tmp_path):
             reply = await http.get("/nowhere")
             assert (reply.status_code, reply.headers["x-frame-options"]) == (404, "DENY")
         assert pages == 9  # eight pages and /docs
+
+    run(go())
+
+
+def parquet(rows, value):
+    """A Parquet file of a dictionary column: small, whatever it stands for."""
+    column = pyarrow.DictionaryArray.from_arrays(pyarrow.array(np.zeros(rows, np.int8)), pyarrow.array([value]))
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(
+        pyarrow.table({"x": column}), file, compression="zstd", dictionary_pagesize_limit=1 << 30
+    )
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("rows", "length"), [(3_000_000, 300), (200, 20_000_000)])
+def test_a_small_parquet_file_cannot_fill_the_memory(tmp_path, rows, length):
+    """Many rows of one value, and a few rows of a huge one."""
+    content = parquet(rows, "x" * length)
+    assert len(content) < 200_000
+
+    async def go():
+        async with serving(tmp_path) as (http, _, secret):
+            headers = {"Authorization": f"Bearer {secret}"}
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            reply = await http.post("/page/rows/mails", content=content, headers=headers)
+            used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+            assert (reply.status_code, used < 200_000) == (413, True), (reply.status_code, used)
+            reply = await http.post("/page/rows/mails", content=parquet(3, "y"), headers=headers)
+            assert (reply.status_code, reply.text) == (200, '{"x":"y"}\n' * 3)
 
     run(go())

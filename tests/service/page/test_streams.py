@@ -456,7 +456,7 @@ def test_what_is_no_parquet_is_refused_and_annotators_send_none(visit, made, ser
         {"name": "n.parquet", "mimeType": "text/plain", "buffer": b"nothing"}
     )
     page.get_by_role("button", name="Send").click()
-    page.locator(".problem", has_text="The file is no Parquet").wait_for()
+    page.locator(".problem", has_text="The file cannot be read as Parquet").wait_for()
 
 
 def test_a_stream_that_is_set_aside_says_so(visit, tmp_path):

@@ -20,6 +20,7 @@ from ..bridges.inbox import receiving
 from ..desk import Desk
 from ..page import routes as page_routes
 from ..page.history import recording
+from ..page.parquet import Unpacker
 from ..page.today import Days
 from ..tracing import Spans
 from ..uses.erasing import retain
@@ -95,7 +96,7 @@ def _routed(started: Callable[[], Desk], options: Options, requests: Requests, s
     async def life(app: Litestar) -> AsyncIterator[None]:
         desk = started()
         app.state.door = Door(desk, options)
-        app.state.days = Days()
+        app.state.days, app.state.unpacker = Days(), Unpacker()
         app.state.metrics, app.state.probe = Metrics(desk, requests), Probe(desk)
         try:
             async with (
