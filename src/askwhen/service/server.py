@@ -23,6 +23,7 @@ from .api.options import Options
 from .api.rooted import checked_root
 from .desk import Desk
 from .errors import StoreError
+from .heads import Heads
 from .json_log import log_to_stderr
 from .proxies import proxy_of
 from .store import Store
@@ -170,6 +171,8 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         proxy_headers=False,  # who is at the other end of the socket must stay known
         server_header=False,
         lifespan="on",
+        http=Heads,
+        ws="none",
     )
     server = _Server(config)
     try:
