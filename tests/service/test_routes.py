@@ -103,3 +103,98 @@ def test_a_small_parquet_file_cannot_fill_the_memory(tmp_path, rows, length):
             assert (reply.status_code, reply.text) == (200, '{"x":"y"}\n' * 3)
 
     run(go())
+
+
+class Body:
+    """A body that notes whether any of it was read."""
+
+    def __init__(self, content):
+        self.content, self.read = content, False
+
+    async def __aiter__(self):
+        self.read = True
+        yield self.content
+
+
+def takes_body(path, handler):
+    """Whether a route reads a body, by its handler or by itself."""
+    return "data" in handler.parsed_fn_signature.parameters or path.endswith("/instances") or "/rows/" in path
+
+
+def test_no_body_is_read_of_those_who_may_not_send_it(tmp_path):
+    async def go():
+        async with serving(tmp_path) as (http, found, secret):
+            bodies = [(method, path) for method, path, handler in found if takes_body(path, handler)]
+            assert len(bodies) == 23
+            for method, path in bodies:
+                for name, status in (("mails", 401), ("nothing", 401)):
+                    body = Body(b"{no json")
+                    address = filled(path).replace("mails", name)
+                    reply = await http.request(method, address, content=body, headers={"Content-Type": "text/plain"})
+                    if path == "/session":  # who signs in has no token yet
+                        assert (await http.post(address, content=b" " * 5_000)).status_code == 413
+                        continue
+                    assert (reply.status_code, body.read) == (status, False), (method, path, reply.text)
+            assert secret
+
+    run(go())
+
+
+def test_no_body_is_read_of_those_who_have_another_role(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (desk, http):
+            await streams.create(desk, "mails", settings(algorithm="perceptron"))
+            await tokens.make(desk, "root", ["admin"], None, None)
+            secrets = {
+                role: (await tokens.make(desk, role, [role], ["mails"], None))[0]
+                for role in ("producer", "reviewer", "annotator")
+            }
+            for method, path, handler in routes(http):
+                if not takes_body(path, handler) or path == "/session":
+                    continue
+                refused = 0
+                for secret in secrets.values():
+                    body = Body(b"{no json")
+                    headers = {"Authorization": f"Bearer {secret}"}
+                    reply = await http.request(method, filled(path), content=body, headers=headers)
+                    assert (reply.status_code == 403) == (not body.read), (method, path, reply.text)
+                    refused += reply.status_code == 403
+                assert refused >= 1, (method, path)
+
+    run(go())
+
+
+def test_every_route_refuses_parameters_that_it_does_not_have(tmp_path):
+    async def go():
+        async with serving(tmp_path) as (http, found, secret):
+            headers = {"Authorization": f"Bearer {secret}"}
+            for method, path, _ in found:
+                reply = await http.request(method, f"{filled(path)}?kimd=corrected", headers=headers)
+                assert reply.status_code == 400, (method, path, reply.text)
+                assert "'kimd'" in reply.json()["detail"]
+
+    run(go())
+
+
+def test_parameters_are_refused_with_what_is_known(tmp_path):
+    said = {
+        "review?kind=corrected": "there is no query parameter 'kind'; known are which, after, limit.",
+        "review?wich=corrected": "there is no query parameter 'wich'; the nearest is which.",
+        "review?which=corected": "which must be one of disputed, corrected, sample; got 'corected'.",
+        "review?which=": "which must be one of disputed, corrected, sample; got ''.",
+        "review?limit=1&limit=2": "the query parameter limit must be given once.",
+        "export?format=xls": "format must be one of csv, ndjson, parquet, prodigy; got 'xls'.",
+        "export?tabel=labels": "there is no query parameter 'tabel'; the nearest is table.",
+        "report?name=other": "there is no query parameter 'name'; known are confidence.",
+        "model?a": "there is no query parameter 'a'; this address takes none.",
+    }
+
+    async def go():
+        async with serving(tmp_path) as (http, _, secret):
+            for address, sentence in said.items():
+                reply = await http.get(f"/v1/streams/mails/{address}", headers={"Authorization": f"Bearer {secret}"})
+                assert (reply.status_code, reply.json()["detail"]) == (400, sentence)
+            known = "/v1/streams/mails/review?which=corrected&limit=5"
+            assert (await http.get(known, headers={"Authorization": f"Bearer {secret}"})).status_code == 200
+
+    run(go())

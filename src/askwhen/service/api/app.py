@@ -38,6 +38,7 @@ from . import (
 )
 from .description import described
 from .door import Door
+from .guards import admit
 from .metrics import Metrics
 from .observed import Observed, Requests
 from .options import Options
@@ -116,6 +117,7 @@ def _routed(started: Callable[[], Desk], options: Options, requests: Requests, s
     app = Litestar(
         route_handlers=_HANDLERS,
         lifespan=[life],
+        guards=[admit],
         exception_handlers=dict.fromkeys(_HANDLED, answered),
         openapi_config=None,  # any other value adds pages of the framework that load scripts from other hosts
         request_max_body_size=options.largest_body,

@@ -60,6 +60,7 @@ def described(document: dict[str, Any], root: str = "") -> dict[str, Any]:
                 if path.startswith(("/v1", "/label-studio")):
                     operation["responses"] |= dict.fromkeys(_REFUSALS, _PROBLEM)
                 else:
+                    operation["responses"]["400"] = _PROBLEM
                     operation["security"] = []
     _describe_instances(document)
     _describe_next(document)

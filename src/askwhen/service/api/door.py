@@ -19,6 +19,9 @@ Asked = Request[Any, Any, Any]
 PROXIED = "proxy:"
 """What stands before a name in place of a token's number, where a proxy has signed somebody in."""
 
+HOLDER = "askwhen.holder"
+"""Where a request has who sends it, once that is known."""
+
 
 class Pace:
     """A bucket for each token that fills with time and empties with requests."""
@@ -55,7 +58,14 @@ class Door:
         return found
 
     def anybody(self, request: Asked) -> Holder:
-        """Who sends a request, whatever they may do."""
+        """Who sends a request, whatever they may do; a request is looked at and counted once."""
+        scope: Any = request.scope
+        if HOLDER not in scope:
+            scope[HOLDER] = self._admit(request)
+        found: Holder = scope[HOLDER]
+        return found
+
+    def _admit(self, request: Asked) -> Holder:
         desk = self.desk
         desk.check()
         now = desk.clock.now()

@@ -15,6 +15,7 @@ from ..uses import labels, questions
 from ..uses.labels import Labelled
 from ..uses.questions import Receipt, Shown, Undo
 from .door import Asked, Door, door_of
+from .guards import ROLE
 from .schemas import Given, Held, NewLabel, Verdict, Who, WhoNext
 
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
@@ -58,7 +59,7 @@ async def listed(
     return await questions.waiting(door.desk, stream, disputed, after, limit)
 
 
-@post("/next", status_code=200, summary="Get the next question")
+@post("/next", status_code=200, opt={ROLE: "annotator"}, summary="Get the next question")
 async def next_one(request: Asked, name: str, data: WhoNext | None = None) -> Response[Any]:
     """Under a lease of one slot; 204 where there is none now."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
@@ -75,7 +76,7 @@ async def shown(request: Asked, name: str, question: Round) -> Shown:
     return await questions.show(door.desk, stream, question, None if sees_all else holder.name)
 
 
-@post("/{question:int}/answer", status_code=200, summary="Answer a question")
+@post("/{question:int}/answer", status_code=200, opt={ROLE: "annotator"}, summary="Answer a question")
 async def answered(request: Asked, name: str, question: Round, data: Given) -> Receipt:
     """A label, or unsure. It is safe once this returns; the model is told after the grace period."""
     return await take_answer(door_of(request), request, name, question, data)
@@ -90,49 +91,54 @@ async def take_answer(door: Door, request: Asked, name: str, question: int, data
     return await questions.answer(door.desk, stream, question, who, data.label, data.key, data.lead)
 
 
-@post("/{question:int}/renew", status_code=200, summary="Hold a slot longer")
+@post("/{question:int}/renew", status_code=200, opt={ROLE: "annotator"}, summary="Hold a slot longer")
 async def renewed(request: Asked, name: str, question: Round, data: Who | None = None) -> Held:
     """While the page is open."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
     return Held(await questions.renew(door.desk, stream, question, who))
 
 
-@post("/{question:int}/release", status_code=204, summary="Give a slot back")
+@post("/{question:int}/release", status_code=204, opt={ROLE: "annotator"}, summary="Give a slot back")
 async def released(request: Asked, name: str, question: Round, data: Who | None = None) -> None:
     """On leaving the page."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
     await questions.release(door.desk, stream, question, who, _key(data))
 
 
-@post("/{question:int}/skip", status_code=204, summary="Skip a question")
+@post("/{question:int}/skip", status_code=204, opt={ROLE: "annotator"}, summary="Skip a question")
 async def skipped(request: Asked, name: str, question: Round, data: Who | None = None) -> None:
     """Final for this person; others may get it."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
     await questions.skip(door.desk, stream, question, who, _key(data))
 
 
-@post("/{question:int}/undo", status_code=200, summary="Undo an answer")
+@post("/{question:int}/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo an answer")
 async def undone(request: Asked, name: str, question: Round, data: Who | None = None) -> Undo:
     """The slot is held for another answer. After the grace period it is a correction."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
     return await questions.undo(door.desk, stream, question, who, _key(data))
 
 
-@post("/undo", status_code=200, summary="Undo the last answer")
+@post("/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo the last answer")
 async def undone_last(request: Asked, name: str, data: Who | None = None) -> Undo:
     """Of this person."""
     door, stream, who = _enter(request, name, None if data is None else data.annotator)
     return await questions.undo(door.desk, stream, None, who, _key(data))
 
 
-@post("/{question:int}/review", status_code=204, summary="Decide a question")
+@post("/{question:int}/review", status_code=204, opt={ROLE: "reviewer"}, summary="Decide a question")
 async def reviewed(request: Asked, name: str, question: Round, data: Verdict) -> None:
     """What a reviewer says is held to be the label, whatever the answers are."""
     door, stream, who = _enter(request, name, data.annotator, "reviewer")
     await questions.review(door.desk, stream, question, who, data.label, data.key, data.first)
 
 
-@post("/v1/streams/{name:str}/labels", status_code=200, summary="Give a label that nobody asked for")
+@post(
+    "/v1/streams/{name:str}/labels",
+    status_code=200,
+    opt={ROLE: "annotator"},
+    summary="Give a label that nobody asked for",
+)
 async def labelled(request: Asked, name: str, data: NewLabel) -> Labelled:
     """Of an instance that has come and that no question waits for: the model learns it at once."""
     door, stream, who = _enter(request, name, data.annotator)

@@ -37,7 +37,12 @@ class Straight:
         """Answer the two calls; whatever else comes is passed on."""
         parts = scope["path"].split("/") if scope["type"] == "http" and scope["method"] == "POST" else []
         door: Door | None = getattr(self._app.state, "door", None)
-        if door is None or parts[:3] != ["", "v1", "streams"] or not (_is_instance(parts) or _is_answer(parts)):
+        if (
+            door is None
+            or scope["query_string"]
+            or parts[:3] != ["", "v1", "streams"]
+            or not (_is_instance(parts) or _is_answer(parts))
+        ):
             await self._app(scope, receive, send)
             return
         scope["path_template"] = INSTANCES if len(parts) == 5 else ANSWER
@@ -46,6 +51,7 @@ class Straight:
             if len(parts) == 5:
                 reply = await take(door, request, parts[3])
             else:
+                door.stream(request, parts[3], "annotator")  # before anything of the body is read
                 given = _given.decode(await read(door, request))
                 reply = Reply(_encode(await take_answer(door, request, parts[3], int(parts[5]), given)))
         except Exception as error:

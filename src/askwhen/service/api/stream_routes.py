@@ -8,10 +8,11 @@ from ...errors import InputError
 from ..uses import erasing, replaying, streams
 from ..uses.erasing import Gone, Which
 from .door import Asked, door_of
+from .guards import ROLE
 from .schemas import NewStream, ReplayFacts, StreamFacts, StreamPatch
 
 
-@post("/", summary="Make a stream")
+@post("/", opt={ROLE: "admin"}, summary="Make a stream")
 async def create(request: Asked, data: NewStream) -> StreamFacts:
     """Labels, algorithm, budget, features and how questions are answered."""
     door = door_of(request)
@@ -43,7 +44,7 @@ async def shown(request: Asked, name: str) -> StreamFacts:
     return StreamFacts(**streams.facts(stream))
 
 
-@patch("/{name:str}", summary="Rename a stream, or change its settings")
+@patch("/{name:str}", opt={ROLE: "admin"}, summary="Rename a stream, or change its settings")
 async def patched(request: Asked, name: str, data: StreamPatch) -> StreamFacts:
     """Give it another name, or some settings other values from now on; settings that are not named stay."""
     door = door_of(request)
@@ -89,7 +90,7 @@ async def replayed(request: Asked, name: str) -> ReplayFacts:
     return ReplayFacts(await replaying.replay(door.desk, stream, holder.name))
 
 
-@post("/{name:str}/erase", status_code=200, summary="Erase contents")
+@post("/{name:str}/erase", status_code=200, opt={ROLE: "admin"}, summary="Erase contents")
 async def erased(request: Asked, name: str, data: Which) -> Gone:
     """For good: features, text and subject go; decisions, labels and the model stay. Open questions are forgotten."""
     door = door_of(request)

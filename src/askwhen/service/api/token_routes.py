@@ -9,10 +9,11 @@ from litestar import Router, delete, get, post
 from ...errors import InputError
 from ..uses import tokens
 from .door import Asked, door_of
+from .guards import ROLE
 from .schemas import NewToken, TokenFacts
 
 
-@post("/", summary="Make a token")
+@post("/", opt={ROLE: "admin"}, summary="Make a token")
 async def made(request: Asked, data: NewToken) -> TokenFacts:
     """The secret is in this reply and nowhere else."""
     door = door_of(request)

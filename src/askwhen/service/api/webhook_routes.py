@@ -11,6 +11,7 @@ from ..desk import Desk
 from ..uses import webhooks
 from ..webhooks.addresses import networks_of
 from .door import Asked, door_of
+from .guards import ROLE
 
 
 class NewWebhook(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,7 +72,7 @@ def _enter(request: Asked) -> Desk:
     return door.desk
 
 
-@post("/", summary="Make a webhook")
+@post("/", opt={ROLE: "admin"}, summary="Make a webhook")
 async def made(request: Asked, data: NewWebhook) -> WebhookFacts:
     """The secret that its messages are signed with is in this reply and nowhere else."""
     desk, allowed = _enter(request), networks_of(door_of(request).options.webhook_networks)
@@ -104,7 +105,7 @@ async def dead(request: Asked, webhook: str) -> list[Dead]:
     return [Dead(each.id, each.made, each.attempts, each.problem, msgspec.json.decode(each.body)) for each in found]
 
 
-@post("/{webhook:str}/resend", status_code=200, summary="Send again what a webhook was not told")
+@post("/{webhook:str}/resend", status_code=200, opt={ROLE: "admin"}, summary="Send again what a webhook was not told")
 async def resent(request: Asked, webhook: str, data: Again | None = None) -> Sent:
     """These messages, or all; for another day. A webhook that was stopped goes on."""
     return Sent(await webhooks.resend(_enter(request), webhook, None if data is None else data.ids))

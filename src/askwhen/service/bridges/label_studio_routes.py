@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from litestar import Router, get, post
+from litestar.handlers import BaseRouteHandler
 from litestar.params import Parameter
 from litestar.types import ASGIApp
 
@@ -21,6 +22,8 @@ from .label_studio_json import array_of
 from .label_studio_requests import Exported, Predict, Said, Setup, Sync, Train
 from .label_studio_tasks import written_tasks
 
+ROLES = "roles"
+PRODUCER, BOTH = {ROLES: ("producer",)}, {ROLES: ("producer", "annotator")}
 LARGEST = 32 << 20
 """Bytes of a body: a batch of tasks with all that people see."""
 
@@ -36,6 +39,13 @@ def _enter(request: Asked, name: str, *roles: str) -> tuple[Door, Inbox, Stream]
     for role in roles:
         holder.check(role, stream.number)
     return door, request.app.state.inbox, stream
+
+
+async def _admit(request: Asked, handler: BaseRouteHandler) -> None:
+    """Refuse whoever lacks one of the roles that a body needs, before anything of it is read."""
+    name = request.path_params["name"]
+    with _said(name):
+        _enter(request, name, *handler.opt.get(ROLES, ()))
 
 
 @contextlib.contextmanager
@@ -55,7 +65,7 @@ async def health(request: Asked, name: str) -> dict[str, str]:
     return UP
 
 
-@post("/setup", status_code=200, summary="Whether it fits a project")
+@post("/setup", status_code=200, opt=PRODUCER, summary="Whether it fits a project")
 async def setup(request: Asked, name: str, data: Setup) -> dict[str, Any]:
     """Refused where the labelling config is not one Choices with the labels of the stream."""
     with _said(name):
@@ -70,7 +80,7 @@ async def versions(request: Asked, name: str) -> dict[str, list[str]]:
     return {"versions": [stream.name]}
 
 
-@post("/predict", status_code=200, request_max_body_size=LARGEST, summary="Predict tasks")
+@post("/predict", status_code=200, opt=PRODUCER, request_max_body_size=LARGEST, summary="Predict tasks")
 async def predict(request: Asked, name: str, data: Predict) -> dict[str, Any]:
     """Each task is an instance, once."""
     with _said(name):
@@ -78,7 +88,7 @@ async def predict(request: Asked, name: str, data: Predict) -> dict[str, Any]:
         return await label_studio.predict(door.desk, stream, data)
 
 
-@post("/webhook", status_code=201, request_max_body_size=LARGEST, summary="Take what happened to annotations")
+@post("/webhook", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take what happened to annotations")
 async def webhook(request: Asked, name: str, data: Said) -> dict[str, Any]:
     """Safe once this returns, and told right after."""
     with _said(name):
@@ -86,7 +96,7 @@ async def webhook(request: Asked, name: str, data: Said) -> dict[str, Any]:
         return await label_studio.webhook(door.desk, inbox, stream, data)
 
 
-@post("/train", status_code=201, request_max_body_size=LARGEST, summary="Take all annotations")
+@post("/train", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take all annotations")
 async def train(request: Asked, name: str, data: Train) -> Sync:
     """As older versions of Label Studio send them."""
     with _said(name):
@@ -94,7 +104,7 @@ async def train(request: Asked, name: str, data: Train) -> Sync:
         return await label_studio.train(door.desk, inbox, stream, data)
 
 
-@post("/sync", status_code=200, request_max_body_size=LARGEST, summary="Take an export")
+@post("/sync", status_code=200, opt=BOTH, request_max_body_size=LARGEST, summary="Take an export")
 async def sync(request: Asked, name: str, data: Exported) -> Sync:
     """What webhooks missed is told; the same export again changes nothing."""
     door, inbox, stream = _enter(request, name, "producer", "annotator")
@@ -117,5 +127,7 @@ async def tasks(
 
 
 router = Router(
-    "/label-studio/{name:str}", route_handlers=[health, setup, versions, predict, webhook, train, sync, tasks]
+    "/label-studio/{name:str}",
+    guards=[_admit],
+    route_handlers=[health, setup, versions, predict, webhook, train, sync, tasks],
 )

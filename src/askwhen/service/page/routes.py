@@ -80,14 +80,14 @@ async def _known(request: Asked, name: str | None) -> tuple[dict[str, Any], list
 
 
 @get("/", include_in_schema=False)
-async def home(request: Asked) -> Response[bytes]:
-    """The streams."""
+async def home(request: Asked, archived: str | None = None) -> Response[bytes]:
+    """The streams; ``archived`` is read by the page."""
     return await _shell(request, "home")
 
 
 @get("/new", include_in_schema=False)
-async def form(request: Asked) -> Response[bytes]:
-    """A form that makes a stream."""
+async def form(request: Asked, like: str | None = None) -> Response[bytes]:
+    """A form that makes a stream; ``like`` is read by the page."""
     return await _shell(request, "form")
 
 

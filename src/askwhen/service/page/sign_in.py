@@ -9,6 +9,9 @@ from ..api.door import PROXIED, Asked, door_of
 from ..errors import NoRolesError, NotSignedInError
 from .cookie import check_site, cookie_of, no_cookie, token_in
 
+LARGEST = 4096
+"""Bytes of a body that somebody sends who is not signed in yet."""
+
 
 class Session(msgspec.Struct):
     """Who uses a page. Where ``open``, no tokens are asked for, and people give a name of their own.
@@ -53,7 +56,7 @@ async def who(request: Asked) -> Session:
     return await session(request)
 
 
-@post("/", include_in_schema=False, status_code=200)
+@post("/", include_in_schema=False, status_code=200, request_max_body_size=LARGEST)
 async def signed_in(request: Asked, data: SignIn) -> Response[Session]:
     """Keep a token in the browser, if it is valid."""
     check_site(request)
