@@ -27,8 +27,10 @@ async def running(db, options=None, spans=None):
     life = asyncio.create_task(app({"type": "lifespan", "app": app, "state": {}}, told.get, came.put))
     assert (await came.get())["type"] == "lifespan.startup.complete"
     transport = httpx.ASGITransport(app, client=("127.0.0.1", 1))
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
-        yield desk, http
-    await told.put({"type": "lifespan.shutdown"})
-    assert (await came.get())["type"] == "lifespan.shutdown.complete"
-    await life
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+            yield desk, http
+    finally:
+        await told.put({"type": "lifespan.shutdown"})
+        assert (await came.get())["type"] == "lifespan.shutdown.complete"
+        await life

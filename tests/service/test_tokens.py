@@ -11,9 +11,12 @@ import pytest
 import askwhen as aw
 from askwhen.service.api.door import Pace
 from askwhen.service.errors import ConflictError, NotAllowedError, NotSignedInError, TooManyError
+from askwhen.service.events import TokenRevoked
 from askwhen.service.server import is_public
 from askwhen.service.tokens import Tokens, new_token
+from askwhen.service.uses import tokens
 from tests.forking import Forked
+from tests.service.desks import Time, open_desk, run
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("service tokens")  # they share a server
@@ -241,6 +244,28 @@ def test_who_sees_what_people_do(server, admin):
         assert get("producer", "/metrics").status_code == 200
 
 
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+@pytest.mark.parametrize("path", ["events?after=0", "overview/events"])
+def test_events_end_at_once_with_the_token(server, secrets, path, end):
+    """Long before the next sign of life, though nothing happens to the stream."""
+    with aw.Client(server.url, secrets["admin"]) as client:
+        stream = client.create(f"quiet-{path[:4]}-{end}", algorithm="perceptron")
+        stream.ask([1.0])
+        days = {"days": 3.0 / 86400.0} if end == "expired" else {}
+        made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"], **days})
+        headers = {"Authorization": f"Bearer {made['secret']}"}
+        address = f"{server.url}/v1/streams/{stream.name}/{path}"
+        with httpx.stream("GET", address, headers=headers, timeout=30.0) as response:
+            heard = response.iter_bytes()
+            seen = next(heard)
+            while b"event: " not in seen:
+                seen += next(heard)
+            if end == "revoked":
+                client.send("DELETE", f"/v1/tokens/{made['token']}")
+            for part in heard:
+                assert b"still here" not in part
+
+
 def test_a_revoked_token_hears_no_more(server, secrets):
     with aw.Client(server.url, secrets["admin"]) as client:
         made = client.send("POST", "/v1/tokens", json={"name": "short", "roles": ["producer"]})
@@ -265,6 +290,25 @@ def test_there_is_always_somebody_who_can_make_tokens(tmp_path):
         made = client.send("POST", "/v1/tokens", json={"name": "a", "roles": ["admin"]})
         with aw.Client(server.url, made["secret"]) as admin, pytest.raises(ConflictError, match="last admin"):
             admin.send("DELETE", f"/v1/tokens/{made['token']}")
+
+
+def test_the_last_admin_can_neither_expire_nor_be_revoked(tmp_path):
+    async def go():
+        time = Time()
+        async with open_desk(tmp_path / "log.db", time) as desk:
+            with pytest.raises(aw.InputError, match="without an end"):
+                await tokens.make(desk, "root", ["admin"], None, 30.0)
+            _, first = await tokens.make(desk, "root", ["admin"], None, None)
+            _, other = await tokens.make(desk, "other", ["admin"], None, 30.0)
+            with pytest.raises(ConflictError, match="the last admin for all streams that does not expire"):
+                await tokens.revoke(desk, first.token)
+            desk.tokens.apply(TokenRevoked(first.token))  # as older versions could come to it
+            with pytest.raises(ConflictError, match="the last admin for all streams; make another one first"):
+                await tokens.revoke(desk, other.token)
+            time.now += 31 * 86400.0
+            await tokens.revoke(desk, other.token)
+
+    run(go())
 
 
 def test_commands_do_not_make_a_database_by_mistake(tmp_path):

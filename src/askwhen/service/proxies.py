@@ -76,13 +76,13 @@ class Proxy:
 
 def said(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     """What a header says; nothing where it is there twice, since one of them may be the client's own."""
-    found = [value for each, value in headers if each == name]
+    found = [value.strip(b" \t") for each, value in headers if each == name]  # other spaces may be part of a name
     if len(found) != 1:
         return ""
     try:
-        return found[0].decode().strip()
+        return found[0].decode()
     except UnicodeDecodeError:
-        return found[0].decode("latin-1").strip()
+        return found[0].decode("latin-1")
 
 
 def is_name(text: str) -> bool:

@@ -13,10 +13,12 @@ from typing import NamedTuple
 from ..errors import InputError
 from .errors import NotAllowedError, NotFoundError, NotSignedInError
 from .events import Fact, TokenMade, TokenRevoked
+from .watchers import Watchers
 
 ROLES = ("producer", "annotator", "reviewer", "admin")
 LONGEST_NAME = 100
 ANYBODY = "anybody"
+ALL = 0
 PREFIX = "aw_"
 """Of every token, so that one is known where it is found."""
 
@@ -30,10 +32,17 @@ class Holder(NamedTuple):
     streams: frozenset[int] | None
     expires: float | None
 
-    @property
-    def is_head(self) -> bool:
+    def is_head(self, now: float) -> bool:
         """Whether they may make tokens."""
-        return "admin" in self.roles and self.streams is None and self.expires is None
+        return "admin" in self.roles and self.streams is None and not self.has_expired(now)
+
+    def has_expired(self, now: float) -> bool:
+        """Whether the token is valid no longer."""
+        return self.expires is not None and now >= self.expires
+
+    def ends_before(self, other: Holder) -> bool:
+        """Whether this token has an end and another one has none."""
+        return self.expires is not None and other.expires is None
 
     def has(self, *roles: str) -> bool:
         """Whether they have one of these roles; an admin has all."""
@@ -74,10 +83,14 @@ def new_token(
 
 
 class Tokens:
-    """The valid tokens, by what is kept of them. ``wanted`` once one was made: from then on everybody needs one."""
+    """The valid tokens, by what is kept of them. ``wanted`` once one was made: from then on everybody needs one.
+
+    Whoever watches ``changes`` (at the number ``ALL``) is woken when a token is made or revoked.
+    """
 
     def __init__(self) -> None:
         self.wanted = False
+        self.changes = Watchers()
         self._by_digest: dict[str, Holder] = {}
 
     def __len__(self) -> int:
@@ -93,13 +106,14 @@ class Tokens:
             gone = [digest for digest, holder in self._by_digest.items() if holder.token == fact.token]
             for digest in gone:
                 del self._by_digest[digest]
+        self.changes.wake(ALL)
 
     def holder(self, secret: str, now: float) -> Holder:
         """Who holds this token."""
         found = self._by_digest.get(digest_of(secret))
         if found is None:
             raise NotSignedInError("the token is not known.", owner="token")
-        if found.expires is not None and now >= found.expires:
+        if found.has_expired(now):
             raise NotSignedInError("the token has expired.", owner="token")
         return found
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import math
 from typing import Any
 
 from litestar import Request
@@ -11,7 +14,7 @@ from ..errors import NoRolesError, NotSignedInError, TooManyError
 from ..page.cookie import bearer_in, check_open, check_site, token_in
 from ..proxies import Proxy, is_name, said
 from ..stream import Stream
-from ..tokens import ANYBODY, OPEN, Holder
+from ..tokens import ALL, ANYBODY, OPEN, Holder
 from .options import Options
 
 Asked = Request[Any, Any, Any]
@@ -19,6 +22,7 @@ Asked = Request[Any, Any, Any]
 PROXIED = "proxy:"
 """What stands before a name in place of a token's number, where a proxy has signed somebody in."""
 
+LONGEST_WAIT = 3600.0
 HOLDER = "askwhen.holder"
 """Where a request has who sends it, once that is known."""
 
@@ -96,9 +100,13 @@ class Door:
         if not is_name(user):
             raise NotSignedInError(f"the proxy gives a name that can be nobody's: {user[:100]!r}.", owner="proxy")
         groups = said(request.scope["headers"], proxy.groups) if proxy.groups else ""
-        grant = proxy.grant(user, (each.strip() for each in groups.split(",")))
+        grant = proxy.grant(user, (each.strip(" \t") for each in groups.split(",")))
         if grant is None:
-            raise NoRolesError(f"{user} is signed in and has no role here.", owner="proxy")
+            raise NoRolesError(
+                f"{user} is signed in and has no role here; an admin gives one with a line of [roles.users] in the "
+                f'service\'s file of options, such as "{user}" = {{roles = ["annotator"]}}.',
+                owner="proxy",
+            )
         streams = None
         if grant.streams is not None:
             known = self.desk.streams
@@ -113,6 +121,20 @@ class Door:
             return self._known(request, self.desk.clock.now()) == holder
         except (NotSignedInError, NoRolesError):
             return False
+
+    async def lost(self, request: Asked, holder: Holder) -> None:
+        """Wait until somebody who came in may stay no longer."""
+        changes = self.desk.tokens.changes
+        watcher = changes.watch(ALL)
+        try:
+            while self.still(request, holder):
+                watcher.clear()
+                left = math.inf if holder.expires is None else holder.expires - self.desk.clock.now()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(min(max(left, 0.01), LONGEST_WAIT)):
+                        await watcher.wait()
+        finally:
+            changes.unwatch(ALL, watcher)
 
     def stream(self, request: Asked, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
         """A stream for whoever may do this to it; where a token is not for it, nobody learns whether it is there."""

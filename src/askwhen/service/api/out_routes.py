@@ -97,7 +97,8 @@ async def events(request: Asked, name: str, after: Seq | None = None, kinds: str
         raise InputError.about("events", "Last-Event-ID", "the number of an event", last[:50])
     await door.desk.commits.settled()
     first = int(last) if last is not None else stream.seq if after is None else after
-    return Events(door.desk, stream, first, wanted, door.options.heartbeat, lambda: door.still(request, holder))
+    may, lost = (lambda: door.still(request, holder)), (lambda: door.lost(request, holder))
+    return Events(door.desk, stream, first, wanted, door.options.heartbeat, may, lost)
 
 
 handlers = [report, agreement, model, export, events]

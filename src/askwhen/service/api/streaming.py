@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import msgspec
@@ -65,34 +65,32 @@ class Events:
         after: int,
         kinds: tuple[str, ...],
         heartbeat: float,
-        may: Callable[[], bool] = lambda: True,
+        may: Callable[[], bool],
+        lost: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
         self._desk, self._stream, self._after, self._kinds = desk, stream, after, kinds
-        self._heartbeat, self._may = heartbeat, may
+        self._heartbeat, self._may, self._lost = heartbeat, may, lost
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send events until the client leaves, may no longer see them, or the service stops."""
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         watcher = self._desk.watchers.watch(self._stream.number)
-        gone = asyncio.ensure_future(_gone(receive))
-        stopping = asyncio.ensure_future(self._desk.stopping.wait())
+        ends = ending(receive, self._desk, self._lost())
         try:
             await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
-            while not gone.done() and not stopping.done() and self._may():
+            while not any(each.done() for each in ends) and self._may():
                 watcher.clear()
                 if await self._send_new(send):
                     continue
                 new = asyncio.ensure_future(watcher.wait())
-                done, _ = await asyncio.wait(
-                    {new, gone, stopping}, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED
-                )
+                done, _ = await asyncio.wait({new, *ends}, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED)
                 new.cancel()
                 if not done:
                     await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
         finally:
-            gone.cancel()
-            stopping.cancel()
+            for each in ends:
+                each.cancel()
             self._desk.watchers.unwatch(self._stream.number, watcher)
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -112,6 +110,14 @@ def written(event: Event) -> bytes:
     if event.kind == "instance":
         facts["id"] = None if event.key is None else event.key[2:]
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), _encode(facts))
+
+
+def ending(receive: Any, desk: Desk, lost: Coroutine[Any, Any, None]) -> set[asyncio.Future[Any]]:
+    """Futures of which one is done when a reply that never ends must end.
+
+    Either the client leaves, or the service stops, or the client may see no more.
+    """
+    return {asyncio.ensure_future(each) for each in (_gone(receive), desk.stopping.wait(), lost)}
 
 
 async def _gone(receive: Any) -> None:

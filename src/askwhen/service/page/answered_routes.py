@@ -31,6 +31,6 @@ async def guess(request: Asked, name: str, question: Round, annotator: str | Non
     who = annotator if door.is_open and annotator is not None else holder.name
     slot = found.slot_of(who)
     has_answered = slot is not None and found.slots[slot].answer is not None
-    if not (has_answered or found.told or stream.settings.guess):
+    if not (has_answered or stream.settings.guess):
         raise NotAllowedError("the guess is shown after the answer.", owner="question")
     return Guess(question, found.prediction)

@@ -16,9 +16,16 @@ OLDER = "a day and more"
 MOST_CLASSES = 30
 
 
-async def overview(desk: Desk, stream: Stream, history: History, days: Days, people: bool) -> dict[str, Any]:
-    """How a stream does: the report of the API, and beside it what makes pictures; people where one may see them."""
+async def overview(
+    desk: Desk, stream: Stream, history: History, days: Days, people: bool, guesses: bool
+) -> dict[str, Any]:
+    """How a stream does: the report of the API, and beside it what makes pictures; people where one may see them.
+
+    Without ``guesses``, margins have no sign, which would tell what the model predicts.
+    """
     today, line = await days.today(desk, stream), await history.line(stream)
+    if not guesses:
+        today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
     place = place_of(stream)
     report = await reports.report(desk, stream, 0.95)
     now = desk.clock.now()

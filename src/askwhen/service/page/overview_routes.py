@@ -11,7 +11,8 @@ import msgspec
 from litestar import get
 from litestar.types import ASGIApp
 
-from ..api.door import Asked, Door, door_of
+from ..api.door import Asked, door_of
+from ..api.streaming import ending
 from ..errors import NotAllowedError
 from ..stream import Stream
 from ..tokens import Holder
@@ -32,6 +33,10 @@ def _sees_people(holder: Holder, stream: Stream) -> bool:
     return False
 
 
+def _sees_guesses(holder: Holder, stream: Stream) -> bool:
+    return stream.settings.guess or holder.has("reviewer", "producer")
+
+
 def _places(request: Asked) -> tuple[History, Days]:
     state = request.app.state
     return state.history, state.days
@@ -42,7 +47,8 @@ async def seen(request: Asked, name: str) -> dict[str, Any]:
     """Counts, report, how it was over time, questions that wait; for reviewers, people."""
     door = door_of(request)
     stream, holder = door.stream(request, name)
-    return await overview(door.desk, stream, *_places(request), _sees_people(holder, stream))
+    people, guesses = _sees_people(holder, stream), _sees_guesses(holder, stream)
+    return await overview(door.desk, stream, *_places(request), people, guesses)
 
 
 @get("/v1/streams/{name:str}/overview/events", summary="Follow the dashboard")
@@ -50,14 +56,16 @@ async def followed(request: Asked, name: str) -> ASGIApp:
     """Server-sent events: an overview at once, and another whenever something happened, at most one a second."""
     door = door_of(request)
     stream, holder = door.stream(request, name)
-    return Overviews(door, stream, *_places(request), _sees_people(holder, stream))
+    return Overviews(request, holder, stream)
 
 
 class Overviews:
-    """An ASGI application that sends overviews until the client leaves or the service stops."""
+    """An ASGI application that sends overviews until the client leaves, may see no more, or the service stops."""
 
-    def __init__(self, door: Door, stream: Stream, history: History, days: Days, people: bool) -> None:
-        self._door, self._stream, self._history, self._days, self._people = door, stream, history, days, people
+    def __init__(self, request: Asked, holder: Holder, stream: Stream) -> None:
+        self._request, self._holder, self._stream = request, holder, stream
+        self._door, self._people = door_of(request), _sees_people(holder, stream)
+        self._history, self._days = _places(request)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send them."""
@@ -65,15 +73,15 @@ class Overviews:
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         watcher = desk.watchers.watch(stream.number)
-        ends: set[asyncio.Future[Any]] = {
-            asyncio.ensure_future(_gone(receive)),
-            asyncio.ensure_future(desk.stopping.wait()),
-        }
+        ends = ending(receive, desk, self._door.lost(self._request, self._holder))
         try:
             while not any(each.done() for each in ends):
                 watcher.clear()
                 started = time.monotonic()
-                found = await overview(desk, stream, self._history, self._days, self._people)
+                guesses = _sees_guesses(self._holder, stream)
+                found = await overview(desk, stream, self._history, self._days, self._people, guesses)
+                if not self._door.still(self._request, self._holder):
+                    break
                 body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))
                 await send({"type": "http.response.body", "body": body, "more_body": True})
                 pause = max(PAUSE, REST * (time.monotonic() - started))
@@ -89,7 +97,7 @@ class Overviews:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _wait(self, watcher: asyncio.Event, ends: set[asyncio.Future[Any]], send: Any) -> None:
-        """Until something happened or the client left, with signs of life."""
+        """Until something happened or this must end, with signs of life."""
         while not any(each.done() for each in ends) and not watcher.is_set():
             new = asyncio.ensure_future(watcher.wait())
             pause = self._door.options.heartbeat
@@ -97,8 +105,3 @@ class Overviews:
             new.cancel()
             if not done:
                 await send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
-
-
-async def _gone(receive: Any) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass

@@ -109,7 +109,11 @@ def reviewable(desk: Desk, stream: Stream, round: int) -> Reviewable:
     if blind:
         answers.sort(key=lambda each: each.label or "")
     return Reviewable(
-        shown(desk, stream, question), answers, question.model, question.label, _word(question.prediction)
+        shown(desk, stream, question, guess=question.told),
+        answers,
+        question.model,
+        question.label,
+        _word(question.prediction),
     )
 
 

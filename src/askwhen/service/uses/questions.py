@@ -106,14 +106,18 @@ async def show(desk: Desk, stream: Stream, round: int, annotator: str | None = N
         question = stream.books.find(round)
         slot = None if annotator is None else question.slot_of(annotator)
         may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
-        found = shown(desk, stream, question, closed=may)
-        if not may and not stream.settings.guess:
-            found.guess = None
-        return found
+        return shown(desk, stream, question, closed=may, guess=may and question.told)
 
 
-def shown(desk: Desk, stream: Stream, question: Question, until: float | None = None, closed: bool = False) -> Shown:
-    """A question with its instance, which is committed."""
+def shown(
+    desk: Desk,
+    stream: Stream,
+    question: Question,
+    until: float | None = None,
+    closed: bool = False,
+    guess: bool = False,
+) -> Shown:
+    """A question with its instance, which is committed; ``guess`` shows the guess though the stream hides it."""
     event = desk.look(stream, question.seq)
     seen: dict[str, Any] = {}
     if event is not None and event.shown is not None:
@@ -129,7 +133,7 @@ def shown(desk: Desk, stream: Stream, question: Question, until: float | None = 
         seen.get("show"),
         until,
         question.priority,
-        question.prediction if stream.settings.guess or question.told else None,
+        question.prediction if guess or stream.settings.guess else None,
         disputed=question.disputed,
         label=question.label if closed else None,
         erased=event is not None and event.row is None,
@@ -264,7 +268,7 @@ async def waiting(desk: Desk, stream: Stream, disputed: bool, after: int, limit:
     )
     await asyncio.sleep(0)
     return [
-        shown(desk, stream, stream.books.questions[round])
-        for round in rounds[:limit]
-        if round in stream.books.questions
+        shown(desk, stream, question, guess=question.told)
+        for question in map(stream.books.questions.get, rounds[:limit])
+        if question is not None
     ]

@@ -21,9 +21,11 @@ async def make(
         raise InputError("name at least one stream, or leave streams out for all of them.", owner="token")
     numbers = None if streams is None else [desk.stream(name).number for name in streams]
     expires = None if days is None else desk.clock.now() + 86400.0 * days
-    if not desk.tokens.wanted and ("admin" not in roles or streams is not None):
+    if not desk.tokens.wanted and ("admin" not in roles or streams is not None or days is not None):
         raise InputError(
-            "the first token must have the role admin, for all streams, or nobody could make others.", owner="token"
+            "the first token must have the role admin, for all streams and without an end, or nobody could make "
+            "others.",
+            owner="token",
         )
     secret, fact = new_token(name, roles, numbers, expires)
     with desk.changing():
@@ -35,9 +37,11 @@ async def make(
 
 async def revoke(desk: Desk, token: str) -> None:
     """Let a token be valid no longer."""
-    gone = desk.tokens.find(token)
-    if gone.is_head and not any(each.is_head for each in desk.tokens.all() if each.token != token):
-        raise ConflictError("this is the last admin for all streams; make another one first.", owner="token")
+    gone, now = desk.tokens.find(token), desk.clock.now()
+    others = [each for each in desk.tokens.all() if each.token != token]
+    if gone.is_head(now) and not any(each.is_head(now) and not each.ends_before(gone) for each in others):
+        lasting = "" if gone.expires is not None else " that does not expire"
+        raise ConflictError(f"this is the last admin for all streams{lasting}; make another one first.", owner="token")
     fact = TokenRevoked(token)
     with desk.changing():
         desk.tokens.apply(fact)
