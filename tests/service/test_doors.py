@@ -2,6 +2,9 @@
 
 import asyncio
 import contextlib
+import csv
+import io
+import json
 
 import pytest
 
@@ -103,5 +106,43 @@ def test_the_dashboard_of_an_annotator_does_not_tell_the_guess(tmp_path):
             seen = [each[1] for each in (await call("bob", "GET", "overview")).json()["today"]["decisions"]]
             assert min(own) < 0.0
             assert seen == [abs(each) for each in own]
+
+    run(go())
+
+
+def test_metrics_of_a_limited_token_are_those_of_its_streams(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (desk, http):
+            for name in ("mails", "hidden"):
+                await streams.create(desk, name, settings(algorithm="perceptron"))
+            admin = (await tokens.make(desk, "root", ["admin"], None, None))[0]
+            limited = (await tokens.make(desk, "feed", ["producer"], ["mails"], None))[0]
+            for secret, others in ((admin, True), (limited, False)):
+                reply = await http.get("/metrics", headers={"Authorization": f"Bearer {secret}"})
+                assert 'askwhen_rounds_total{stream="mails"} 0.0' in reply.text
+                for sign in ("hidden", "askwhen_http_requests_total", "process_", "webhook", "askwhen_streams "):
+                    assert (sign in reply.text) == others, sign
+                assert reply.headers.get_list("content-type")[0].count("charset") == 1
+                assert len(reply.headers.get_list("content-type")) == 1
+
+    run(go())
+
+
+def test_no_cell_of_a_csv_export_is_a_formula(tmp_path):
+    texts = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1", "-1", "+1.5", "plain", "a=b"]
+    safe = [f"'{each}" for each in texts[:5]] + texts[5:]
+
+    async def go():
+        async with running(tmp_path / "log.db") as (desk, http):
+            await streams.create(desk, "mails", settings(algorithm="perceptron"))
+            for each in texts:
+                await http.post("/v1/streams/mails/instances", json={"x": [1.0], "id": each})
+            for query, wanted in (("", safe), ("&raw=false", safe), ("&raw=true", texts)):
+                reply = await http.get(f"/v1/streams/mails/export?table=decisions&format=csv{query}")
+                rows = list(csv.DictReader(io.StringIO(reply.text, newline="")))
+                assert [row["id"] for row in rows] == wanted
+                assert all(float(row["margin"]) is not None for row in rows)
+            reply = await http.get("/v1/streams/mails/export?table=decisions&format=ndjson")
+            assert [json.loads(line)["id"] for line in reply.text.splitlines()] == texts
 
     run(go())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,9 +21,22 @@ MEDIA = {
 Rows = Iterable[list[dict[str, Any]]]
 
 
-def written(format: str, columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
-    """The bytes of a file, part by part."""
+_formula = re.compile(r"[=+\-@\t\r]").match
+_number = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?").fullmatch
+
+
+def written(format: str, columns: dict[str, type], chunks: Rows, raw: bool = False) -> Iterator[bytes]:
+    """The bytes of a file, part by part; ``raw`` leaves texts in CSV as they are that a spreadsheet would run."""
+    if format == "csv" and not raw:
+        texts = [name for name, kind in columns.items() if kind is str]
+        chunks = ([_defused(row, texts) for row in rows] for rows in chunks)
     return {"csv": _csv, "ndjson": _ndjson, "parquet": _parquet}[format](columns, chunks)
+
+
+def _defused(row: dict[str, Any], texts: list[str]) -> dict[str, Any]:
+    """A row whose texts no spreadsheet takes for a formula: these begin with an apostrophe, and plain numbers stay."""
+    risky = {name: row[name] for name in texts if row.get(name) and _formula(row[name]) and not _number(row[name])}
+    return row | {name: f"'{text}" for name, text in risky.items()} if risky else row
 
 
 def _ndjson(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:

@@ -362,6 +362,27 @@ def test_hostile_instances_and_labels_stay_text(visit, made, kind):
     assert answers(stream) == [(0, "ann", label)]
 
 
+def test_a_pattern_that_takes_for_ever_does_not_hang_the_page(visit, made):
+    """The first text takes hours with this pattern; nothing is marked then, and the page goes on."""
+    stream = made(["a" * 60 + "!", "banana", "more"], view={"highlight": "(a|a)*$"})
+    page = visit("ann", f"/label/{stream.name}")
+    first = asked(page)
+    assert page.locator(".part").text_content() == "a" * 60 + "!"
+    press(page, "1")
+    page.locator(".part", has_text="banana").wait_for()
+    assert asked(page) != first
+    all_safe(page)
+    assert page.locator("mark").count() == 0
+
+
+def test_matches_are_marked(visit, made):
+    stream = made(["win a prize, Win it", "two"], view={"highlight": "win|prize"})
+    page = visit("ann", f"/label/{stream.name}")
+    page.locator(".part mark").nth(2).wait_for()
+    assert page.locator(".part mark").all_text_contents() == ["win", "prize", "Win"]
+    assert page.locator(".part").text_content() == "win a prize, Win it"
+
+
 def test_every_kind_of_instance(visit, made, server):
     icon = f"{server.url}/page/icon.svg"
     shows = [

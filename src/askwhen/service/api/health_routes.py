@@ -40,10 +40,13 @@ async def ready(request: Asked) -> Health:
 
 @get("/metrics", summary="Counts for Prometheus")
 async def metrics(request: Asked) -> Response[bytes]:
-    """Names and numbers, no contents. Needs a token of any kind, where tokens are needed."""
-    door_of(request).anybody(request)
-    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""))
-    return Response(body, media_type=media)
+    """Names and numbers, no contents. Needs a token of any kind, where tokens are needed.
+
+    A token that is for some streams sees these, and nothing of the service itself.
+    """
+    holder = door_of(request).anybody(request)
+    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), holder.streams)
+    return Response(body, headers={"Content-Type": media})
 
 
 @get("/openapi.json", include_in_schema=False)

@@ -15,7 +15,7 @@ import askwhen
 from ..desk import Desk
 from ..stream import Stream
 from ..uses.budgets import labels_left
-from .looks import WINDOWS, Looks
+from .looks import Looks
 from .observed import Requests
 
 Read = Callable[[Stream], float | None]
@@ -26,41 +26,41 @@ class Metrics:
 
     def __init__(self, desk: Desk, requests: Requests) -> None:
         self._desk, self._requests, self._looks = desk, requests, Looks(desk)
-        self._registry = CollectorRegistry()
-        self._registry.register(self)
-        ProcessCollector(registry=self._registry)
 
-    async def written(self, accepted: str) -> tuple[bytes, str]:
-        """All of it as text, and its media type."""
+    async def written(self, accepted: str, streams: frozenset[int] | None = None) -> tuple[bytes, str]:
+        """All of it as text, and its media type; of the streams with these numbers only, where they are given."""
         await self._looks.look()
         encode, media = choose_encoder(accepted)
-        return encode(self._registry), media
+        registry = CollectorRegistry()
+        registry.register(_Collector(self, streams))
+        if streams is None:
+            ProcessCollector(registry=registry)
+        return encode(registry), media
 
     async def close(self) -> None:
         """Look no longer."""
         await self._looks.close()
 
-    def describe(self) -> list[Any]:
-        """Nothing: the registry is not to read the desk before it is asked to."""
-        return []
-
-    def collect(self) -> Iterator[Any]:
-        """Every metric."""
+    def collect(self, streams: frozenset[int] | None) -> Iterator[Any]:
+        """Every metric of some streams; of all streams and of the service itself where None."""
         desk = self._desk
+        found = [each for each in desk.numbers.values() if streams is None or each.number in streams]
+        yield from self._of_streams(found)
+        yield from self._accuracy(found)
+        if streams is not None:
+            return
         about = ("version", "python")
         build: Any = GaugeMetricFamily("askwhen_build_info", "What runs", labels=about)
         build.add_metric([askwhen.__version__, platform.python_version()], 1)
         yield build
-        yield from self._of_streams()
         yield from self._of_webhooks()
         yield from self._of_requests()
         yield _histogram("askwhen_commit_duration_seconds", "Time that commits took", (), {(): desk.commits.times})
         yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(desk.watchers))
         yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(desk.numbers))
 
-    def _of_streams(self) -> Iterator[Any]:
+    def _of_streams(self, streams: list[Stream]) -> Iterator[Any]:
         now, looks = self._desk.clock.now(), self._looks
-        streams = list(self._desk.numbers.values())
         briefs = {stream.number: stream.brief() for stream in streams}
         live = [stream for stream in streams if stream.number in looks.waiting and stream.loaded]
         counted: tuple[tuple[str, str, Read], ...] = (
@@ -90,7 +90,6 @@ class Metrics:
                     if value is not None:
                         found.add_metric([stream.name], value)
                 yield found
-        yield from self._accuracy()
         aside: Any = GaugeMetricFamily(
             "askwhen_stream_set_aside", "1 where it takes nothing, since its model failed", labels=["stream"]
         )
@@ -99,7 +98,7 @@ class Metrics:
                 aside.add_metric([stream.name], float(bool(stream.aside)))
         yield aside
 
-    def _accuracy(self) -> Iterator[Any]:
+    def _accuracy(self, streams: list[Stream]) -> Iterator[Any]:
         said = {
             "value": ("askwhen_accuracy_ratio", "Share of right predictions, from asked labels"),
             "low": ("askwhen_accuracy_low_ratio", "Lower end of its interval, 95 % at every round at once"),
@@ -107,10 +106,10 @@ class Metrics:
         }
         for end, (name, help) in said.items():
             found: Any = GaugeMetricFamily(name, help, labels=["stream", "window"])
-            for number, windows in self._looks.accuracy.items():
-                for window in WINDOWS:
-                    if windows[window][end] is not None:
-                        found.add_metric([self._desk.numbers[number].name, window], windows[window][end])
+            for stream in streams:
+                for window, ends in self._looks.accuracy.get(stream.number, {}).items():
+                    if ends[end] is not None:
+                        found.add_metric([stream.name, window], ends[end])
             yield found
 
     def _of_webhooks(self) -> Iterator[Any]:
@@ -134,6 +133,21 @@ class Metrics:
         yield GaugeMetricFamily(
             "askwhen_http_requests_in_progress", "Requests that are being answered", value=self._requests.open
         )
+
+
+class _Collector:
+    """The metrics of some streams, as a registry wants them."""
+
+    def __init__(self, metrics: Metrics, streams: frozenset[int] | None) -> None:
+        self._metrics, self._streams = metrics, streams
+
+    def describe(self) -> list[Any]:
+        """Nothing: the registry is not to read the desk before it is asked to."""
+        return []
+
+    def collect(self) -> Iterator[Any]:
+        """Every metric."""
+        return self._metrics.collect(self._streams)
 
 
 def _histogram(name: str, said: str, labels: tuple[str, ...], found: dict[Any, Any]) -> Any:

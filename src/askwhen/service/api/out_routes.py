@@ -53,9 +53,11 @@ async def export(
     table: Literal["labels", "decisions", "predictions"] = "labels",
     format: Literal["csv", "ndjson", "parquet", "prodigy"] = "ndjson",
     after: Seq = 0,
+    raw: bool = False,
 ) -> ASGIApp:
     """Streamed, up to what is there now; ``after`` goes on after the row with this seq.
 
+    In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, unless ``raw``.
     As prodigy, labels are annotated tasks with their instances, one for each question.
     """
     door = door_of(request)
@@ -72,7 +74,7 @@ async def export(
             found = tasks.tasks(reader, stream.number, stream.settings, labels, after, until)
             return files.written("ndjson", {}, found)
         rows = exports.chunks(reader, stream.number, table, after, until, unknown)
-        return files.written(format, columns, rows)
+        return files.written(format, columns, rows, raw)
 
     suffix = {"prodigy": "jsonl"}.get(format, format)
     return Parts(door.desk, make, files.MEDIA[format], f"{name}-{table}.{suffix}")
@@ -97,8 +99,8 @@ async def events(request: Asked, name: str, after: Seq | None = None, kinds: str
         raise InputError.about("events", "Last-Event-ID", "the number of an event", last[:50])
     await door.desk.commits.settled()
     first = int(last) if last is not None else stream.seq if after is None else after
-    may, lost = (lambda: door.still(request, holder)), (lambda: door.lost(request, holder))
-    return Events(door.desk, stream, first, wanted, door.options.heartbeat, may, lost)
+    stays, lost = (lambda: door.still(request, holder)), (lambda: door.lost(request, holder))
+    return Events(door.desk, stream, first, wanted, door.options.heartbeat, stays, lost)
 
 
 handlers = [report, agreement, model, export, events]

@@ -41,7 +41,7 @@ def _enter(request: Asked, name: str, *roles: str) -> tuple[Door, Inbox, Stream]
     return door, request.app.state.inbox, stream
 
 
-async def _admit(request: Asked, handler: BaseRouteHandler) -> None:
+async def _admit(request: Any, handler: BaseRouteHandler) -> None:
     """Refuse whoever lacks one of the roles that a body needs, before anything of it is read."""
     name = request.path_params["name"]
     with _said(name):

@@ -56,5 +56,5 @@ def policy(sources: Iterable[str] = ()) -> str:
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; font-src 'none'; "
         f"img-src {places} blob:; media-src {places}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
+        "require-trusted-types-for 'script'; trusted-types askwhen-marker"
     )

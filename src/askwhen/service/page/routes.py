@@ -28,12 +28,12 @@ TITLES = {
     "tokens": "Tokens",
 }
 SHARED = ("api.js", "dom.js", "shell.js")
-ASKING = ("instance.js", "keys.js", "scroll.js", "search.js", "help.js")
+ASKING = ("instance.js", "highlight.js", "keys.js", "scroll.js", "search.js", "help.js")
 PARTS = {
     "label": ("first.js", "outbox.js", "desk.js", "holds.js", *ASKING),
     "review": ASKING,
-    "form": ("fields.js", "instance.js"),
-    "change": ("fields.js", "settings.js", "instance.js"),
+    "form": ("fields.js", "instance.js", "highlight.js"),
+    "change": ("fields.js", "settings.js", "instance.js", "highlight.js"),
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js", "labels.js"),
 }

@@ -1,7 +1,8 @@
 // An instance as a person sees it. Whatever it holds, it is shown as text; addresses are followed only where the
 // stream allows them.
 
-import { el } from "./dom.js";
+import { el, put } from "./dom.js";
+import { matches } from "./highlight.js";
 
 const PARTS = ["text", "code", "table", "image", "audio", "json", "caption"];
 const MOST_MARKS = 2000;
@@ -60,24 +61,25 @@ function scrolling(tag, kind, name, children, direction) {
 
 export const FLAGS = "giu"; // of patterns that highlight
 
+// The text at once, and with its matches marked as soon as they are found.
 export function marked(text, pattern) {
-  if (!pattern || text.length > LONGEST_MARKED) return [text];
-  let found;
+  if (!pattern || text.length > LONGEST_MARKED || !isPattern(pattern)) return [text];
+  const place = el("span", {}, text);
+  matches(text, pattern, FLAGS, MOST_MARKS).then((places) => places.length && put(place, split(text, places)));
+  return [place];
+}
+
+function isPattern(text) {
   try {
-    found = new RegExp(pattern, FLAGS);
+    return new RegExp(text, FLAGS) !== null;
   } catch {
-    return [text];
+    return false;
   }
-  const made = [];
-  let at = 0;
-  for (const match of text.matchAll(found)) {
-    if (!match[0]) continue;
-    made.push(text.slice(at, match.index), el("mark", {}, match[0]));
-    at = match.index + match[0].length;
-    if (made.length > 2 * MOST_MARKS) break;
-  }
-  made.push(text.slice(at));
-  return made;
+}
+
+function split(text, places) {
+  const made = places.flatMap(([from, to], i) => [text.slice(places[i - 1]?.[1] ?? 0, from), el("mark", {}, text.slice(from, to))]);
+  return [...made, text.slice(places.at(-1)[1])];
 }
 
 function table(value, view) {
