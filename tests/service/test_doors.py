@@ -9,6 +9,7 @@ import json
 import pytest
 
 from askwhen.service.api.options import Options
+from askwhen.service.errors import ConflictError
 from askwhen.service.proxies import Grant, Proxy, _network
 from askwhen.service.uses import streams, tokens
 from tests.service.desks import run, settings
@@ -144,5 +145,17 @@ def test_no_cell_of_a_csv_export_is_a_formula(tmp_path):
                 assert all(float(row["margin"]) is not None for row in rows)
             reply = await http.get("/v1/streams/mails/export?table=decisions&format=ndjson")
             assert [json.loads(line)["id"] for line in reply.text.splitlines()] == texts
+
+    run(go())
+
+
+def test_the_same_name_twice_is_a_conflict(tmp_path):
+    async def go():
+        async with running(tmp_path / "log.db") as (desk, http):
+            await streams.create(desk, "mails", settings(algorithm="perceptron"))
+            with pytest.raises(ConflictError, match="there is a stream mails already"):
+                await desk.add(desk.new_stream("mails", settings(algorithm="perceptron", seed=1)))
+            reply = await http.post("/v1/streams", json={"name": "mails"})
+            assert (reply.status_code, reply.json()["detail"]) == (409, "there is a stream mails already.")
 
     run(go())

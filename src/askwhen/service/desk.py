@@ -21,7 +21,7 @@ from ..errors import AskwhenError
 from .brief import Brief
 from .clock import Clock
 from .commits import Commits, Made
-from .errors import NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
+from .errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
 from .events import Created, Fact, WentOn, encoded, facts_of
 from .lookups import Lookups
 from .provenance import provenance
@@ -215,7 +215,7 @@ class Desk:
 
     def _know(self, stream: Stream) -> None:
         if stream.name in self.streams:
-            raise NotFoundError(f"two streams are called {stream.name}.", owner="serve")
+            raise ConflictError(f"there is a stream {stream.name} already.", owner="stream", parameter="name")
         self.streams[stream.name] = self.numbers[stream.number] = stream
 
     async def close(self) -> None:

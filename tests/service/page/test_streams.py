@@ -297,7 +297,7 @@ def test_labels_of_a_file_that_nobody_asks_for_are_said_to_be_unused(visit, made
     page = visit("root", f"/import/{stream.name}")
     name, content = labelled("csv")
     page.get_by_label("File", exact=True).set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
-    page.get_by_text("The labels of instances that the stream does not ask about are not used").wait_for()
+    page.get_by_text("An import uses labels only as answers").wait_for()
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="Done. 4 instances sent").wait_for()
     assert answers(stream) == []
@@ -457,6 +457,11 @@ def test_what_is_no_parquet_is_refused_and_annotators_send_none(visit, made, ser
     )
     page.get_by_role("button", name="Send").click()
     page.locator(".problem", has_text="The file cannot be read as Parquet").wait_for()
+    page.get_by_label("File", exact=True).set_input_files(
+        {"name": "n.csv", "mimeType": "text/csv", "buffer": b"text,label\nwin,spam\n"}
+    )
+    page.get_by_text("can be given by the API, with POST labels").wait_for()
+    assert page.locator(".problem").count() == 0, "the error of the last file is not about this one"
 
 
 def test_a_stream_that_is_set_aside_says_so(visit, tmp_path):

@@ -28,6 +28,7 @@ page(async (main) => {
   };
   places.file.addEventListener("change", () => {
     places.chosen = false;
+    if (!places.go.disabled) forget();
     if (places.file.files[0]) places.format.value = formatOf(places.file.files[0].name);
     places.known = recognise();
   });
@@ -49,6 +50,13 @@ page(async (main) => {
   });
   put(main, el("div", { class: "head" }, el("h1", {}, `Import into ${name}`)), form);
 });
+
+// What was said of the file before is not about the next one.
+function forget() {
+  put(places.wrong);
+  put(places.said);
+  places.progress.hidden = true;
+}
 
 // The format by what is in the file, unless somebody has chosen one meanwhile.
 async function recognise() {
@@ -78,12 +86,12 @@ function expected({ kind, names, text }) {
 
 async function send(file, format) {
   stopped = false;
+  forget();
+  places.progress.value = 0;
   places.progress.hidden = false;
   const sum = { sent: 0, asked: 0, again: 0, refused: 0, answered: 0 };
   const { labels } = places;
   const most = labels.use.checked ? SMALL_BATCH : BATCH;
-  put(places.wrong);
-  put(places.said); // what was done with the file before
   places.go.disabled = true;
   places.stop.hidden = false;
   let read = 0;

@@ -53,7 +53,7 @@ export class Labels {
       this.mayAnswer && el("label", { class: "choice" }, this.use, el("span", {}, el("b", {}, "Answer with them"),
         ": a question that the stream asks about one of these instances is answered, in your name, with its label in the file")),
       this.means,
-      el("p", { class: "read" }, this.mayAnswer ? "The labels of instances that the stream does not ask about are not used: the service takes labels only as answers."
+      el("p", { class: "read" }, this.mayAnswer ? "An import uses labels only as answers. Those of instances that the stream does not ask about can be given by the API, with POST labels, or by learn in Python."
         : "They are not used: your token may not answer questions.")));
     this.element.hidden = false;
     this.list();
