@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
+import re
 import socket
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpcore
+import httpx
 
 from ...errors import InputError
 
-LONGEST_URL = 2_000
+LONGEST_URL, LONGEST_HOST = 2_000, 253
+_names = re.compile(r"([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?").fullmatch
 _EMBEDDING = [ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96")]
 """IPv6 addresses that hold an IPv4 address, which may be a private one."""
 
@@ -48,10 +51,11 @@ def check_url(url: str, allowed: Sequence[Network] = ()) -> None:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
-    except ValueError:
+        _ = httpx.URL(url).host  # which is stricter, and sends it
+    except (ValueError, httpx.InvalidURL):
         host, parts = None, urlsplit("")
     fine = 0 < len(url) <= LONGEST_URL and url.isascii() and url.isprintable() and " " not in url
-    if not fine or parts.scheme not in ("http", "https") or not host:
+    if not fine or parts.scheme not in ("http", "https") or not host or not _is_host(host):
         raise InputError.about("webhook", "url", "an address as https://example.org/hook", url[:200])
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise InputError("url must have no user, password or fragment.", owner="webhook", parameter="url")
@@ -66,6 +70,13 @@ def check_url(url: str, allowed: Sequence[Network] = ()) -> None:
         return
     if not may_reach(host, allowed):
         _refuse(host)
+
+
+def _is_host(host: str) -> bool:
+    """Whether this can be the name of a host, or an address."""
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(host))
+    return len(host) <= LONGEST_HOST and _names(host) is not None
 
 
 def _refuse(host: str) -> None:
