@@ -198,3 +198,34 @@ def test_parameters_are_refused_with_what_is_known(tmp_path):
             assert (await http.get(known, headers={"Authorization": f"Bearer {secret}"})).status_code == 200
 
     run(go())
+
+
+REFUSED = {
+    "decide": ("x", "decide must be one of adjudicator, majority, unanimity; got 'x'."),
+    "order": ("newest", "order must be one of oldest, priority, valuable; got 'newest'."),
+    "labels": ("closed", "labels must be one of a list, open; got 'closed'."),
+    "view": (
+        {"kind": "video"},
+        "view.kind must be one of audio, auto, code, image, json, table, text; got 'video'.",
+    ),
+    "features": ({"kind": "words"}, "features.kind must be one of hashed, mixed, numbers, text; got 'words'."),
+}
+
+
+def sorted_choices(said):
+    """A sentence whose choices are in the order of the alphabet, since a library may list them in any."""
+    return re.sub(r"one of (.*);", lambda found: f"one of {', '.join(sorted(found[1].split(', ')))};", said)
+
+
+@pytest.mark.parametrize("setting", REFUSED)
+def test_an_unknown_choice_is_refused_with_the_known_ones(tmp_path, setting):
+    value, sentence = REFUSED[setting]
+
+    async def go():
+        async with serving(tmp_path, wanted=False) as (http, _, _):
+            made = await http.post("/v1/streams", json={"name": "a", "settings": {setting: value}})
+            assert (made.status_code, sorted_choices(made.json()["detail"])) == (422, f"settings.{sentence}")
+            changed = await http.patch("/v1/streams/mails", json={"settings": {setting: value}})
+            assert (changed.status_code, sorted_choices(changed.json()["detail"])) == (422, sentence)
+
+    run(go())

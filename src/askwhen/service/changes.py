@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ..errors import InputError
+from .choices import explained
 from .settings import Settings, check_settings
 
 CHANGEABLE = ("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view")
@@ -36,7 +37,7 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     try:
         new = changed(settings, changes)
     except msgspec.ValidationError as error:
-        said = str(error).replace("`$.", "`")
+        said = explained(str(error), Settings).replace("`$.", "`")
         raise InputError(f"{said[:1].lower()}{said[1:]}.", owner="stream", parameter="settings") from error
     for name in Settings.__struct_fields__:
         if name not in CHANGEABLE and getattr(new, name) != getattr(settings, name):

@@ -12,6 +12,7 @@ from litestar.exceptions import HTTPException, ValidationException
 
 from ...errors import AskwhenError, InputError, QuestionError
 from .. import request_ids
+from ..choices import explained
 from ..errors import ServiceError, TooLargeError
 
 MEDIA = "application/problem+json"
@@ -33,8 +34,8 @@ class Problem(msgspec.Struct, omit_defaults=True):
     request: str | None = None
 
 
-def problem_of(error: BaseException) -> Problem:
-    """What to say of an error; of one that should not happen, nothing but that."""
+def problem_of(error: BaseException, body: Any = None) -> Problem:
+    """What to say of an error; of one that should not happen, nothing but that. ``body`` is the type of the body."""
     if isinstance(error, AskwhenError):
         status = 422 if isinstance(error, InputError) else 409 if isinstance(error, QuestionError) else 500
         status = error.status if isinstance(error, ServiceError) else status
@@ -50,13 +51,14 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, HTTPException):
         if error.status_code >= 500:
             return _problem(500, "the service met an error that should not happen.")
-        return _http_problem(error)
+        return _http_problem(error, body)
     if isinstance(error, RecursionError):
         return _problem(400, "the body is nested too deeply.")
     if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)):
         return _problem(400, "the body must be UTF-8.")
     if isinstance(error, msgspec.ValidationError):
-        return _problem(422, f"{_plain(str(error))}.")
+        said = explained(str(error).replace("`$.data.", "`$."), body)
+        return _problem(422, f"{_plain(said)}.")
     if isinstance(error, msgspec.DecodeError):
         return _problem(400, f"the body is no JSON: {_plain(str(error))}.")
     return _problem(500, "the service met an error that should not happen.")
@@ -66,10 +68,10 @@ def _problem(status: int, detail: str, **fields: Any) -> Problem:
     return Problem(HTTPStatus(status).phrase, status, detail.encode("utf-8", "replace").decode(), **fields)
 
 
-def _http_problem(error: HTTPException) -> Problem:
+def _http_problem(error: HTTPException, body: Any) -> Problem:
     cause = error.__cause__
     if isinstance(cause, (msgspec.ValidationError, msgspec.DecodeError)):
-        return problem_of(cause)
+        return problem_of(cause, body)
     said = _SAID.get(error.status_code, error.detail or HTTPStatus(error.status_code).phrase)
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
         said = "; ".join(f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3])
@@ -91,9 +93,9 @@ def _plain(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def replied(path: str, error: BaseException) -> tuple[int, dict[str, str], bytes]:
+def replied(path: str, error: BaseException, body: Any = None) -> tuple[int, dict[str, str], bytes]:
     """The response to an error; of one that should not happen the log has all, the response nothing."""
-    problem = problem_of(error)
+    problem = problem_of(error, body)
     problem.request = request_ids.present.get()
     if problem.status >= 500 and not isinstance(error, ServiceError):
         log.error("an error that should not happen", exc_info=error, extra={"facts": {"path": path}})
@@ -106,7 +108,9 @@ def replied(path: str, error: BaseException) -> tuple[int, dict[str, str], bytes
 
 def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[bytes]:
     """The same as the framework wants it."""
-    status, headers, body = replied(request.url.path, error)
+    handler: Any = request.scope.get("route_handler")
+    field = None if handler is None else handler.parsed_fn_signature.parameters.get("data")
+    status, headers, body = replied(request.url.path, error, None if field is None else field.annotation)
     return Response(body, media_type=MEDIA, status_code=status, headers=headers)
 
 
