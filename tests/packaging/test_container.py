@@ -223,3 +223,18 @@ def test_compose_gives_the_service_what_it_asks_for(tmp_path, monkeypatch):
     ).is_file()
     used, defined = set(re.findall(r"/run/secrets/([\w-]+)", text)), set(re.findall(r"([\w-]+): \{file:", text))
     assert used == defined
+
+
+def test_base_images_can_be_pinned_by_digest():
+    """Every image of others comes from an argument or a variable, and the docs say how to find its digest."""
+    bases = [rest.split()[0] for word, rest in lines_of(TEXT) if word == "FROM"]
+    assert bases == ["${BASE}", "${BASE}"]
+    assert re.search(r"^ARG BASE=python:\$\{PYTHON\}-slim$", TEXT, re.MULTILINE)
+    compose = (ROOT / "deploy" / "compose.yaml").read_text()
+    images = [each for each in re.findall(r"image: (\S+)", compose) if each != "askwhen"]
+    assert images == ["${POSTGRES_IMAGE:-postgres:17}"]
+    version = re.search(r"^ARG PYTHON=(\S+)$", TEXT, re.MULTILINE)[1]
+    assert f"BASE: ${{PYTHON_IMAGE:-python:{version}-slim}}" in compose
+    docs = (ROOT / "docs" / "operate.md").read_text()
+    for name, tag in (("PYTHON_IMAGE", f"python:{version}-slim"), ("POSTGRES_IMAGE", "postgres:17")):
+        assert f'"{name}={tag}@$(digest {tag})"' in docs
