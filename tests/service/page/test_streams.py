@@ -102,6 +102,7 @@ def test_a_form_changes_a_stream_by_the_call_that_it_shows_while_somebody_labels
     assert stream.facts()["settings"] == changed
     page.get_by_text("Nothing is changed yet.").wait_for()
     press(ann, "1")
+    ann.locator(".question mark").wait_for()
     assert ann.locator(".question mark").all_inner_texts() == ["win"]  # fetched ahead, but shown as it is now
     press(ann, "1")
     ann.get_by_text("The model guesses").wait_for()

@@ -51,7 +51,9 @@ async def _convert(packed: IO[bytes], rows: IO[bytes]) -> None:
     if child.returncode == 0:
         return
     if child.returncode == parquet_child.NO_PARQUET:
-        raise InputError(f"the file cannot be read as Parquet: {said.decode(errors='replace').strip()}", owner="import")
+        raise InputError(
+            f"the file cannot be read as Parquet: {said.decode(errors='replace').strip().rstrip('.')}.", owner="import"
+        )
     raise TooLargeError(
         f"the table, unpacked, must be at most {parquet_child.OUTPUT:,} bytes; split the file.", owner="import"
     )
