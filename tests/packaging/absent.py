@@ -5,6 +5,7 @@ own, and without Ray, which would wait minutes for a cluster. Printed is a JSON 
 scenario.
 """
 
+import asyncio
 import contextlib
 import importlib
 import importlib.abc
@@ -91,11 +92,15 @@ def experiment():
     _cell("nothing", 0, 1, False)
 
 
+async def nothing():
+    yield b""
+
+
 def parquet_of_the_page():
     with contextlib.suppress(ModuleNotFoundError):  # the service itself may be absent
-        from askwhen.service.page.review_routes import _lines
+        from askwhen.service.page.parquet import Unpacker
 
-        _lines(b"nothing")
+        asyncio.run(Unpacker().rows(nothing()))
 
 
 CALLS = {

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from typing import IO
 
 from ...errors import InputError
+from ...system.extras import needs_extra
 from ..errors import TooLargeError
 from . import parquet_child
 
@@ -24,6 +25,8 @@ class Unpacker:
 
     async def rows(self, parts: AsyncIterator[bytes]) -> IO[bytes]:
         """A temporary file with the rows of the Parquet file that comes in these parts, a JSON object on each line."""
+        with needs_extra("data", "the import of a Parquet file", "import"):
+            import pyarrow  # noqa: F401, the child needs it
         rows = tempfile.TemporaryFile()  # noqa: SIM115 (closed by whoever sends it)
         try:
             with tempfile.TemporaryFile() as packed:
