@@ -667,7 +667,9 @@ class Sampler:
         """
         if self._tasks:
             raise self._has_tasks("predict")
-        if not self._engine.has_learnt:
+        with self._lock:
+            learnt = self._engine.has_learnt
+        if not learnt:
             raise InputError("nothing was learnt yet; give it a label first, by tell, learn or run.", owner="predict")
         with owned_by("predict"):
             p = self.margins(X)

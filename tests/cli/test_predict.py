@@ -142,18 +142,20 @@ def test_a_model_that_was_saved_in_python_finds_its_columns_by_name():
 def test_instances_are_passed_over_in_a_pipe_too(model):
     whole, text = predicted("m.askwhen", "s.csv"), (HERE / "s.csv").read_text()
     assert predicted("m.askwhen", "-", "--format", "csv", "--skip", 2990, stdin=text) == whole[2990:]
-    facts("run", "s.csv", "--label", "spam", "--skip", 2000, "--model", "later.askwhen")
-    facts("run", "-", "--format", "csv", "--label", "spam", "--skip", 2000, "--model", "p.askwhen", stdin=text)
+    alike = ("--label", "spam", "--algorithm", "sel-p", "--set", "b=0.5", "--skip", 2000)
+    facts("run", "s.csv", *alike, "--model", "later.askwhen")
+    facts("run", "-", "--format", "csv", *alike, "--model", "p.askwhen", stdin=text)
     X, later = stream()[0], aw.Sampler.load("later.askwhen")
     np.testing.assert_array_equal(aw.Sampler.load("p.askwhen").margins(X), later.margins(X))
 
 
 def test_what_was_said_of_a_pipe_need_not_be_said_again():
     path = write_svmlight(HERE / "s.svm")
-    facts("run", path, "--model", "m.askwhen")
+    alike = ("--algorithm", "sel-p", "--set", "b=0.5", "--model", "m.askwhen")
+    facts("run", path, *alike)
     whole = predicted("m.askwhen", path)
     assert predicted("m.askwhen", "-", "--format", "svmlight", stdin=path.read_text()) == whole
-    facts("run", "-", "--format", "svmlight", "--features", D, "--model", "m.askwhen", stdin=path.read_text())
+    facts("run", "-", "--format", "svmlight", "--features", D, *alike, stdin=path.read_text())
     assert predicted("m.askwhen", "-", stdin=path.read_text()) == whole
     write_csv(HERE / "s.csv")
     said = refused("predict", "m.askwhen", "s.csv")
@@ -167,7 +169,7 @@ def test_a_sampler_of_several_classes_is_run_on_with_its_labels_only():
     sampler.save("m.askwhen")
     write_csv(HERE / "s.csv")
     said = refused("run", "s.csv", "--label", "spam", "--resume", "m.askwhen")
-    assert "in instance 100, counted from 0, which is none of the classes 'ant', 'bee'; " in said
+    assert "in instance 0, counted from 0, which is none of the classes 'ant', 'bee'; " in said
 
 
 def test_a_regressor_gives_numbers():

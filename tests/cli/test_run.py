@@ -193,6 +193,16 @@ def test_a_share_of_a_file_is_never_exceeded(rows, share, most):
         assert facts("run", "-", *reading, "--labels", share, stdin="".join(lines))["questions"] > most
 
 
+def test_a_share_holds_over_a_file_that_has_grown():
+    lines = svmlight_lines(*stream())
+    asked = 0
+    for rows in (200, 400, 1000):
+        (HERE / "s.svm").write_text("".join(lines[:rows]))
+        going_on = ("--resume", "m.askwhen") if asked else ("--labels", "10%")
+        asked += facts("run", "s.svm", "--features", D, *going_on, "--model", "m.askwhen")["questions"]
+        assert rows / 10 - 3 <= asked <= rows / 10
+
+
 def test_without_a_model_an_interrupt_finds_a_name_of_its_own():
     process = started("-", "--format", "svmlight", "--features", D, *SEL_P)
     code, _, err = interrupted(process, svmlight_lines(*stream())[:50], signal.SIGTERM)
@@ -374,7 +384,7 @@ def test_several_classes_are_run_reported_saved_and_gone_on_with():
     assert set(found["by_class"]) == {"ant", "bee", "cat"}
     assert "<h2>Classes</h2>" in (HERE / "r.html").read_text()
     shown = askwhen("run", "all.csv", *asked).stdout
-    assert " found, " in next(line for line in shown.splitlines() if line.startswith("bee"))
+    assert " found; from asked labels " in next(line for line in shown.splitlines() if line.startswith("bee"))
     alike = ("--label", "kind", "--classes", "ant,bee,cat", "--algorithm", "perceptron-ss", "--set", "a=1")
     facts("run", "all.csv", *alike, "--model", "whole.askwhen")
     facts("run", "head.csv", *alike, "--model", "m.askwhen")

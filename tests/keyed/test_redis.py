@@ -199,3 +199,30 @@ def test_an_entry_that_is_too_long_is_refused(redis_server, monkeypatch):
     added(redis_server, f"{source}p", 1, id="7-1")
     with pytest.raises(InputError, match=f"the entry 7-1 of the stream {source}p has more than 10 bytes"):
         aw.keyed.run(redis_server.address(source), "store", make(7))
+
+
+def test_an_input_that_begins_again_with_higher_ids_is_refused(redis_server):
+    source = redis_server.prefix()
+    address = redis_server.address(source)
+    added(redis_server, f"{source}p", 1, 2, 3)
+    assert keyed(address, "--store", "store")[0] == 0
+    redis_server.connection.delete(f"{source}p")
+    added(redis_server, f"{source}p", 4)
+    code, said = keyed(address, "--store", "store")
+    assert code == 1
+    assert f"3 entries of the stream {source}p were read, and it has had 1: it was deleted and begun again" in said
+
+
+def test_an_entry_that_was_deleted_before_it_was_read_is_missed(redis_server):
+    source = redis_server.prefix()
+    address = redis_server.address(source)
+    added(redis_server, f"{source}p", 1, 2)
+    assert keyed(address, "--store", "store")[0] == 0
+    added(redis_server, f"{source}p", 3, 4, 5)
+    entry = redis_server.connection.xrange(f"{source}p")[3][0]
+    redis_server.connection.xdel(f"{source}p", entry)
+    code, said = keyed(address, "--store", "store")
+    assert (code, f"1 entries of the stream {source}p after " in said) == (1, True)
+    redis_server.connection.execute_command(*re.search(r"(XSETID \S+ \S+ ENTRIESADDED \d+)\.", said)[1].split())
+    assert keyed(address, "--store", "store") == (0, "")
+    assert open_store("store").counts("p").events == 4

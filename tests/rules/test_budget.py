@@ -20,6 +20,15 @@ def test_a_share_of_a_known_length_is_never_exceeded_and_nearly_used_up(n, rate,
         assert most - 2 <= asked <= most, name
 
 
+def test_a_share_of_all_asks_for_all():
+    for n in (1, 2, 3, 40):
+        for seed in range(6):
+            X = np.random.default_rng(seed).standard_normal((n, 3))
+            rules = (aw.BudgetRule(1.0, length=n), aw.BudgetRule(1.0, length=n, spread=False), aw.BudgetRule(1.0))
+            for rule in rules:
+                assert aw.Sampler(rule=rule, seed=seed).run(X, np.where(X[:, 0] > 0, 1, -1)).questions == n
+
+
 def test_without_a_length_the_rule_asks_ahead_and_after_it_goes_on_as_a_stream():
     X, y = hostile_streams(6000)["noise"]
     assert aw.Sampler(rule=aw.BudgetRule(0.1), seed=3).run(X[:111], y[:111]).questions > 20

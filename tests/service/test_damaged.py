@@ -90,3 +90,14 @@ def test_a_damaged_backup_is_one_sentence(sound, tmp_path):
         refused += said(backups.restore, str(path), str(target)) is not None
         assert target.exists() == (said(backups.checked, str(path)) is None)
     assert refused > DAMAGES / 2
+
+
+def test_a_column_that_is_gone_is_one_sentence(sound, tmp_path):
+    for name in ("log.db", "log.backup"):
+        content = (sound / name).read_bytes()
+        assert b"model blob not null" in content
+        (tmp_path / name).write_bytes(content.replace(b"model blob not null", b"nodel blob not null"))
+    found = "the database is damaged: a table has no column model; restore a backup."
+    assert said(backups.backup, str(tmp_path / "log.db"), str(tmp_path / "other.backup")) == found
+    assert said(backups.migrate, str(tmp_path / "log.db"), str(tmp_path / "moved.db")) == found
+    assert said(backups.restore, str(tmp_path / "log.backup"), str(tmp_path / "restored.db")) == found

@@ -11,7 +11,7 @@ import pytest
 from askwhen.errors import InputError
 from askwhen.service import desk as desks
 from askwhen.service import exports, tails
-from askwhen.service.errors import ConflictError, NotFoundError, SetAsideError, StoppingError
+from askwhen.service.errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError
 from askwhen.service.remaking import Remaking
 from askwhen.service.uses import instances, questions, replaying, reports, streams
 from askwhen.service.uses.instances import Raw
@@ -426,6 +426,24 @@ def test_a_wal_that_vanishes_stops_the_service_before_it_accepts_more(tmp_path):
             with pytest.raises(StoppingError):
                 await instances.play(desk, desk.numbers[1], Raw([2.0], "refused"))
             (tmp_path / "copy.db").write_bytes(path.read_bytes())
+        desk._store.close()
+        async with open_desk(tmp_path / "copy.db", time) as desk:
+            assert desk.stream("mails").state.round == 1
+
+    run(play())
+
+
+def test_a_wal_that_vanishes_just_before_the_end_loses_nothing(tmp_path):
+    async def play():
+        time, path, stopped = Time(), tmp_path / "log.db", []
+        async with open_desk(path, time) as desk:
+            desk._stop = stopped.append
+            stream = await streams.create(desk, "mails", settings())
+            await instances.play(desk, stream, Raw([1.0], "kept"))
+            (tmp_path / "log.db-wal").unlink()
+            (tmp_path / "log.db-wal").touch()  # as a reader that is opened now leaves it
+        assert [type(error) for error in stopped] == [StoreError]  # so that the process says by its status what was
+        (tmp_path / "copy.db").write_bytes(path.read_bytes())
         desk._store.close()
         async with open_desk(tmp_path / "copy.db", time) as desk:
             assert desk.stream("mails").state.round == 1

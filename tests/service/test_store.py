@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import subprocess
 
 import apsw
 import psycopg
@@ -215,8 +216,28 @@ def test_a_file_is_locked_by_whatever_name(tmp_path):
         with pytest.raises(StoreError, match=r"another process of askwhen serves .*linked.db; stop it first"):
             open_store(str(tmp_path / "linked.db"))
         store.write([event(1, 2)])
+    assert (tmp_path / "log.db.lock").stat().st_mode & 0o777 == 0o600  # nobody else can hold the lock
+    for name in ("log.db", "linked.db"):  # each name would have a write-ahead log of its own
+        with pytest.raises(StoreError, match=rf"{name} has 2 names \(hard links\)"):
+            open_store(str(tmp_path / name))
+    (tmp_path / "log.db").unlink()
     with contextlib.closing(open_store(str(tmp_path / "linked.db"))) as store:
         assert store.reader().last(1) == 2
+
+
+def test_a_file_that_is_mounted_by_itself_is_refused(tmp_path):
+    one, other = tmp_path / "one.db", tmp_path / "other folder" / "other.db"
+    open_store(str(one)).close()
+    other.parent.mkdir()
+    other.touch()
+    if subprocess.run(["mount", "--bind", one, other], capture_output=True).returncode != 0:
+        pytest.skip("this user may not mount a file")
+    try:
+        with pytest.raises(StoreError, match=r"other.db is mounted by itself.*; mount its directory"):
+            open_store(str(other))
+    finally:
+        subprocess.run(["umount", "--lazy", other], check=True)
+    open_store(str(one)).close()
 
 
 @pytest.mark.parametrize("ending", ["-wal", "-shm"])

@@ -35,7 +35,7 @@ def count_rows(
         return (
             _table_rows(path, delimiter or DELIMITERS[kind], encoding) if kind in DELIMITERS else _lines(path, encoding)
         )
-    except (InputError, OSError, EOFError, UnicodeError, csv.Error):
+    except (InputError, OSError, EOFError, LookupError, UnicodeError, csv.Error):
         return None
 
 

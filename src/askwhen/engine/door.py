@@ -81,7 +81,7 @@ def check_origin(owner: str, origin: Origin | None, ask: Any) -> None:
 
 def _of_another(owner: str, ask: Ask) -> QuestionError:
     return QuestionError(
-        f"this question of round {ask.round} was asked by another sampler; answer it there.", owner=owner
+        f"the question of round {ask.round} is another one, of another sampler; answer it there.", owner=owner
     )
 
 

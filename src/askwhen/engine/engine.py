@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -254,6 +255,13 @@ class Engine:
         self._drawn.extend(self._coins.random(self._ahead)[::-1].tolist())
         return self._drawn.pop()
 
+    def lengthen(self, rounds: int) -> None:
+        """Let a budget that is for a known number of rounds be for so many: its file has grown, or another follows."""
+        rule = self.parts.rule
+        if getattr(rule, "length", None) not in (None, rounds) and isinstance(self.rule, RuleState):
+            self.parts = self.parts._replace(rule=replace(rule, length=rounds))
+            self.rule = self.rule._replace(length=float(rounds))
+
     @property
     def has_learnt(self) -> bool:
         """Whether any label was learnt from; before that, a prediction means nothing."""
@@ -425,14 +433,15 @@ class Engine:
             self.switches.append(number)
         r = r if self.has_uncertainty else None
         if self.regression:
-            ask = _new(Ask, (number, p, p, r, chance, query, None, self.origin))
+            ask = _new(Ask, (number, p, p, r, chance, query, None))
         elif self.answers is not None:
-            ask = _new(Ask, (number, self.answers.said(best), p, r, chance, query, certainty, self.origin))
+            ask = _new(Ask, (number, self.answers.said(best), p, r, chance, query, certainty))
             self.answers.count(best, chance, marks % PERIOD // LEVEL, query)
         else:
-            ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty, self.origin))
+            ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
         if query:
             self.questions += 1
+            ask.origin = self.origin
             self.pending[number] = (ask, seen.copy(), marks)
             if self.costs is not None:
                 self.raw[number] = raw
@@ -464,7 +473,7 @@ class Engine:
     def tell(self, question: OpenQuestion, y: float) -> None:
         """Settle an open question."""
         asked, x, marks = question
-        number, prediction, margin, _, chance, _, _, _ = asked
+        number, prediction, margin, _, chance, _, _ = asked
         _held, address = self._frame or self._framed()  # before the compiled round is looked at
         label = y if self.answers is None else self.answers.said(int(y))
         mistaken = bool(label != prediction and not self.regression)

@@ -43,6 +43,9 @@ ENTRY_POINTS = "askwhen.parts"
 _LACKING = {"BudgetRule": {"spread": False}}
 """What parts do whose description does not say it, since they were saved before they could do otherwise."""
 
+_LATER = {"BudgetRule": ("length",)}
+"""Parameters that came later: at their defaults they are not described, so that old and new descriptions are equal."""
+
 _PROVIDED = {
     "learner": ("regression", "has_uncertainty", "start"),
     "rule": ("needs_uncertainty", "needs_margin", "start"),
@@ -62,7 +65,12 @@ def describe(part: Any) -> list[Any] | None:
         return None
     if isinstance(part, kernels.Kernel):
         return OWN_KERNEL
-    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
+    later = _LATER.get(name_of(type(part)), ())
+    values = {
+        field.name: getattr(part, field.name)
+        for field in dataclasses.fields(part)
+        if field.name not in later or getattr(part, field.name) != field.default
+    }
     return [name_of(type(part)), {name: _plain(value) for name, value in values.items()}]
 
 

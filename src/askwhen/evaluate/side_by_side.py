@@ -369,7 +369,7 @@ class SideBySide:
                     "questions": self._questions,
                     "coins": self._coins.bit_generator.state,
                     "open": [
-                        [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a[:7]), list(o.ask.b[:7])]
+                        [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a), list(o.ask.b)]
                         for o in self._open.values()
                     ],
                 }

@@ -153,7 +153,9 @@ class _Head:
         same: dict[str, Any] = {"prepare": self.prepare, "classes": self.names}
         letters = matched(each, self.X, self.y, self.share, given, seed=self.seed, **same)
         runs = [
-            each.build(letters, seed=self.seed + k, **same).run(self.X, self.y, margins=False, trace=False)
+            each.build(letters, length=len(self.y), seed=self.seed + k, **same).run(
+                self.X, self.y, margins=False, trace=False
+            )
             for k in range(self.repeats)
         ]
         asked, wrong = (np.mean([getattr(run, count) for run in runs]) for count in ("questions", "mistakes"))

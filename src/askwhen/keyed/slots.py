@@ -253,7 +253,7 @@ _FIRST_BLOCK = min(WINDOWS) // 10
 
 
 def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
-    number, prediction, margin, r, chance, _, certainty, _ = ask
+    number, prediction, margin, r, chance, _, certainty = ask
     side = 1 if prediction > 0 else -1
     values = values_of(x)
     figures = (margin, r or 0.0, chance, certainty or 0.0)

@@ -181,7 +181,7 @@ class PartitionWorker:
                         ask = held.engine.ask(x) if timeless else held.engine.ask(x, _moment(held, time))
                         instances += 1
                         questions += ask[5]
-                        decisions[i] = made = Decision(key, *ask[:7], name)
+                        decisions[i] = made = Decision(key, *ask, name)
                         if shows and ask[5]:
                             made.x = _plain(x)
                     else:

@@ -24,8 +24,8 @@ differ from the rate by less than max(500 rate, 15). No coin decides that.
 
 **By rate, of a known length n.** At most ceil(rate n) labels are asked for, so the lead must come out of these: it is
 at most 0.35 times what the rate allows for in the rounds that are left, and the slack at most 1 + 0.2 times that. One
-label is set aside over time (D + t/n), so that a question can still be asked in the last rounds. The numbers were
-chosen on slices of 111 to 1,000 rows of four streams.
+label is set aside over time (D + (1 - rate) t/n), so that a question can still be asked in the last rounds. The
+numbers were chosen on slices of 111 to 1,000 rows of four streams.
 
 **By time.** Every period (so many seconds, in the instances' time stamps) allows for ``count`` labels. They fall due
 with the time that has passed of the period, or with the instances that have come of those that earlier periods lead to
@@ -113,7 +113,7 @@ def debt(rule: Any) -> Any:
     if rule.per > 0.0:
         return spending[DEBT]
     lead = spending[LEAD] if rule.kind == SPREAD else _LEAD * rule.value * math.exp(-spending[ROUNDS] / _LEAD_ROUNDS)
-    reserve = spending[ROUNDS] / rule.length if spending[ROUNDS] <= rule.length else 0.0
+    reserve = (1.0 - rule.value) * spending[ROUNDS] / rule.length if spending[ROUNDS] <= rule.length else 0.0
     return spending[DEBT] + reserve - min(lead, _LEAD_OF_REST * still_due(rule))
 
 
@@ -164,10 +164,16 @@ def whole_share(rule: Any) -> Any:
 
 
 @step
+def takes_all(rule: Any) -> Any:
+    """Whether the rate is that of all labels."""
+    return rule.per == 0.0 and rule.value >= 1.0
+
+
+@step
 def pull(rule: Any) -> Any:
     """The logarithm of the multiplier g, infinite where the rule must ask; for the rule of the first release."""
     D, B = debt(rule), slack(rule)
-    if D <= -B:
+    if D <= -B or takes_all(rule):
         return math.inf
     if D >= B:
         return -math.inf
@@ -210,7 +216,7 @@ def budget_probability(rule: Any, z: float) -> Any:
 def multiplier(rule: Any) -> Any:
     """The multiplier g: above 1 where too little was spent so far, infinite where the rule must ask."""
     D, B = debt(rule), slack(rule)
-    if D <= -B:
+    if D <= -B or takes_all(rule):
         return math.inf
     odds = max(B - D, 0.0) / (B + D)
     return odds * math.sqrt(odds)

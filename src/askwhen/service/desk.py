@@ -224,7 +224,11 @@ class Desk:
         with contextlib.suppress(asyncio.CancelledError):
             await self._ticking
         if self.broken is None:
-            await self._save()
+            try:
+                self._store.check()
+                await self._save()
+            except StoreError as error:
+                self.crash(error)
         await self.commits.close()
         if self.broken is not None:
             return  # whatever the store would still write is not to be written

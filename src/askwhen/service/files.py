@@ -21,7 +21,7 @@ MEDIA = {
 Rows = Iterable[list[dict[str, Any]]]
 
 
-_formula = re.compile(r"[=+\-@\t\r]").match
+_formula = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]").match
 _number = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?").fullmatch
 
 

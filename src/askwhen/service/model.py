@@ -62,14 +62,19 @@ class Model:
 
     def guess(self, x: Any) -> tuple[Any, float | None]:
         """What is predicted of an instance by now, and how likely that is right, without playing a round."""
-        if not self.sampler.engine.has_learnt:
+        if self.sampler.classes == []:
             return None, None
         rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
-        label = self.sampler.predict(rows)[0]
+        label = self._said(self.sampler.margins(rows)[0])  # also before anything was learnt, as a round does
         found = self.sampler.probabilities(rows)[0]
         if self._values:
             return self.word(float(label)), float(found if label > 0 else 1.0 - found)
         return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
+
+    def _said(self, margin: Any) -> Any:
+        """The label of a margin, or of the margins of all classes."""
+        classes = self.sampler.classes or []
+        return classes[int(np.argmax(margin))] if np.ndim(margin) else 1 if margin > 0.0 else -1
 
     def level(self, played: int) -> int:
         """The level of the bet on an open question, which a correction of its answer needs later."""

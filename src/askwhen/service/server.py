@@ -139,6 +139,12 @@ class _Server(uvicorn.Server):
             self.desk.stopping.set()
         super().handle_exit(sig, frame)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order; where the database has failed, with the status that says so, and not by the signal."""
+        await super().shutdown(sockets)
+        if self.desk is not None and self.desk.broken is not None:
+            os._exit(BROKEN)
+
 
 def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = None) -> None:
     """Serve until a signal comes; an error of the database ends the process at once, with status 70.

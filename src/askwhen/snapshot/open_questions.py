@@ -29,7 +29,7 @@ _WRONG = "the snapshot's open questions contradict its arrays."
 
 def lines(engine: Engine) -> list[list[Any]]:
     """What is written of the questions themselves."""
-    return [[*ask[:7], *read_marks(marks)] for ask, _, marks in engine.pending.values()]
+    return [[*ask, *read_marks(marks)] for ask, _, marks in engine.pending.values()]
 
 
 def stacked(engine: Engine) -> dict[str, np.ndarray]:
@@ -149,7 +149,9 @@ def read_ask(line: list[Any], origin: Origin | None = None) -> Ask:
         raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")
     if query is not True:
         raise SnapshotError(f"round {number!r} has an open question that was never asked.", owner="load")
-    return Ask(count(number), prediction, margin, uncertainty, chance, query, certainty, origin)
+    ask = Ask(count(number), prediction, margin, uncertainty, chance, query, certainty)
+    ask.origin = origin
+    return ask
 
 
 def _is_number(value: Any) -> bool:

@@ -75,10 +75,10 @@ def take_lock(file: BinaryIO) -> bool:
     return True
 
 
-def open_alone(path: str | os.PathLike[str]) -> BinaryIO | None:
-    """Open a file to read and append, made if it is not there; None where another process has it."""
+def open_alone(path: str | os.PathLike[str], mode: int = 0o666) -> BinaryIO | None:
+    """Open a file to read and append, made with a mode if it is not there; None where another process has it."""
     while True:
-        file: BinaryIO = Path(path).open("a+b")  # noqa: SIM115, the caller closes it
+        file: BinaryIO = os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode), "a+b")
         if not take_lock(file):
             file.close()
             return None

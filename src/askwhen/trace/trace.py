@@ -18,7 +18,7 @@ _NUMBERS = itertools.count()
 
 
 class Origin:
-    """The sampler that asked a question. All origins compare equal, so that asks compare by what was asked.
+    """The sampler that asked a question.
 
     A copy of a sampler keeps its origin, and so does one that was pickled. A file holds only the seed, so that equal
     samplers have equal files: the questions of a loaded sampler have an origin without a number.
@@ -38,15 +38,6 @@ class Origin:
             return self.seed != other.seed
         return self.number != other.number
 
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __repr__(self) -> str:
-        return "<Origin>"
-
     def __copy__(self) -> Origin:
         return self
 
@@ -54,7 +45,17 @@ class Origin:
         return self
 
 
-class Ask(NamedTuple):
+class _Fields(NamedTuple):
+    round: int
+    prediction: Any
+    margin: float
+    uncertainty: float | None
+    probability: float
+    query: bool
+    certainty: float | None = None
+
+
+class Ask(_Fields):
     """The answer to one instance.
 
     ``prediction`` is -1 or +1 (the margin itself for a regressor); ``uncertainty`` is None for a learner that has
@@ -78,21 +79,16 @@ class Ask(NamedTuple):
     certainty : float or None
         How likely the prediction is right, by the labels told so far.
     origin : Origin or None
-        The sampler that asked, so that another one refuses the answer; ignored when two asks are compared.
+        The sampler that asked, where it asked for the label, so that another sampler refuses the answer. No part of
+        the tuple: asks compare by what was asked.
     """
 
-    round: int
-    prediction: Any
-    margin: float
-    uncertainty: float | None
-    probability: float
-    query: bool
-    certainty: float | None = None
     origin: Origin | None = None
 
-    def __repr__(self) -> str:
-        shown = zip(self._fields, self, strict=True)
-        return f"Ask({', '.join(f'{name}={value!r}' for name, value in shown if name != 'origin')})"
+    def _replace(self, /, **changes: Any) -> Ask:
+        made = super()._replace(**changes)
+        made.origin = self.origin
+        return made
 
 
 @dataclass(frozen=True, eq=False)

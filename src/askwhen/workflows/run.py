@@ -172,6 +172,9 @@ def run(
     saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
     begins, identity = sampler.round, source.identity
     passed = _played(source, note, sampler, say) if skip is None and resume is not None else skip or 0
+    rows = source.count() if resume is not None else None
+    if rows is not None:
+        sampler.engine.lengthen(begins + max(rows - passed, 0))
     if resume is not None and passed:
         say(f"Skipping the first {passed:,} rows of {source.name}{', which were played before' * (skip is None)}.")
     if resume is None and Path(checkpoint_of(saved)).exists():

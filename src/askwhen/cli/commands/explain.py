@@ -61,6 +61,8 @@ def why(facts: dict[str, Any]) -> str:
         first = f"Round {facts['round']} predicted no class, since no label was told yet."
     elif math.isnan(p):
         first = f"Round {facts['round']} predicted {shown}; its margin was not needed, so not computed."
+    elif isinstance(said, float):
+        first = f"Round {facts['round']} predicted {said:.4g}."
     elif facts.get("several"):
         first = f"Round {facts['round']} predicted {shown}: half the gap to the next best class is {p:.4g}."
     else:

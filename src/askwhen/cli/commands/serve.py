@@ -53,7 +53,7 @@ def serve(out: Out, config: str | None, show_config: bool, demo: bool, **given: 
     serving = Serving.of(given | {"db": in_a_new_folder()} if demo else given)
     if demo:
         where = f"http://{serving.host}:{serving.port}{serving.options.root}/"
-        out.say(f"The demo is at {where}, its API at {where}docs; its database is {serving.db}.")
+        out.say(f"The demo is at {where} and its API at {where}docs ; its database is {serving.db}")
     serve(serving, (lambda desk: run_demo(desk, out.say)) if demo else None)
 
 

@@ -185,7 +185,7 @@ def _add_classes(table: Any, facts: dict[str, Any]) -> None:
     for k, (label, counts) in enumerate(zip(facts["classes"], facts["confusion"], strict=True)):
         came, found = sum(counts) + sum(facts["unpredicted"][k : k + 1]), counts[k]
         each = facts["by_class"].get(str(label))
-        recall = f", {in_percent(each['recall']['low'])} to {in_percent(each['recall']['high'])}" if each else ""
+        recall = f"; from asked labels {interval(each['recall'])}" if each else ""
         right = f"{in_percent(found / came)} of {came:,} found{recall}" if came else "never came"
         table.add_row(escape(str(label)), right)
 

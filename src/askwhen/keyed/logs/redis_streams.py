@@ -111,6 +111,8 @@ class RedisReader:
                 raise entries
         added = int(count) if count else None if last else stream.removed
         self._check_same(stream, last, added)
+        if added is not None and stream.added is not None and len(entries) < most:
+            self._check_all(stream, last, stream.added - added - len(entries))
         if not entries:
             return nothing(), position
         if len(entries) < most:
@@ -139,10 +141,21 @@ class RedisReader:
                 "replaced; give a new store to read it from its beginning.",
                 owner="keyed",
             )
-        if added is not None and stream.removed is not None and stream.removed > added:
-            go_on = f"XSETID {self._stream} {_id(stream.last)} ENTRIESADDED {stream.length + added}"
+        if added is not None and stream.added is not None and stream.added < added:
             raise InputError(
-                f"{stream.removed - added} entries of the stream {self._stream} after {last} were removed before they "
+                f"{added} entries of the stream {self._stream} were read, and it has had {stream.added}: it was "
+                "deleted and begun again; give a new store to read it from its beginning.",
+                owner="keyed",
+            )
+        if added is not None and stream.removed is not None:
+            self._check_all(stream, last, stream.removed - added)
+
+    def _check_all(self, stream: _Stream, last: str, gone: int) -> None:
+        """Refuse a stream from which so many entries are gone that were not read."""
+        if gone > 0:
+            go_on = f"XSETID {self._stream} {_id(stream.last)} ENTRIESADDED {(stream.added or 0) - gone}"
+            raise InputError(
+                f"{gone} entries of the stream {self._stream} after {last or 'its beginning'} were removed before they "
                 f"were read: trim no further than what was committed; to go on without them, run redis-cli {go_on}.",
                 owner="keyed",
             )

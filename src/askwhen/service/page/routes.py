@@ -60,7 +60,7 @@ async def _shell(request: Asked, view: str, name: str | None = None) -> Response
     parts = {"title": html.escape(title), "root": root, "view": view, "signed": signed, "links": links, "known": inside}
     made = _PLACES.sub(lambda found: parts[found[1]], body)
     headers = HEADERS | {"Content-Security-Policy": policy(sources), "Cache-Control": "no-store"}
-    return Response(made.encode(), media_type="text/html; charset=utf-8", headers=headers)
+    return Response(made.encode(), media_type="text/html", headers=headers)
 
 
 async def _known(request: Asked, name: str | None) -> tuple[dict[str, Any], list[str]]:

@@ -147,6 +147,9 @@ class PostgresqlStore:
             self.connection.execute(_ERASE, (change.stream, list(change.seqs)))
             self._drop_snapshots(change.stream, 1)
 
+    def check(self) -> None:
+        """Nothing: the files are those of the database server."""
+
     def scrub(self) -> None:
         """Free the places of what was erased, on a connection of its own, since that may take a while."""
         with contextlib.suppress(psycopg.Error), psycopg.connect(self._address, autocommit=True) as connection:

@@ -144,6 +144,9 @@ class Store(Protocol):
     def missing(self) -> Sequence[str]:
         """The files of the database that were taken away; the next commit fails where there are any."""
 
+    def check(self) -> None:
+        """Raise an error where a file of the database was taken away; what is committed is saved first."""
+
     def scrub(self) -> None:
         """Let what was erased be gone from the database's files, as far as one can; from any thread."""
 

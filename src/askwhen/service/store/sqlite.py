@@ -105,13 +105,15 @@ class SqliteStore:
         """The files of the database that were taken away or replaced since it was opened."""
         return [name for name, before in self._files.items() if _identity(name) != before]
 
-    def _check_files(self) -> None:
+    def check(self) -> None:
         """Refuse to go on without one of the files; what is committed is saved first, where that is possible."""
         missing = self.missing
         if not missing:
             return
-        if os.path.realpath(self._path) not in missing and not any(Path(name).exists() for name in missing):
-            with contextlib.suppress(apsw.BusyError):  # the WAL is open still, and nobody can have made another one
+        if os.path.realpath(self._path) not in missing and not any(map(_has_content, missing)):
+            # The WAL is still open, and no other process can have written one: a reader of ours may have made an
+            # empty file in its place.
+            with contextlib.suppress(apsw.BusyError):
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
         raise StoreError(
             f"{missing[0]} was taken away or replaced while the service runs; it stops, so that nothing is accepted "
@@ -152,7 +154,7 @@ class SqliteStore:
         for change in changes:
             self._change(change)
         self.connection.execute("commit")
-        self._check_files()
+        self.check()
         if self._pages > CHECKPOINT_PAGES:
             self.checkpoint()
         if self._scrub:
@@ -329,11 +331,21 @@ def looking(path: str) -> Iterator[Iterator[Part]]:
         raise StoreError(f"{path} is damaged: a text in it is no text; restore a backup.", owner="backup") from error
 
 
+def _of_columns(make: Any, columns: Sequence[str]) -> None:
+    """Refuse a table that lacks columns which every version has."""
+    lacking = [name for name in make._fields if name not in columns and name not in make._field_defaults]
+    if lacking:
+        raise StoreError(
+            f"the database is damaged: a table has no column {lacking[0]}; restore a backup.", owner="backup"
+        )
+
+
 def _parts(connection: apsw.Connection) -> Iterator[Part]:
     for table, make in TABLES.items():
         there = {name for (name,) in connection.execute("select name from pragma_table_info(?)", (table,))}
         columns = [name for name in make._fields if name in there]
-        if columns:  # an older database has not all of them
+        if columns:  # an older database has not all tables
+            _of_columns(make, columns)
             rows = connection.execute(f"select {', '.join(columns)} from {table} order by {', '.join(columns[:2])}")
             while found := [make(*row) for row in islice(rows, PART)]:
                 yield found
@@ -346,7 +358,7 @@ def locked(path: str) -> contextlib.ExitStack:
     """
     with contextlib.ExitStack() as stack:
         try:
-            lock = open_alone(f"{os.path.realpath(path)}.lock")
+            lock = open_alone(f"{os.path.realpath(path)}.lock", 0o600)  # nobody else is to hold it
             if lock is None:
                 raise _served(path)
             stack.enter_context(lock)
@@ -355,12 +367,44 @@ def locked(path: str) -> contextlib.ExitStack:
             raise StoreError(f"{path} cannot be opened: {error.strerror}.", owner="serve") from error
         if not take_lock(file):
             raise _served(path)
+        _check_one_name(path, os.fstat(file.fileno()).st_nlink)
         return stack.pop_all()
+
+
+def _check_one_name(path: str, names: int) -> None:
+    """Refuse a database with several names: SQLite finds its write-ahead log by the name that it is opened with.
+
+    After a crash the log beside another name would be ignored, and replayed over later changes the next time.
+    """
+    if names > 1:
+        raise StoreError(
+            f"{path} has {names} names (hard links), so that what was committed last might not be found; remove the "
+            "others, or serve a copy.",
+            owner="serve",
+        )
+    if os.path.realpath(path) in _mounts():
+        raise StoreError(
+            f"{path} is mounted by itself, so that its write-ahead log would not be beside it; mount its directory.",
+            owner="serve",
+        )
+
+
+def _mounts() -> set[str]:
+    """The paths at which something is mounted, as far as this system says."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return set()
+    return {line.split(" ")[4].encode().decode("unicode_escape") for line in lines}
 
 
 def _served(path: str) -> StoreError:
     said = f"another process of askwhen serves {path}; stop it first, or give its address with --server."
     return StoreError(said, owner="serve")
+
+
+def _has_content(name: str) -> bool:
+    return Path(name).exists() and Path(name).stat().st_size > 0
 
 
 def _identity(name: str) -> tuple[int, int] | None:

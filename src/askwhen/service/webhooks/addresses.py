@@ -18,7 +18,9 @@ from ...errors import InputError
 
 LONGEST_URL, LONGEST_HOST = 2_000, 253
 _names = re.compile(r"([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?").fullmatch
-_EMBEDDING = [ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96")]
+_EMBEDDING = [
+    ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "::/96", "::ffff:0:0:0/96")
+]
 """IPv6 addresses that hold an IPv4 address, which may be a private one."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
