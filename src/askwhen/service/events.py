@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -12,7 +12,19 @@ from .store.rows import Event
 
 
 class Fact(msgspec.Struct, omit_defaults=True):
-    """The facts of an event."""
+    """The facts of an event.
+
+    ``event_kinds`` are the kinds of events that have them, as they are written to the log: a class may be renamed, a
+    kind never.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def event_kind(self) -> str:
+        """The kind of event that has these facts, where there is one."""
+        (kind,) = self.event_kinds
+        return kind
 
 
 class Instance(Fact):
@@ -21,6 +33,7 @@ class Instance(Fact):
     ``played`` is the sampler's round; ``spent`` says that in this round the budget was found to be spent.
     """
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
     round: int
     prediction: str | None
     margin: float
@@ -40,6 +53,7 @@ class Instance(Fact):
 class Leased(Fact):
     """Somebody holds a slot of a question until then, on one of their devices if it said which."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("leased",)
     slot: int
     annotator: str
     until: float
@@ -49,6 +63,7 @@ class Leased(Fact):
 class Released(Fact):
     """Somebody gave a slot back."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("released",)
     slot: int
     annotator: str
 
@@ -56,6 +71,7 @@ class Released(Fact):
 class Answered(Fact):
     """A slot was filled; without a label, somebody was unsure. ``lead`` is how many seconds it took."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("answered",)
     slot: int
     annotator: str
     label: str | None = None
@@ -65,12 +81,14 @@ class Answered(Fact):
 class Skipped(Fact):
     """Somebody will never see this question again."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("skipped",)
     annotator: str
 
 
 class Undone(Fact):
     """An answer was taken back, and its slot is held for another one until then; ``told`` if the model knew it."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("undone",)
     slot: int
     annotator: str
     until: float
@@ -80,10 +98,13 @@ class Undone(Fact):
 class Disputed(Fact):
     """All slots are filled, and the answers do not decide."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("disputed",)
+
 
 class Reviewed(Fact):
     """A reviewer decided; without a label, that the question has none."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("reviewed",)
     annotator: str
     label: str | None = None
 
@@ -91,18 +112,21 @@ class Reviewed(Fact):
 class Told(Fact):
     """The model was told a label."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("told",)
     label: str
 
 
 class Forgotten(Fact):
     """The model was told that no label will come, and why."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("forgotten",)
     why: str
 
 
 class Corrected(Fact):
     """What is held to be the label after the model was told another; None where there is none any more."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("corrected",)
     label: str | None = None
 
 
@@ -113,6 +137,7 @@ class Volunteered(Fact):
     held to be right, and a replay learns that.
     """
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("volunteered",)
     instance: int
     annotator: str
     label: str | None = None
@@ -127,6 +152,7 @@ class Received(Fact):
     ``gone`` is final.
     """
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("received",)
     source: str
     annotation: str
     at: float
@@ -140,6 +166,7 @@ class Received(Fact):
 class Handled(Fact):
     """What became of something that was received, by its number."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("handled",)
     received: int
     outcome: str
 
@@ -147,18 +174,21 @@ class Handled(Fact):
 class Renamed(Fact):
     """The stream has another name."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("renamed",)
     name: str
 
 
 class Changed(Fact):
     """The stream was paused, resumed or archived."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("paused", "resumed", "archived")
     by: str = ""
 
 
 class SettingsChanged(Fact):
     """Some settings of the stream are others from here on: their new values, those of the view by their names in it."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("settings changed",)
     changes: dict[str, Any]
     by: str = ""
 
@@ -166,6 +196,7 @@ class SettingsChanged(Fact):
 class Replayed(Fact):
     """The model was made again from the corrected log: a snapshot with the same number has it."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("replayed",)
     by: str = ""
     labels: int = 0
 
@@ -173,6 +204,7 @@ class Replayed(Fact):
 class Erased(Fact):
     """The contents of so many instances were erased; ``until`` where that is all up to an event."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("erased",)
     by: str
     instances: int
     until: int = 0
@@ -181,6 +213,7 @@ class Erased(Fact):
 class WentOn(Fact):
     """The model went on from an older snapshot, without the rounds since, and why."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("went on",)
     why: str
     rounds: int
 
@@ -188,6 +221,7 @@ class WentOn(Fact):
 class Created(Fact):
     """A stream was made. In the log of the service."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("created",)
     stream: int
     name: str
     settings: Settings
@@ -196,6 +230,7 @@ class Created(Fact):
 class TokenMade(Fact):
     """A token was made, for some streams by their numbers or for all; only its hash is kept. In the service's log."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("token made",)
     token: str
     name: str
     digest: str
@@ -207,12 +242,14 @@ class TokenMade(Fact):
 class TokenRevoked(Fact):
     """A token is not valid any more. In the log of the service."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("token revoked",)
     token: str
 
 
 class WebhookMade(Fact):
     """A webhook was made, for some streams by their numbers or for all. In the log of the service."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("webhook made",)
     hook: str
     url: str
     secret: str
@@ -224,12 +261,14 @@ class WebhookMade(Fact):
 class WebhookRemoved(Fact):
     """A webhook is told nothing any more. In the log of the service."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("webhook removed",)
     hook: str
 
 
 class WebhookStopped(Fact):
     """Nothing is sent to a webhook for now, and why; or, without a reason, it goes on. In the log of the service."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("webhook stopped",)
     hook: str
     why: str
 
@@ -237,42 +276,14 @@ class WebhookStopped(Fact):
 class WebhookAlarm(Fact):
     """The accuracy of a stream is below the bound of a webhook, or no longer. In the log of the service."""
 
+    event_kinds: ClassVar[tuple[str, ...]] = ("webhook alarm",)
     hook: str
     stream: int
     low: bool
 
 
-KINDS: dict[str, type[Fact]] = {
-    "instance": Instance,
-    "leased": Leased,
-    "released": Released,
-    "answered": Answered,
-    "skipped": Skipped,
-    "undone": Undone,
-    "disputed": Disputed,
-    "reviewed": Reviewed,
-    "told": Told,
-    "forgotten": Forgotten,
-    "corrected": Corrected,
-    "volunteered": Volunteered,
-    "received": Received,
-    "handled": Handled,
-    "renamed": Renamed,
-    "paused": Changed,
-    "resumed": Changed,
-    "archived": Changed,
-    "settings changed": SettingsChanged,
-    "replayed": Replayed,
-    "erased": Erased,
-    "went on": WentOn,
-    "created": Created,
-    "token made": TokenMade,
-    "token revoked": TokenRevoked,
-    "webhook made": WebhookMade,
-    "webhook removed": WebhookRemoved,
-    "webhook stopped": WebhookStopped,
-    "webhook alarm": WebhookAlarm,
-}
+KINDS: dict[str, type[Fact]] = {kind: each for each in Fact.__subclasses__() for kind in each.event_kinds}
+"""The facts of every kind of event."""
 
 PERSONAL = frozenset(
     {

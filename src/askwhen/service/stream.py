@@ -89,7 +89,7 @@ class Stream(Logged):
     def happen(self, happening: Happening, now: float, key: str | None = None) -> Event:
         """Note what a command of the books said is to happen to a question."""
         round, fact = happening
-        return self.note(type(fact).__name__.lower(), fact, now, round, key)
+        return self.note(fact.event_kind, fact, now, round, key)
 
     def tick(self, now: float) -> None:
         """Tell the model what is due, and forget what has expired."""
