@@ -76,7 +76,7 @@ async def load(port: int, path: Any, seconds: float, body: Any) -> tuple[float, 
 BARE = """
 import asyncio, sys, uvicorn, msgspec
 from litestar import Litestar, Request, post
-from askwhen.service.commits import Commits
+from askwhen.service.runtime.group_commit import Commits
 from askwhen.service.store import Event, open_store
 from typing import Any
 
@@ -185,10 +185,10 @@ def load_main(what: str, port: int, seconds: float) -> Any:
 
 async def fill(db: str, instances_in_all: int, streams_in_all: int = 100) -> None:
     """Streams with so many instances, left behind as by a kill: without last snapshots."""
-    from askwhen.service.desk import Desk
-    from askwhen.service.settings import Budget, Settings
+    from askwhen.service.events.settings import Budget, Settings
+    from askwhen.service.runtime.coordinator import Desk
     from askwhen.service.store import open_store
-    from askwhen.service.uses import instances, streams
+    from askwhen.service.use_cases import instances, streams
 
     desk = Desk(open_store(db))
     await desk.start()

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from askwhen.cli.main import main
-from askwhen.service.configuration import OPTIONS, Option, masked
+from askwhen.service.process.configuration import OPTIONS, Option, masked
 
 
 @pytest.fixture

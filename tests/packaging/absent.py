@@ -81,7 +81,7 @@ def trace():
 
 
 def spans():
-    from askwhen.service.tracing import spans
+    from askwhen.service.http.middleware.tracing import spans
 
     spans(True)
 
@@ -98,7 +98,7 @@ async def nothing():
 
 def parquet_of_the_page():
     with contextlib.suppress(ModuleNotFoundError):  # the service itself may be absent
-        from askwhen.service.page.parquet import Unpacker
+        from askwhen.service.http.parquet_unpacker import Unpacker
 
         asyncio.run(Unpacker().rows(nothing()))
 

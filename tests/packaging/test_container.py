@@ -212,7 +212,7 @@ def test_the_image_holds_what_its_file_copies_and_no_more():
 
 def test_compose_gives_the_service_what_it_asks_for(tmp_path, monkeypatch):
     text = (ROOT / "deploy" / "compose.yaml").read_text()
-    from askwhen.service.configuration import OPTIONS
+    from askwhen.service.process.configuration import OPTIONS
 
     known = {option.variable for option in OPTIONS} | {"ASKWHEN_DB_FILE"}
     named = set(re.findall(r"\bASKWHEN_\w+", text + TEXT))

@@ -91,7 +91,7 @@ def test_the_wheel_has_the_package_and_nothing_else(packages):
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
         about = {name.split("/", 1)[1] for name in archive.namelist() if ".dist-info/" in name}
     assert held == source
-    assert {"askwhen/py.typed", "askwhen/__init__.pyi", "askwhen/service/page/web/shell.html"} <= held
+    assert {"askwhen/py.typed", "askwhen/__init__.pyi", "askwhen/service/http/routes/web/shell.html"} <= held
     assert "licenses/LICENSE" in about
 
 

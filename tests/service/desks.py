@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
-from askwhen.service.clock import Clock
-from askwhen.service.desk import Desk
-from askwhen.service.settings import Budget, Settings
+from askwhen.service.events.settings import Budget, Settings
+from askwhen.service.runtime.clock import Clock
+from askwhen.service.runtime.coordinator import Desk
 from askwhen.service.store import open_store
 
 

@@ -15,13 +15,22 @@ import tempfile
 import msgspec
 import numpy as np
 
-from askwhen.service import exports
-from askwhen.service.bridges.inbox import Inbox
-from askwhen.service.events import Received
-from askwhen.service.settings import Budget, Features, Settings
-from askwhen.service.store.rows import Message
-from askwhen.service.uses import erasing, instances, labels, questions, replaying, streams, tokens, webhooks
-from askwhen.service.uses.instances import Raw
+from askwhen.service.events.kinds import Received
+from askwhen.service.events.settings import Budget, Features, Settings
+from askwhen.service.store.records import Message
+from askwhen.service.use_cases import (
+    erasing,
+    exports,
+    instances,
+    labels,
+    questions,
+    replaying,
+    streams,
+    tokens,
+    webhooks,
+)
+from askwhen.service.use_cases.instances import Raw
+from askwhen.service.use_cases.label_studio.inbox import Inbox
 from tests.service.desks import Time, open_desk
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"

@@ -7,9 +7,9 @@ import warnings
 import httpx
 from litestar.exceptions import LitestarDeprecationWarning
 
-from askwhen.service.api.app import create_app
-from askwhen.service.api.options import Options
-from askwhen.service.desk import Desk
+from askwhen.service.http.app import create_app
+from askwhen.service.http.options import Options
+from askwhen.service.runtime.coordinator import Desk
 from askwhen.service.store import open_store
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from askwhen.service import row_bytes
-from askwhen.service.events import Forgotten, Instance, Told, Volunteered, facts_of
-from askwhen.service.model import build
+from askwhen.service.domain import row_codec
+from askwhen.service.domain.model import build
+from askwhen.service.events.kinds import Forgotten, Instance, Told, Volunteered, facts_of
 from askwhen.snapshot import engine_state, file_format
 
 
@@ -24,9 +24,9 @@ class Library:
         for event in events:
             fact = facts_of(event)
             if isinstance(fact, Instance):
-                self.rows[event.seq] = row_bytes.from_bytes(event.row)
+                self.rows[event.seq] = row_codec.from_bytes(event.row)
                 time = event.time if self.sampler.engine.needs_time else None
-                ask = self.sampler.ask(row_bytes.from_bytes(event.row), time)
+                ask = self.sampler.ask(row_codec.from_bytes(event.row), time)
                 word = self.labels[(ask.prediction + 1) // 2] if self.two else ask.prediction
                 assert (fact.round, fact.prediction, fact.asked) == (ask.round, word, ask.query)
                 assert (fact.margin, fact.probability) == (ask.margin, ask.probability)

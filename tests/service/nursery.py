@@ -94,10 +94,10 @@ class Child:
 
 def main():
     from askwhen import AutoLasec, Sampler, evaluate  # noqa: F401, loaded once
-    from askwhen.service.api.options import Options
-    from askwhen.service.model import Model
-    from askwhen.service.server import Serving, serve
-    from askwhen.service.settings import Budget, Settings
+    from askwhen.service.domain.model import Model
+    from askwhen.service.events.settings import Budget, Settings
+    from askwhen.service.http.options import Options
+    from askwhen.service.process.server import Serving, serve
 
     for labels in (["a", "b"], ["a", "b", "c"]):
         model = Model(Settings(labels=labels, seed=1, budget=Budget(rate=0.5)))

@@ -7,10 +7,10 @@ import weakref
 
 import pytest
 
-from askwhen.service import desk as desks
 from askwhen.service.errors import SetAsideError
-from askwhen.service.uses import erasing, instances, questions, replaying, reports, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.runtime import coordinator as desks
+from askwhen.service.use_cases import erasing, instances, questions, replaying, reports, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.in_process import running
 from tests.service.library import bits

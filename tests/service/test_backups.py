@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service import backups
 from askwhen.service.errors import StoreError
-from askwhen.service.uses import instances, questions, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.store import backups
+from askwhen.service.use_cases import instances, questions, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.forking import Forked
 from tests.service import history
 from tests.service.desks import Time, open_desk, run, settings

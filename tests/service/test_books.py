@@ -3,10 +3,10 @@
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service.books import MOST_LEASES, Books
+from askwhen.service.domain.question_commands import MOST_LEASES, Books
 from askwhen.service.errors import ConflictError, NotFoundError
-from askwhen.service.events import Corrected, Disputed, Forgotten, Instance, Leased, Told
-from askwhen.service.settings import MOST_OPEN, Settings
+from askwhen.service.events.kinds import Corrected, Disputed, Forgotten, Instance, Leased, Told
+from askwhen.service.events.settings import MOST_OPEN, Settings
 
 
 class Desk:

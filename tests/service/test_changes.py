@@ -8,11 +8,11 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.service.changes import CHANGEABLE
+from askwhen.service.domain.setting_changes import CHANGEABLE
 from askwhen.service.errors import ConflictError
-from askwhen.service.settings import Settings
-from askwhen.service.uses import instances, questions, replaying, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.events.settings import Settings
+from askwhen.service.use_cases import instances, questions, replaying, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.library import Library, bits

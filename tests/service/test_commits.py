@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from askwhen.service.commits import Commits
 from askwhen.service.errors import StoppingError
+from askwhen.service.runtime.group_commit import Commits
 from askwhen.service.store import Event
 from tests.service.desks import run
 

@@ -7,7 +7,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.evaluate.estimate import Estimate
-from askwhen.service.uses.confusions import most_confused, of_two
+from askwhen.service.use_cases.confusions import most_confused, of_two
 
 
 @pytest.fixture(scope="module")

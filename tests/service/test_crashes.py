@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.service import backups
-from askwhen.service.events import Created, facts_of
-from askwhen.service.model import Model
-from askwhen.service.settings import Settings
-from askwhen.service.store import Event, open_store
+from askwhen.service.domain.model import Model
+from askwhen.service.events.kinds import Created, facts_of
+from askwhen.service.events.settings import Settings
+from askwhen.service.store import Event, backups, open_store
 from askwhen.service.store.sqlite import SqliteStore
 from tests.service import history
 from tests.service.library import Library, bits

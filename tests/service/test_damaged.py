@@ -7,11 +7,10 @@ import random
 import pytest
 
 from askwhen.errors import AskwhenError
-from askwhen.service import backups
-from askwhen.service.desk import Desk
-from askwhen.service.store import open_store
-from askwhen.service.uses import instances, questions, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.runtime.coordinator import Desk
+from askwhen.service.store import backups, open_store
+from askwhen.service.use_cases import instances, questions, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 
 PAGE = 4096

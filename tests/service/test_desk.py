@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service import desk as desks
-from askwhen.service import exports, tails
+from askwhen.service.domain.retraining import Remaking
 from askwhen.service.errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError
-from askwhen.service.remaking import Remaking
-from askwhen.service.uses import instances, questions, replaying, reports, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.runtime import coordinator as desks
+from askwhen.service.runtime import snapshot_policy
+from askwhen.service.use_cases import exports, instances, questions, replaying, reports, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.library import Library, bits
@@ -76,8 +76,8 @@ def test_after_a_crash_the_model_is_that_of_a_service_to_which_nothing_happened(
 
 
 def test_a_snapshot_is_made_before_the_log_grows_long(address, monkeypatch):
-    monkeypatch.setattr(tails, "TAIL", 50)
-    monkeypatch.setattr(tails, "WORTH", 1e9)
+    monkeypatch.setattr(snapshot_policy, "TAIL", 50)
+    monkeypatch.setattr(snapshot_policy, "WORTH", 1e9)
 
     async def play():
         time = Time()
@@ -97,8 +97,8 @@ def test_a_snapshot_is_made_before_the_log_grows_long(address, monkeypatch):
 
 
 def test_the_log_does_not_grow_long_over_many_crashes(address, monkeypatch):
-    monkeypatch.setattr(tails, "TAIL", 60)
-    monkeypatch.setattr(tails, "WORTH", 1e9)
+    monkeypatch.setattr(snapshot_policy, "TAIL", 60)
+    monkeypatch.setattr(snapshot_policy, "WORTH", 1e9)
 
     async def play():
         time = Time()

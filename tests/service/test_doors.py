@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from askwhen.service.api.options import Options
 from askwhen.service.errors import ConflictError
-from askwhen.service.proxies import Grant, Proxy, _network
-from askwhen.service.uses import streams, tokens
+from askwhen.service.http.options import Options
+from askwhen.service.http.proxy_auth import Grant, Proxy, _network
+from askwhen.service.use_cases import streams, tokens
 from tests.service.desks import run, settings
 from tests.service.in_process import running
 

@@ -7,14 +7,15 @@ import struct
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service import backups, exports, row_bytes
+from askwhen.service.domain import row_codec
+from askwhen.service.domain.model import Model
 from askwhen.service.errors import ConflictError, NotFoundError
-from askwhen.service.events import Forgotten, Instance, facts_of
-from askwhen.service.model import Model
-from askwhen.service.settings import Features
-from askwhen.service.uses import erasing, instances, questions, replaying, streams
-from askwhen.service.uses.erasing import Gone, Retention, Which, erase
-from askwhen.service.uses.instances import Raw
+from askwhen.service.events.kinds import Forgotten, Instance, facts_of
+from askwhen.service.events.settings import Features
+from askwhen.service.store import backups
+from askwhen.service.use_cases import erasing, exports, instances, questions, replaying, streams
+from askwhen.service.use_cases.erasing import Gone, Retention, Which, erase
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.library import Library, bits
 
@@ -350,7 +351,7 @@ def test_a_model_made_again_is_that_of_what_is_left(address):
 
 
 def row_of(event):
-    return row_bytes.from_bytes(event.row)
+    return row_codec.from_bytes(event.row)
 
 
 def test_contents_go_when_the_time_of_the_stream_is_over(address, monkeypatch):

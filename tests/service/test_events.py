@@ -2,7 +2,7 @@
 
 import msgspec
 
-from askwhen.service.events import KINDS, Changed, Leased, encoded
+from askwhen.service.events.kinds import KINDS, Changed, Leased, encoded
 
 FIELDS = {
     "instance": "round prediction margin probability coin asked why played certainty uncertainty level priority "

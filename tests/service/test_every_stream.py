@@ -7,9 +7,9 @@ import pytest
 
 from askwhen.algorithms import algorithms
 from askwhen.errors import InputError
-from askwhen.service.settings import Budget, Features, Settings
-from askwhen.service.uses import instances, questions, replaying, reports, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.events.settings import Budget, Features, Settings
+from askwhen.service.use_cases import instances, questions, replaying, reports, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run
 from tests.service.library import bits
 

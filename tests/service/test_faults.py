@@ -17,9 +17,9 @@ import httpx
 import pytest
 
 import askwhen as aw
-from askwhen.service.api.slow import Impatient
 from askwhen.service.errors import SlowError
-from askwhen.service.server import BROKEN
+from askwhen.service.http.middleware.body_timeout import Impatient
+from askwhen.service.process.server import BROKEN
 from askwhen.service.store import open_store
 from tests.service import history
 from tests.service.desks import run
@@ -194,7 +194,7 @@ def test_a_commit_whose_reply_is_lost_is_resolved_by_its_key(tmp_path, cluster):
 
 
 def test_a_clock_that_jumps_ends_no_lease_and_keeps_none():
-    from askwhen.service.clock import Clock
+    from askwhen.service.runtime.clock import Clock
 
     wall, passed = [1000.0], [50.0]
     clock = Clock(lambda: wall[0], lambda: passed[0])

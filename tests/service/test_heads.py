@@ -6,7 +6,7 @@ import contextlib
 import pytest
 import uvicorn
 
-from askwhen.service.heads import LARGEST_HEAD, MOST_HEADERS, Heads
+from askwhen.service.process.header_limits import LARGEST_HEAD, MOST_HEADERS, Heads
 from tests.service.desks import run
 
 GET = b"GET /fine HTTP/1.1\r\nhost: a\r\n"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service import backups, exports
+from askwhen.service.domain.model import build
 from askwhen.service.errors import ConflictError, NotFoundError
-from askwhen.service.model import build
-from askwhen.service.settings import Budget, Features
-from askwhen.service.uses import erasing, instances, labels, questions, replaying, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.events.settings import Budget, Features
+from askwhen.service.store import backups
+from askwhen.service.use_cases import erasing, exports, instances, labels, questions, replaying, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.library import Library, bits
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from askwhen.service.errors import ConflictError
-from askwhen.service.uses import instances, questions, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.use_cases import instances, questions, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.desks import Time, open_desk
 from tests.service.desks import settings as stream_settings

@@ -16,8 +16,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import askwhen as aw
-from askwhen.service import request_ids
-from askwhen.service.json_log import JsonLines
+from askwhen.service.http.middleware import request_ids
+from askwhen.service.process.logging_json import JsonLines
 from tests.service.in_process import running
 from tests.service.postgresql import Cluster
 from tests.service.serving import Server
@@ -254,7 +254,7 @@ def test_spans_have_routes_and_no_contents(tmp_path):
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from askwhen.service.tracing import Spans
+    from askwhen.service.http.middleware.tracing import Spans
 
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 from litestar import Litestar
 
-from askwhen.service.uses import streams, tokens
+from askwhen.service.use_cases import streams, tokens
 from tests.service.desks import run, settings
 from tests.service.in_process import running
 

@@ -5,12 +5,12 @@ import asyncio
 import apsw
 import pytest
 
-from askwhen.service import stream as stream_module
-from askwhen.service.desk import Desk
+from askwhen.service.domain import stream as stream_module
 from askwhen.service.errors import SetAsideError, StoreError
+from askwhen.service.runtime.coordinator import Desk
 from askwhen.service.store import open_store
-from askwhen.service.uses import instances, questions, reports, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.use_cases import instances, questions, reports, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.in_process import running
 

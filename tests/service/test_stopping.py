@@ -13,14 +13,14 @@ import httpx
 import pytest
 
 import askwhen as aw
-from askwhen.service import desk as desks
-from askwhen.service.api.streaming import Parts
 from askwhen.service.errors import StoppingError
-from askwhen.service.events import Changed
+from askwhen.service.events.kinds import Changed
+from askwhen.service.http.streaming import Parts
+from askwhen.service.runtime import coordinator as desks
 from askwhen.service.store.sqlite import SqliteReader
-from askwhen.service.uses import instances, replaying, streams
-from askwhen.service.uses.instances import Raw
-from askwhen.service.webhooks.courier import delivering
+from askwhen.service.use_cases import instances, replaying, streams
+from askwhen.service.use_cases.instances import Raw
+from askwhen.service.use_cases.webhook_delivery.delivery import delivering
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.serving import Server
 

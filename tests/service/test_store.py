@@ -11,7 +11,7 @@ import pytest
 from askwhen.service.errors import StoreError
 from askwhen.service.store import Event, Snapshot, open_store, postgresql, sqlite
 from askwhen.service.store.migrations import scripts
-from askwhen.service.store.rows import Delivered, Erasure, Message
+from askwhen.service.store.records import Delivered, Erasure, Message
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from askwhen.algorithms import algorithm
 from askwhen.data import hash_text
 from askwhen.errors import InputError
 from askwhen.prepare import Prepare
+from askwhen.service.domain.stream import Stream
 from askwhen.service.errors import ConflictError, NotFoundError, StoreError
-from askwhen.service.settings import Budget, Features, Settings, check_settings
-from askwhen.service.stream import Stream
+from askwhen.service.events.settings import Budget, Features, Settings, check_settings
 from tests.service import history
 from tests.service.library import Library, bits
 from tests.soak import times

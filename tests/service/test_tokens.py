@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 import askwhen as aw
-from askwhen.service.api.door import Pace
+from askwhen.service.domain.tokens import Tokens, new_token
 from askwhen.service.errors import ConflictError, NotAllowedError, NotSignedInError, TooManyError
-from askwhen.service.events import TokenRevoked
-from askwhen.service.server import is_public
-from askwhen.service.tokens import Tokens, new_token
-from askwhen.service.uses import tokens
+from askwhen.service.events.kinds import TokenRevoked
+from askwhen.service.http.authorization import Pace
+from askwhen.service.process.server import is_public
+from askwhen.service.use_cases import tokens
 from tests.forking import Forked
 from tests.service.desks import Time, open_desk, run
 from tests.service.serving import Server

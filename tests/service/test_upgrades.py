@@ -15,17 +15,16 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.service import backups, exports
+from askwhen.service.domain.tokens import new_token
 from askwhen.service.errors import StoreError
-from askwhen.service.events import KINDS, encoded, facts_of
-from askwhen.service.store import Event, postgresql, sqlite
+from askwhen.service.events.kinds import KINDS, encoded, facts_of
+from askwhen.service.process.upgrades import opened
+from askwhen.service.store import Event, backups, postgresql, sqlite
 from askwhen.service.store.migrations import scripts
-from askwhen.service.store.rows import TABLES
+from askwhen.service.store.records import TABLES
 from askwhen.service.store.urls import looking
-from askwhen.service.tokens import new_token
-from askwhen.service.upgrades import opened
-from askwhen.service.uses import instances, questions, reports, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.use_cases import exports, instances, questions, reports, streams
+from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.desks import Time, open_desk, run
 from tests.service.serving import Server

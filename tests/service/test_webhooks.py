@@ -19,16 +19,16 @@ from standardwebhooks import Webhook
 import askwhen as aw
 from askwhen.cli.main import main
 from askwhen.errors import InputError
+from askwhen.service.domain import webhooks as hooks
 from askwhen.service.errors import NotFoundError
-from askwhen.service.events import facts_of
-from askwhen.service.settings import Budget
-from askwhen.service.uses import instances, questions, reports, streams, webhooks
-from askwhen.service.uses.instances import Raw
-from askwhen.service.webhooks import courier as couriers
-from askwhen.service.webhooks import hooks
-from askwhen.service.webhooks.addresses import Guarded, check_url, may_reach, networks_of
-from askwhen.service.webhooks.alarms import Alarms
-from askwhen.service.webhooks.courier import Courier
+from askwhen.service.events.kinds import facts_of
+from askwhen.service.events.settings import Budget
+from askwhen.service.use_cases import instances, questions, reports, streams, webhooks
+from askwhen.service.use_cases.instances import Raw
+from askwhen.service.use_cases.webhook_delivery import delivery as couriers
+from askwhen.service.use_cases.webhook_delivery.addresses import Guarded, check_url, may_reach, networks_of
+from askwhen.service.use_cases.webhook_delivery.alarms import Alarms
+from askwhen.service.use_cases.webhook_delivery.delivery import Courier
 from tests.service.desks import Time, open_desk, run, settings
 from tests.service.receiver import Receiver, babbles, drips, hangs, hangs_up, promises
 from tests.service.serving import Server

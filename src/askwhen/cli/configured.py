@@ -9,7 +9,15 @@ import click
 from click.core import ParameterSource
 
 from ..errors import InputError
-from ..service.configuration import BY_NAME, OPTIONS, ROLES, Option, from_environment, read_file, unknown_variables
+from ..service.process.configuration import (
+    BY_NAME,
+    OPTIONS,
+    ROLES,
+    Option,
+    from_environment,
+    read_file,
+    unknown_variables,
+)
 
 _FILE = "askwhen.cli.configured"
 
@@ -116,7 +124,7 @@ def roles(ctx: click.Context) -> dict[str, Any]:
     found = (ctx.default_map or {}).get(ROLES)
     if found is None:
         return {}
-    from ..service.proxies import checked_roles
+    from ..service.http.proxy_auth import checked_roles
 
     return checked_roles(found, str(ctx.meta[_FILE]))
 

@@ -7,15 +7,14 @@ import msgspec
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service import exports
-from askwhen.service.bridges import label_studio
-from askwhen.service.bridges.inbox import Inbox
-from askwhen.service.bridges.label_studio_json import annotation_of
-from askwhen.service.bridges.label_studio_requests import Exported, Predict, Said, Train
-from askwhen.service.events import facts_of
-from askwhen.service.settings import Budget, Features
-from askwhen.service.uses import erasing, instances, questions, replaying, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.events.kinds import facts_of
+from askwhen.service.events.settings import Budget, Features
+from askwhen.service.use_cases import erasing, exports, instances, questions, replaying, streams
+from askwhen.service.use_cases.instances import Raw
+from askwhen.service.use_cases.label_studio import backend as label_studio
+from askwhen.service.use_cases.label_studio.annotations import annotation_of
+from askwhen.service.use_cases.label_studio.inbox import Inbox
+from askwhen.service.use_cases.label_studio.requests import Exported, Predict, Said, Train
 from tests.service import history
 from tests.service.bridges import studio
 from tests.service.desks import Time, open_desk, run, settings

@@ -3,7 +3,7 @@
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service.bridges import label_config
+from askwhen.service.use_cases.label_studio import label_config
 from tests.service.bridges.studio import CONFIG
 
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 import askwhen as aw
-from askwhen.service import warming
-from askwhen.service.bridges import label_studio
-from askwhen.service.bridges.label_studio_requests import Predict
-from askwhen.service.settings import Settings
-from askwhen.service.uses import streams
+from askwhen.service.events.settings import Settings
+from askwhen.service.runtime import warmup
+from askwhen.service.use_cases import streams
+from askwhen.service.use_cases.label_studio import backend as label_studio
+from askwhen.service.use_cases.label_studio.requests import Predict
 from tests.service import history
 from tests.service.bridges import studio
 from tests.service.bridges.studio import TEXT, backend, until
@@ -62,7 +62,7 @@ def test_a_project_gets_predictions_and_its_annotations_are_told(server, client)
 
 def test_others_are_served_while_the_first_guesses_are_compiled(tmp_path, monkeypatch):
     compiled = threading.Event()
-    monkeypatch.setattr(warming, "warm_guesses", lambda settings: compiled.wait(60.0))
+    monkeypatch.setattr(warmup, "warm_guesses", lambda settings: compiled.wait(60.0))
 
     async def play():
         async with open_desk(tmp_path / "log.db", Time()) as desk:

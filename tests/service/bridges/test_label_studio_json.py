@@ -5,7 +5,7 @@ import json
 import pytest
 
 from askwhen.errors import InputError
-from askwhen.service.bridges import label_studio_json as studio_json
+from askwhen.service.use_cases.label_studio import annotations as studio_json
 from tests.service.bridges.studio import annotation, chosen, task
 
 

@@ -2,18 +2,17 @@
 
 import numpy as np
 
-from askwhen.service.page import history
-from askwhen.service.page.history import History, Line
-from askwhen.service.uses import instances, questions, reports, streams
-from askwhen.service.uses.instances import Raw
+from askwhen.service.use_cases import accuracy_history, instances, questions, reports, streams
+from askwhen.service.use_cases.accuracy_history import History, Line
+from askwhen.service.use_cases.instances import Raw
 from tests.service.desks import Time, open_desk, run, settings
 
 X = np.random.default_rng(5).standard_normal((80, 3))
 
 
 def test_points_are_there_after_a_crash_and_go_on(address, monkeypatch):
-    monkeypatch.setattr(history, "MOST_POINTS", 4)  # so that the picture has fewer than were noted
-    monkeypatch.setattr(history, "CHUNK", 3)
+    monkeypatch.setattr(accuracy_history, "MOST_POINTS", 4)  # so that the picture has fewer than were noted
+    monkeypatch.setattr(accuracy_history, "CHUNK", 3)
 
     async def play():
         time = Time()
@@ -61,7 +60,7 @@ def test_points_come_farther_apart_as_a_stream_grows_old():
 
 
 def test_looks_that_wait_are_few_and_say_what_the_report_said_then(tmp_path, monkeypatch):
-    monkeypatch.setattr(history, "MOST_LOOKS", 4)
+    monkeypatch.setattr(accuracy_history, "MOST_LOOKS", 4)
 
     async def play():
         time, wanted = Time(), {}
@@ -74,8 +73,8 @@ def test_looks_that_wait_are_few_and_say_what_the_report_said_then(tmp_path, mon
                 time.now += 1.0
                 if not await noted.look(stream):
                     continue
-                place = history.place_of(stream)
-                wanted[place] = history.point_of(await reports.report(desk, stream, 0.95), place, time.now)
+                place = accuracy_history.place_of(stream)
+                wanted[place] = accuracy_history.point_of(await reports.report(desk, stream, 0.95), place, time.now)
             while await noted.note(stream):
                 pass
             return (await noted.line(stream)).points, wanted

@@ -122,7 +122,7 @@ BARE = re.compile(r"""(href:|fetch\(|assign\(|replace\(|EventSource\()\s*(["'`]/
 
 
 def test_no_address_of_the_page_forgets_the_path():
-    files = list((resources.files("askwhen.service.page") / "web").iterdir())
+    files = list((resources.files("askwhen.service.http.routes") / "web").iterdir())
     assert len(files) > 20
     assert [(file.name, found[0]) for file in files for found in BARE.finditer(file.read_text())] == []
     assert BARE.search('el("a", { href: "/new" })')

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 import askwhen as aw
-from askwhen.service.changes import CHANGEABLE
+from askwhen.service.domain.setting_changes import CHANGEABLE
 from tests.service.page.person import all_safe, answers, asked, press
 from tests.service.serving import Server
 

@@ -31,7 +31,7 @@ def backup(out: Out, file: str, db: str) -> None:
     askwhen backup monday.backup --db mails.db
     askwhen backup monday.backup --db postgresql://user@host/name
     """
-    from ...service.backups import backup as make
+    from ...service.store.backups import backup as make
 
     _said(out, make(db, file), f"{file} has")
 
@@ -49,7 +49,7 @@ def restore(out: Out, file: str, db: str) -> None:
     \b
     askwhen restore monday.backup --db mails-again.db
     """
-    from ...service.backups import restore as put
+    from ...service.store.backups import restore as put
 
     _said(out, put(file, db), "Restored")
 
@@ -67,6 +67,6 @@ def migrate_db(out: Out, source: str, target: str) -> None:
     \b
     askwhen migrate-db mails.db postgresql://user@host/name
     """
-    from ...service.backups import migrate
+    from ...service.store.backups import migrate
 
     _said(out, migrate(source, target), "Copied")

@@ -40,8 +40,8 @@ def erase(
     askwhen erase mails --subject customer-17 --db mails.db
     askwhen erase mails --before 2026-01-01 --server http://127.0.0.1:8300
     """
-    from ...service.server import at_desk
-    from ...service.uses import erasing
+    from ...service.process.server import at_desk
+    from ...service.use_cases import erasing
 
     moment = None if before is None else before.replace(tzinfo=UTC).timestamp()
     chosen: dict[str, Any] = {"rounds": list(rounds), "ids": list(ids), "subject": subject, "before": moment}

@@ -46,8 +46,8 @@ def sync(out: Out, server: str, stream: str, studio: str, project: int) -> None:
     \b
     askwhen label-studio sync --server http://127.0.0.1:8300 --stream mails --studio http://127.0.0.1:8080 --project 7
     """
-    from ...service.bridges.label_studio_client import Studio
-    from ...service.bridges.label_studio_client import sync as tell
+    from ...service.use_cases.label_studio.client import Studio
+    from ...service.use_cases.label_studio.client import sync as tell
 
     key = os.environ.get("LABEL_STUDIO_API_KEY")
     if not key:
@@ -88,7 +88,7 @@ def send(out: Out, file: str, server: str, stream: str, project: str, config: st
     \b
     askwhen label-studio import project-7.json --server http://127.0.0.1:8300 --stream mails --project 7
     """
-    from ...service.bridges.label_studio_client import send_file
+    from ...service.use_cases.label_studio.client import send_file
 
     with client_of(server) as client:
         _said(out, send_file(client, stream, file, project, _config(config), field))
@@ -115,8 +115,8 @@ def get(out: Out, file: str, server: str, stream: str, config: str | None, field
     \b
     askwhen label-studio export tasks.json --server http://127.0.0.1:8300 --stream mails --config config.xml
     """
-    from ...service.bridges.label_config import read
-    from ...service.bridges.label_studio_client import fetch
+    from ...service.use_cases.label_studio.client import fetch
+    from ...service.use_cases.label_studio.label_config import read
 
     names = {"field": field}
     if config is not None:

@@ -23,8 +23,8 @@ def replay(out: Out, stream: str, db: str, server: str | None) -> None:
     askwhen replay mails --db mails.db
     askwhen replay mails --server http://127.0.0.1:8300
     """
-    from ...service.server import at_desk
-    from ...service.uses.replaying import replay as make_again
+    from ...service.process.server import at_desk
+    from ...service.use_cases.replaying import replay as make_again
 
     if server is not None:
         with client_of(server) as client:

@@ -41,8 +41,8 @@ def serve(out: Out, config: str | None, show_config: bool, demo: bool, **given: 
     given["roles"] = roles(context)
     if show_config:
         _show(out, effective(context) | _of_people(given["roles"], config))
-    from ...service.demo import in_a_new_folder, run_demo
-    from ...service.server import Serving, check, serve
+    from ...service.process.demo import in_a_new_folder, run_demo
+    from ...service.process.server import Serving, check, serve
 
     if show_config:
         try:

@@ -45,8 +45,8 @@ def make(
     \b
     askwhen token make ann --role annotator --stream mails --days 90
     """
-    from ...service.server import at_desk
-    from ...service.uses import tokens
+    from ...service.process.server import at_desk
+    from ...service.use_cases import tokens
 
     chosen = list(streams) or None
     if server is not None:
@@ -66,8 +66,8 @@ def make(
 @SERVER
 def listed(out: Out, db: str, server: str | None) -> None:
     """List the tokens, without their secrets."""
-    from ...service.server import at_desk
-    from ...service.uses.tokens import all_facts
+    from ...service.process.server import at_desk
+    from ...service.use_cases.tokens import all_facts
 
     if server is not None:
         with client_of(server) as client:
@@ -92,8 +92,8 @@ def _line(facts: dict[str, Any]) -> str:
 @SERVER
 def revoke(out: Out, number: str, db: str, server: str | None) -> None:
     """Revoke a token by its number, which `list` shows."""
-    from ...service.server import at_desk
-    from ...service.uses import tokens
+    from ...service.process.server import at_desk
+    from ...service.use_cases import tokens
 
     if server is not None:
         with client_of(server) as client:

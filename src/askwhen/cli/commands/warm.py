@@ -33,7 +33,7 @@ def warm(out: Out, algorithms: list[str], service: bool) -> None:
     from ...compiled.steps import cache_folder
 
     if service:
-        from ...service.ahead import compile_streams
+        from ...service.process.precompile import compile_streams
     tell_nothing()
     folder, started, took = cache_folder(), time.perf_counter(), {}
     if folder is None:

@@ -48,9 +48,9 @@ def make(
     askwhen webhook make https://example.org/hook --kind question.opened --stream mails
     askwhen webhook make https://example.org/hook --kind accuracy.below --accuracy 0.9
     """
-    from ...service.server import at_desk
-    from ...service.uses import webhooks
-    from ...service.webhooks.addresses import networks_of
+    from ...service.process.server import at_desk
+    from ...service.use_cases import webhooks
+    from ...service.use_cases.webhook_delivery.addresses import networks_of
 
     chosen = list(streams) or None
     if server is not None:
@@ -70,8 +70,8 @@ def make(
 @SERVER
 def listed(out: Out, db: str, server: str | None) -> None:
     """List the webhooks, what waits for them and what they were not told."""
-    from ...service.server import at_desk
-    from ...service.uses.webhooks import all_facts
+    from ...service.process.server import at_desk
+    from ...service.use_cases.webhooks import all_facts
 
     if server is not None:
         with client_of(server) as client:
@@ -92,8 +92,8 @@ def _line(facts: dict[str, Any]) -> str:
 
 def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...] = ()) -> Any:
     """Do something to a webhook, through the service or in its database."""
-    from ...service.server import at_desk
-    from ...service.uses import webhooks
+    from ...service.process.server import at_desk
+    from ...service.use_cases import webhooks
 
     if server is not None:
         method, path = ("DELETE", "") if what == "remove" else ("GET" if what == "dead" else "POST", f"/{what}")

@@ -17,7 +17,7 @@ from psycopg import sql
 
 from ..errors import StoreError
 from .migrations import missing
-from .rows import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
+from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
 
 PATIENCE = 5.0
 """Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""

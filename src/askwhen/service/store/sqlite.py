@@ -23,7 +23,7 @@ import apsw
 from ...system.whole_file import open_alone, take_lock
 from ..errors import StoreError
 from .migrations import missing
-from .rows import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
+from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
 
 CHECKPOINT_PAGES = 2_000
 """Of the WAL: so many are copied into the database at once, 8 MB."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from .rows import Store
+from .records import Store
 
 
 def is_postgresql(address: str) -> bool:

@@ -1,0 +1,77 @@
+"""What is known of the people who answer: how much, how fast, and how far they agree. Sums, not lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from ...evaluate.agreement import cohen, coincidences, from_coincidences
+from .questions import Question
+
+
+class Person(msgspec.Struct):
+    """What one person did."""
+
+    answers: int = 0
+    unsure: int = 0
+    skipped: int = 0
+    undone: int = 0
+    seconds: float = 0.0
+    timed: int = 0
+
+
+class People(msgspec.Struct):
+    """Everybody of a stream. ``pairs`` counts labels of two people, by both names and labels."""
+
+    persons: dict[str, Person] = {}
+    pairs: dict[str, dict[str, dict[str, int]]] = {}
+    together: dict[str, dict[str, float]] = {}
+
+    def person(self, name: str) -> Person:
+        """What somebody did so far."""
+        return self.persons.setdefault(name, Person())
+
+    def count(self, question: Question, sign: int) -> None:
+        """Take the answers of a full question into account, or out of it."""
+        given = sorted((answer.annotator, answer.label) for answer in question.answers if answer.label is not None)
+        for i, (a, first) in enumerate(given):
+            for b, second in given[i + 1 :]:
+                _add(self.pairs.setdefault(msgspec.json.encode([a, b]).decode(), {}), first, second, sign)
+        for (first, second), weight in coincidences([label for _, label in given]).items():
+            _add(self.together, first, second, sign * weight)
+
+    def agreement(self) -> dict[str, Any]:
+        """The coefficients, overall and for each pair of people."""
+        pairs = []
+        for names, table in self.pairs.items():
+            flat = _flat(table)
+            a, b = msgspec.json.decode(names)
+            same = sum(n for (x, y), n in flat.items() if x == y)
+            pairs.append({"annotators": [a, b], "questions": sum(flat.values()), "same": same, "cohen": cohen(flat)})
+        return {"krippendorff": from_coincidences(_flat(self.together)), "pairs": pairs}
+
+    def facts(self) -> dict[str, Any]:
+        """What each person did."""
+        return {
+            name: {
+                "answers": each.answers,
+                "unsure": each.unsure,
+                "skipped": each.skipped,
+                "undone": each.undone,
+                "seconds": each.seconds / each.timed if each.timed else None,
+            }
+            for name, each in self.persons.items()
+        }
+
+
+def _add(table: dict[str, dict[str, Any]], a: Any, b: Any, n: float) -> None:
+    line = table.setdefault(a, {})
+    line[b] = line.get(b, 0) + n
+    if abs(line[b]) < 1e-9:
+        del line[b]
+
+
+def _flat(table: dict[str, dict[str, Any]]) -> Counter[Any]:
+    return Counter({(a, b): n for a, line in table.items() for b, n in line.items()})

@@ -1,0 +1,144 @@
+"""Raw input as features: the same bits as the library makes of the same input."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...data.hashing import counted, hashed_names, hashed_words
+from ...errors import InputError
+from ..events.settings import Features
+
+_NUMBERS = frozenset({float, int})
+MOST_FEATURES = 100_000
+"""Of one instance."""
+
+
+class Reader:
+    """Makes instances of raw input, as the settings of a stream say."""
+
+    def __init__(self, features: Features) -> None:
+        self._features = features
+        self._names = features.names
+        self._read = {
+            "numbers": self._numbers,
+            "hashed": self._hashed,
+            "text": self._text,
+            "mixed": self._mixed,
+        }[features.kind]
+
+    @property
+    def keeps_input(self) -> bool:
+        """Whether a person needs the raw input, since the features do not show it."""
+        return self._features.kind != "numbers"
+
+    def instance(self, x: Any) -> Any:
+        """One instance: an array, or a row of a CSR matrix."""
+        return self._read(x)
+
+    def shown(self, row: Any) -> Any:
+        """What a person sees of an instance of numbers."""
+        values = row.tolist()
+        return values if self._names is None else dict(zip(self._names, values, strict=True))
+
+    def _numbers(self, x: Any) -> np.ndarray:
+        if isinstance(x, dict) and self._names is not None:
+            return self._named(x, exact=True)
+        if not isinstance(x, list):
+            expected = "an array of numbers" + ("" if self._names is None else ", or an object with one for each name")
+            raise _wrong(expected, x)
+        if self._names is not None and len(x) != len(self._names):
+            raise InputError(
+                f"x must have {len(self._names)} numbers, one for each name, got {len(x)}.",
+                owner="instance",
+                parameter="x",
+            )
+        if not x or len(x) > MOST_FEATURES:
+            raise InputError(f"x must have between 1 and {MOST_FEATURES:,} numbers, got {len(x)}.", owner="instance")
+        if not _NUMBERS.issuperset(map(type, x)):
+            strange = next(i for i, value in enumerate(x) if type(value) not in _NUMBERS)
+            raise _wrong("a number", x[strange], f"x[{strange}]")
+        return _finite(x)
+
+    def _named(self, x: dict[str, Any], exact: bool) -> np.ndarray:
+        assert self._names is not None
+        values = []
+        for name in self._names:
+            value = x.get(name)
+            if type(value) is not float and type(value) is not int:
+                raise _wrong("a number", value, name)
+            values.append(value)
+        if exact and len(x) > len(values):
+            strange = next(name for name in x if name not in self._names)
+            raise InputError(f"x has {_short(strange)}, which is no feature of this stream.", owner="instance")
+        return _finite(values)
+
+    def _text(self, x: Any) -> sp.csr_matrix:
+        if not isinstance(x, str):
+            raise _wrong("a text", x)
+        return hashed_words([x], self._features.places)
+
+    def _hashed(self, x: Any) -> sp.csr_matrix:
+        if not isinstance(x, dict):
+            raise _wrong("an object of features", x)
+        if len(x) > MOST_FEATURES:
+            raise InputError(f"x must have at most {MOST_FEATURES:,} features, got {len(x)}.", owner="instance")
+        names, values = [], []
+        for name, value in x.items():
+            if type(value) is str:
+                names.append(f"{name}={value}")
+                values.append(1.0)
+            elif type(value) is bool:
+                names.append(name)
+                values.append(float(value))
+            elif type(value) is float or type(value) is int:
+                names.append(name)
+                values.append(value)
+            else:
+                raise _wrong("a number, a text or a truth value", value, name)
+        places = self._features.places
+        found = counted(_finite(values), hashed_names(names, places), np.array([0, len(names)]), places)
+        if not np.isfinite(found.data).all():
+            raise InputError("the features of one place must not add up to infinity.", owner="instance")
+        return found
+
+    def _mixed(self, x: Any) -> sp.csr_matrix:
+        if not isinstance(x, dict):
+            raise _wrong("an object with the fields of the stream", x)
+        parts = []
+        for k, name in enumerate(self._features.text):
+            if not isinstance(x.get(name), str):
+                raise _wrong("a text", x.get(name), name)
+            parts.append(hashed_words([x[name]], self._features.places, name if k else ""))
+        numbers = self._named(x, exact=False)
+        return sp.hstack([sum(parts[1:], parts[0]), sp.csr_matrix(numbers.reshape(1, -1))], "csr")
+
+
+def _finite(values: list[Any]) -> np.ndarray:
+    try:
+        found = np.array(values, np.float64)
+        finite = math.isfinite(sum(values, 0.0)) or np.isfinite(found).all()  # the sum of finite ones may be infinite
+    except OverflowError:
+        raise InputError("x must have numbers that a double can hold.", owner="instance", parameter="x") from None
+    if not finite:
+        raise InputError("x must have finite numbers.", owner="instance", parameter="x")
+    return found
+
+
+def _wrong(expected: str, got: Any, where: str = "x") -> InputError:
+    said = {dict: "an object", list: "an array", str: "a text", bool: "a truth value", type(None): "nothing"}
+    kind = said.get(type(got), "a number")
+    return InputError(
+        f"{_short(where)} must be {expected}, got {kind}.",
+        owner="instance",
+        parameter=where[:100],
+        expected=expected,
+        got=kind,
+    )
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 60 else name[:57] + "...") if name != "x" and not name.startswith("x[") else name

@@ -1,0 +1,200 @@
+"""A sampler for a stream: made from the settings, told in the words of the stream, with its coins in the open.
+
+The sampler tosses its own coins, one for every round, from a generator that its seed determines. The same generator is
+kept here beside it, so that every coin can be stored as a fact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...algorithms import algorithm
+from ...engine.round import read_marks
+from ...errors import InputError, SnapshotError
+from ...prepare import Prepare, ViewsState, let_go
+from ...rules import BudgetRule
+from ...sampler import Sampler
+from ...snapshot import engine_state, file_format
+from ...trace.trace import Ask
+from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
+
+_AHEAD = 256
+_MOST_WARMING = 20
+
+
+class Model:
+    """A sampler and the words of its stream.
+
+    Attributes
+    ----------
+    sampler : Sampler
+        Rounds are played on it; its rounds count from 0, whatever the log says.
+    needs_time : bool
+        Whether its budget is by time, so that rounds are given one.
+    has_budget : bool
+        Whether it asks by a budget, and not by a rule of its own.
+    """
+
+    def __init__(self, settings: Settings, sampler: Sampler | None = None) -> None:
+        self._values: dict[str, Any] = {}
+        if settings.labels != OPEN and len(settings.labels) == 2:
+            self._values = {settings.labels[0]: -1.0, settings.labels[1]: 1.0}
+        self._words = {value: label for label, value in self._values.items()}
+        self._take(build(settings) if sampler is None else sampler)
+
+    def _take(self, sampler: Sampler) -> None:
+        self.sampler = sampler
+        self.needs_time = sampler.engine.needs_time
+        self.has_budget = isinstance(sampler.rule, BudgetRule)
+        self._coins = np.random.Generator(np.random.PCG64(sampler.seed))
+        self._coins.bit_generator.advance(sampler.round)  # type: ignore[attr-defined]
+        self._drawn: list[float] = []
+
+    def ask(self, x: Any, time: float) -> tuple[Ask, float]:
+        """Play a round; what it says, and the coin that was tossed."""
+        ask = self.sampler.ask(x, time if self.needs_time else None)
+        if not self._drawn:
+            self._drawn = self._coins.random(_AHEAD)[::-1].tolist()
+        return ask, self._drawn.pop()
+
+    def guess(self, x: Any) -> tuple[Any, float | None]:
+        """What is predicted of an instance by now, and how likely that is right, without playing a round."""
+        if self.sampler.classes == []:
+            return None, None
+        rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
+        label = self._said(self.sampler.margins(rows)[0])  # also before anything was learnt, as a round does
+        found = self.sampler.probabilities(rows)[0]
+        if self._values:
+            return self.word(float(label)), float(found if label > 0 else 1.0 - found)
+        return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
+
+    def _said(self, margin: Any) -> Any:
+        """The label of a margin, or of the margins of all classes."""
+        classes = self.sampler.classes or []
+        return classes[int(np.argmax(margin))] if np.ndim(margin) else 1 if margin > 0.0 else -1
+
+    def level(self, played: int) -> int:
+        """The level of the bet on an open question, which a correction of its answer needs later."""
+        return int(read_marks(self.sampler.engine.pending[played][2])[3])
+
+    def waits(self, played: int) -> bool:
+        """Whether the sampler has this question open."""
+        return played in self.sampler.engine.pending
+
+    def tell(self, played: int, label: str) -> None:
+        """Tell the label of an open question."""
+        self.sampler.tell(played, self._values.get(label, label))
+
+    def learn(self, x: Any, label: str) -> None:
+        """Learn the label of an instance that the sampler itself has not asked about."""
+        self.sampler.learn(x, self._values.get(label, label))
+
+    def forget(self, played: int) -> None:
+        """Drop an open question."""
+        self.sampler.forget(played)
+
+    def held(self) -> set[bytes]:
+        """The instances that the sampler keeps as they came, to rank others among them, as bytes."""
+        prepare = self.sampler.engine.prepare
+        if not isinstance(prepare, ViewsState):
+            return set()
+        return {each.tobytes() for each in (*prepare.held.T, prepare.scratch[0])}
+
+    def let_go(self, x: Any) -> None:
+        """Keep an instance no longer."""
+        prepare = self.sampler.engine.prepare
+        if isinstance(prepare, ViewsState):
+            let_go(prepare, x)
+
+    def value(self, label: str) -> Any:
+        """A label in the words of the sampler: -1 and +1 where there are two."""
+        return self._values.get(label, label)
+
+    def word(self, prediction: Any) -> Any:
+        """A prediction in the words of the stream; None where no label is known yet."""
+        return self._words.get(prediction, prediction)
+
+    def dump(self) -> Any:
+        """Everything, as it is now: a function that packs it, which may be called in another thread later."""
+        header, arrays = engine_state.dump(self.sampler.engine, [])
+        copied = {name: np.array(array) for name, array in arrays.items()}
+        return lambda: file_format.pack(header, copied)
+
+    @classmethod
+    def load(cls, settings: Settings, content: bytes) -> Model:
+        """The model of a snapshot."""
+        header, arrays = file_format.unpack(content)
+        engine_state.check_kind(header, "Sampler")
+        (engine,) = engine_state.restore(header, arrays, None)
+        if engine.seed is None:
+            raise SnapshotError("the snapshot has no seed.", owner="load")
+        return cls(settings, Sampler.of(engine))
+
+
+def has_classes(settings: Settings) -> bool:
+    """Whether the sampler has several classes."""
+    return settings.labels == OPEN or len(settings.labels) > 2
+
+
+def build(settings: Settings) -> Sampler:
+    """A sampler that has played no round."""
+    if settings.seed is None:
+        raise InputError("the stream has no seed.", owner="stream")
+    kind, budget = algorithm(settings.algorithm), settings.budget
+    prepare = None if settings.raw else Prepare()
+    classes: Any = None
+    if has_classes(settings):
+        classes = OPEN if settings.labels == OPEN else list(settings.labels)
+    given: dict[str, Any] = {"prepare": prepare, "seed": settings.seed, "classes": classes}
+    if budget is None:
+        made = kind.build(settings.letters, **given)
+    elif budget.per is None and budget.count is None:
+        made = kind.build(settings.letters, share=budget.rate, most=budget.most, **given)
+    else:
+        made = kind.build(settings.letters, share=0.5, **given)
+    if made.classes is None:
+        raise InputError(f"{settings.algorithm} predicts numbers, and streams have labels.", owner="stream")
+    rule = made.rule
+    if budget is not None and not isinstance(rule, BudgetRule) and budget != Budget(rate=budget.rate):
+        raise InputError(
+            f"{settings.algorithm} asks by a rule of its own: its budget is a rate, without most, per and count.",
+            owner="stream",
+            parameter="budget",
+        )
+    if budget is not None and isinstance(rule, BudgetRule):
+        rule = rule_of_budget(budget)
+    return Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
+
+
+def rule_of_budget(budget: Budget) -> BudgetRule:
+    """The rule that spends a budget."""
+    return BudgetRule(budget.rate, budget.per, budget.count, most=budget.most)
+
+
+def warm(settings: Settings) -> None:
+    """Compile what the rounds of such a stream need, which takes seconds where the cache of the compiler is empty."""
+    model, x = _scratch(settings)
+    label = "a" if settings.labels == OPEN else settings.labels[0]
+    for time in range(_MOST_WARMING):
+        ask, _ = model.ask(x, float(time))
+        if ask.query:
+            model.tell(ask.round, label)
+            return
+
+
+def warm_guesses(settings: Settings) -> None:
+    """Compile what guesses about instances of such a stream need, beside its rounds."""
+    model, x = _scratch(settings)
+    model.ask(x, 0.0)
+    model.guess(x)
+
+
+def _scratch(settings: Settings) -> tuple[Model, Any]:
+    """A model of nobody's, and an instance for it."""
+    x: Any = np.ones(3)
+    if settings.features.kind != "numbers":
+        x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))
+    return Model(settings, build(settings)), x

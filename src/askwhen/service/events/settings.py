@@ -1,0 +1,133 @@
+"""What a stream is: its labels, its algorithm, how raw input becomes features, how questions are answered."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import msgspec
+
+from ...data.hashing import DEFAULT_FEATURES
+from ...errors import InputError
+from .view import View, check_view
+
+MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
+LONGEST_NAME, LONGEST_LABEL = 100, 200
+OPEN, MOST_OPEN = "open", 100
+"""Labels that are not known beforehand, and how many there may come to be."""
+
+
+class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """How raw input becomes features.
+
+    ``numbers``: an array, or an object with a number for each of ``names``. ``hashed``: an object of numbers, words and
+    truth values, each a feature by its name, in one of so many ``places``. ``text``: a string, whose words are hashed.
+    ``mixed``: an object with the words of the fields ``text`` and the numbers of the fields ``names``.
+    """
+
+    kind: Literal["numbers", "hashed", "text", "mixed"] = "numbers"
+    names: list[str] | None = None
+    places: int = DEFAULT_FEATURES
+    text: list[str] = []
+
+
+class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What one can afford: a share of the instances, at most so many in all; or so many in every period of seconds."""
+
+    rate: float | None = None
+    most: int | None = None
+    per: float | None = None
+    count: int | None = None
+
+
+class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """Everything that is said of a stream when it is made.
+
+    ``letters`` are the hyperparameters of the ``algorithm``, and ``raw`` leaves its features unscaled. ``slots`` is how
+    many people answer a question, and ``decide`` what the model is told then. A lease lasts ``lease`` seconds; the
+    model is told after ``grace`` seconds; a question is forgotten after ``forget`` seconds. ``guess`` shows people the
+    prediction before they answer. ``view`` is how people see instances, whose contents are erased after ``erase``
+    seconds.
+    """
+
+    labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
+    algorithm: str = "default"
+    letters: dict[str, float] = {}
+    raw: bool = False
+    budget: Budget | None = None
+    features: Features = msgspec.field(default_factory=Features)
+    seed: int | None = None
+    slots: int = 1
+    decide: Literal["majority", "unanimity", "adjudicator"] = "majority"
+    order: Literal["oldest", "valuable", "priority"] = "oldest"
+    lease: float = 300.0
+    grace: float = 20.0
+    forget: float | None = None
+    erase: float | None = None
+    guess: bool = False
+    view: View = msgspec.field(default_factory=View)
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse settings that cannot be meant, in one sentence."""
+    labels = ["any", "other"] if settings.labels == OPEN else list(settings.labels)
+    if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
+        _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", labels)
+    for label in labels:
+        check_label(label)
+    if not 1 <= settings.slots <= MOST_SLOTS:
+        _refuse("slots", f"between 1 and {MOST_SLOTS}", settings.slots)
+    for name, low, high in (
+        ("lease", 1.0, 86400.0),
+        ("grace", 0.0, 86400.0),
+        ("forget", 1.0, 1e9),
+        ("erase", 1.0, 1e9),
+    ):
+        value = getattr(settings, name)
+        if value is not None and not low <= value <= high:
+            _refuse(name, f"a number of seconds between {low:g} and {high:g}", value)
+    if settings.seed is not None and not 0 <= settings.seed < 1 << 63:
+        _refuse("seed", "a whole number from 0 to 2^63 - 1", settings.seed)
+    if not all(math.isfinite(value) for value in settings.letters.values()):
+        _refuse("letters", "finite numbers", settings.letters)
+    _check_features(settings.features)
+    check_view(settings.view)
+
+
+def check_label(label: str) -> None:
+    """Refuse a label that could not be shown."""
+    if not label or len(label) > LONGEST_LABEL or not label.isprintable():
+        _refuse("label", f"a printable text of 1 to {LONGEST_LABEL} characters", label[:LONGEST_LABEL])
+
+
+def _check_features(features: Features) -> None:
+    if not 1 <= features.places <= MOST_PLACES:
+        _refuse("places", f"between 1 and {MOST_PLACES:,}", features.places)
+    names = [*(features.names or []), *features.text]
+    if len(names) > MOST_NAMES or len(set(names)) < len(names) or not all(names):
+        _refuse("names and text", f"at most {MOST_NAMES:,} different names, none of them empty", names[:5])
+    if features.names == []:
+        _refuse("names", "at least one name, or left out", [])
+    if features.kind in ("hashed", "text") and (features.names or features.text):
+        raise InputError(
+            f"names and text are for features of kind numbers and mixed, not {features.kind}.", owner="stream"
+        )
+    if features.kind == "numbers" and features.text:
+        raise InputError("text is for features of kind mixed.", owner="stream", parameter="text")
+    if features.kind == "mixed" and not (features.text and features.names):
+        raise InputError("mixed features need both text and names.", owner="stream", parameter="features")
+
+
+def check_name(name: Any) -> None:
+    """Refuse a name that could not stand in an address."""
+    fine = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name[0] not in ".-"
+    if not fine or not all(each.isascii() and (each.isalnum() or each in "._-") for each in name):
+        _refuse(
+            "name",
+            f"1 to {LONGEST_NAME} letters, digits, dots, dashes and underscores, not beginning with a dot or dash",
+            name,
+        )
+
+
+def _refuse(parameter: str, expected: str, got: Any) -> None:
+    raise InputError.about("stream", parameter, expected, got)

@@ -1,0 +1,132 @@
+"""The application: a desk behind a door."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+from litestar import Litestar
+from litestar.exceptions import HTTPException
+from litestar.openapi.config import OpenAPIConfig
+
+import askwhen
+
+from ...errors import AskwhenError
+from ..runtime.background import beside
+from ..runtime.coordinator import Desk
+from ..use_cases.accuracy_history import recording
+from ..use_cases.erasing import retain
+from ..use_cases.label_studio.inbox import receiving
+from ..use_cases.recent_activity import Days
+from ..use_cases.webhook_delivery.addresses import networks_of
+from ..use_cases.webhook_delivery.alarms import watch
+from ..use_cases.webhook_delivery.delivery import delivering
+from .authorization import Door
+from .middleware.body_timeout import Impatient
+from .middleware.fast_path import Straight
+from .middleware.request_metrics import Observed, Requests
+from .middleware.root_path import Rooted, checked_root
+from .middleware.security_headers import Secured
+from .middleware.tracing import Spans
+from .monitoring.database_probe import Probe
+from .monitoring.metrics import Metrics
+from .openapi import described
+from .options import Options
+from .parquet_unpacker import Unpacker
+from .problems import answered
+from .request_checks import admit
+from .routes import exports as export_routes
+from .routes import health as health_routes
+from .routes import instances as instance_routes
+from .routes import label_studio as label_studio_routes
+from .routes import page as page_routes
+from .routes import questions as question_routes
+from .routes import streams as stream_routes
+from .routes import tokens as token_routes
+from .routes import webhooks as webhook_routes
+
+_HANDLED: tuple[type[Exception], ...] = (
+    AskwhenError,
+    HTTPException,
+    RecursionError,
+    UnicodeError,
+    msgspec.MsgspecError,
+    Exception,
+)
+
+_HANDLERS: list[Any] = [
+    stream_routes.router,
+    instance_routes.played,
+    question_routes.router,
+    question_routes.labelled,
+    token_routes.router,
+    webhook_routes.router,
+    *export_routes.handlers,
+    *health_routes.handlers,
+    label_studio_routes.router,
+    *page_routes.handlers,
+]
+
+
+def create_app(started: Callable[[], Desk], options: Options, spans: Spans | None = None) -> Any:
+    """The service as an ASGI application.
+
+    Parameters
+    ----------
+    started : callable
+        Gives the desk, which has recovered everything; it is closed at the end.
+    options : Options
+        Limits and manners.
+    spans : Spans, optional
+        What is told of every request to OpenTelemetry.
+    """
+    requests = Requests()
+    app = _routed(started, options, requests, spans)
+    own = {route.path.split("/")[1] for route in app.routes}
+    rooted = Rooted(Impatient(Straight(app), options.slowest), checked_root(options.root, own), options.behind_proxy)
+    return Observed(Secured(rooted), requests, options.access_log, spans)
+
+
+def _routed(started: Callable[[], Desk], options: Options, requests: Requests, spans: Spans | None) -> Litestar:
+
+    @asynccontextmanager
+    async def life(app: Litestar) -> AsyncIterator[None]:
+        desk = started()
+        app.state.door = Door(desk, options)
+        app.state.days, app.state.unpacker = Days(), Unpacker()
+        app.state.metrics, app.state.probe = Metrics(desk, requests), Probe(desk)
+        try:
+            async with (
+                delivering(desk, networks_of(options.webhook_networks)),
+                beside(watch(desk), retain(desk)),
+                recording(desk) as app.state.history,
+                receiving(desk) as app.state.inbox,
+            ):
+                yield
+        finally:
+            await app.state.metrics.close()
+            await app.state.probe.close()
+            await desk.close()
+            if spans is not None:
+                await spans.close()
+
+    app = Litestar(
+        route_handlers=_HANDLERS,
+        lifespan=[life],
+        guards=[admit],
+        exception_handlers=dict.fromkeys(_HANDLED, answered),
+        openapi_config=None,  # any other value adds pages of the framework that load scripts from other hosts
+        request_max_body_size=options.largest_body,
+        logging_config=None,
+        debug=False,
+    )
+    app.state.description = described(_document(), options.root)
+    return app
+
+
+def _document() -> dict[str, Any]:
+    """The framework's description of the routes, from an application that is never served."""
+    config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
+    return Litestar(_HANDLERS, openapi_config=config, logging_config=None).openapi_schema.to_schema()

@@ -1,0 +1,1 @@
+"""What every request passes on its way in and out: paths, time limits, ids, metrics, traces, headers."""

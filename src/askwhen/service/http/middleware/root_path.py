@@ -1,0 +1,44 @@
+"""A service that is not at the root of its host: a proxy has it at a prefix, which it may or may not take away."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ....errors import InputError
+
+_plain = re.compile(r"(/[A-Za-z0-9._~-]+)+").fullmatch
+
+
+def checked_root(path: str, own: set[str]) -> str:
+    """The prefix, without a slash at its end; ``own`` are the first parts of the service's own addresses."""
+    root = path.rstrip("/")
+    if root and (_plain(root) is None or {".", ".."} & set(root.split("/"))):
+        raise InputError.about("serve", "root-path", "a path such as /askwhen", path)
+    if root and root.split("/")[1] in own:
+        raise InputError(f"root-path cannot begin as {path} does: the service has pages there.", owner="serve")
+    return root
+
+
+class Rooted:
+    """An ASGI application around another one, which sees paths without the prefix, and how the client came."""
+
+    def __init__(self, app: Any, root: str, behind_proxy: bool) -> None:
+        self._app, self._root, self._behind_proxy = app, root, behind_proxy
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Take the prefix away where it is there."""
+        if scope["type"] == "http":
+            path, root = scope["path"], self._root
+            if root and (path == root or path.startswith(f"{root}/")):
+                scope["path"] = path[len(root) :] or "/"
+            if self._behind_proxy:
+                _take_scheme(scope)
+        await self._app(scope, receive, send)
+
+
+def _take_scheme(scope: Any) -> None:
+    """Only the proxy reaches the service, and says how it was spoken to: cookies are for TLS then."""
+    for name, value in scope["headers"]:
+        if name == b"x-forwarded-proto" and value.strip().lower() in (b"http", b"https"):
+            scope["scheme"] = value.strip().lower().decode()

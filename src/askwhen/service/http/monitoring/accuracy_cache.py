@@ -1,0 +1,94 @@
+"""What takes a while to find out, for the metrics: kept for some seconds, so that scraping never stalls the service."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from ...domain.stream import Stream
+from ...runtime.coordinator import Desk
+from ...use_cases import reports
+
+OLD, PATIENCE, REST, CHUNK = 10.0, 2.0, 4.0, 2_000
+"""Seconds after which the accuracy is estimated anew, how long a scrape waits for it, how many times as long as an
+estimate took others have the processor to themselves, and questions that are looked at in one go."""
+
+WINDOWS = ("overall", "recent")
+log = logging.getLogger("askwhen.service")
+
+
+class Looks:
+    """Looks at the streams of a desk. ``accuracy`` has, for each stream, its windows with value, low and high."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._looked = -OLD
+        self._task: asyncio.Task[None] | None = None
+        self._places: dict[int, tuple[int, ...]] = {}
+        self.accuracy: dict[int, dict[str, dict[str, Any]]] = {}
+        self.waiting: dict[int, tuple[int, float]] = {}
+
+    async def look(self) -> None:
+        """Count what waits, and estimate the accuracy unless that was done just now; a long estimate goes on alone."""
+        loop = asyncio.get_running_loop()
+        if self._task is None and loop.time() - self._looked >= OLD:
+            self._looked = loop.time()
+            self._task = asyncio.create_task(self._estimate())
+        now = self._desk.clock.now()
+        waiting = {}
+        for stream in self._live():
+            if stream.loaded:  # it may have been set aside since
+                waiting[stream.number] = await _waiting(stream, now)
+        self.waiting = waiting
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=PATIENCE)
+
+    def _live(self) -> list[Stream]:
+        """The streams that are neither archived nor set aside."""
+        streams = self._desk.numbers.values()
+        return [each for each in streams if each.loaded and not each.state.archived]
+
+    async def _estimate(self) -> None:
+        loop, rest = asyncio.get_running_loop(), 0.0
+        live = self._live()
+        numbers = {stream.number for stream in live}
+        self.accuracy = {number: found for number, found in self.accuracy.items() if number in numbers}
+        try:
+            for stream in live:
+                try:
+                    await asyncio.sleep(rest)
+                    started = loop.time()
+                    if await self._estimated(stream):
+                        rest = REST * (loop.time() - started)
+                except Exception as error:  # a gap in a picture is no reason to stop
+                    log.error("no accuracy for the metrics", exc_info=error, extra={"facts": {"stream": stream.name}})
+        finally:
+            self._task = None
+
+    async def _estimated(self, stream: Stream) -> bool:
+        """Estimate the accuracy of a stream, where it moved; whether it did."""
+        kept = stream.books.kept
+        place = (stream.state.round, kept.told, kept.forgotten, len(kept.corrections), len(stream.state.replays))
+        if stream.state.round == 0 or (stream.number in self.accuracy and self._places.get(stream.number) == place):
+            return False
+        report = await reports.report(self._desk, stream, 0.95)
+        self.accuracy[stream.number] = {name: report["accuracy"][name] for name in WINDOWS}
+        self._places[stream.number] = place
+        return True
+
+    async def close(self) -> None:
+        """End what goes on."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+
+async def _waiting(stream: Stream, now: float) -> tuple[int, float]:
+    """How many questions of a stream have a slot to fill, and for how many seconds the oldest has."""
+    count, oldest, questions = 0, now, list(stream.books.questions.values())
+    for first in range(0, len(questions), CHUNK):
+        waiting = [each.opened for each in questions[first : first + CHUNK] if not each.is_full]
+        count, oldest = count + len(waiting), min([oldest, *waiting])
+        await asyncio.sleep(0)
+    return count, now - oldest

@@ -1,0 +1,157 @@
+"""Counts of the desk for Prometheus, read when they are asked for."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.exposition import choose_encoder
+
+import askwhen
+
+from ...domain.stream import Stream
+from ...runtime.coordinator import Desk
+from ...use_cases.budgets import labels_left
+from ..middleware.request_metrics import Requests
+from .accuracy_cache import Looks
+
+Read = Callable[[Stream], float | None]
+
+
+class Metrics:
+    """Reads the desk."""
+
+    def __init__(self, desk: Desk, requests: Requests) -> None:
+        self._desk, self._requests, self._looks = desk, requests, Looks(desk)
+
+    async def written(self, accepted: str, streams: frozenset[int] | None = None) -> tuple[bytes, str]:
+        """All of it as text, and its media type; of the streams with these numbers only, where they are given."""
+        await self._looks.look()
+        encode, media = choose_encoder(accepted)
+        registry = CollectorRegistry()
+        registry.register(_Collector(self, streams))
+        if streams is None:
+            ProcessCollector(registry=registry)
+        return encode(registry), media
+
+    async def close(self) -> None:
+        """Look no longer."""
+        await self._looks.close()
+
+    def collect(self, streams: frozenset[int] | None) -> Iterator[Any]:
+        """Every metric of some streams; of all streams and of the service itself where None."""
+        desk = self._desk
+        found = [each for each in desk.numbers.values() if streams is None or each.number in streams]
+        yield from self._of_streams(found)
+        yield from self._accuracy(found)
+        if streams is not None:
+            return
+        about = ("version", "python")
+        build: Any = GaugeMetricFamily("askwhen_build_info", "What runs", labels=about)
+        build.add_metric([askwhen.__version__, platform.python_version()], 1)
+        yield build
+        yield from self._of_webhooks()
+        yield from self._of_requests()
+        yield _histogram("askwhen_commit_duration_seconds", "Time that commits took", (), {(): desk.commits.times})
+        yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(desk.watchers))
+        yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(desk.numbers))
+
+    def _of_streams(self, streams: list[Stream]) -> Iterator[Any]:
+        now, looks = self._desk.clock.now(), self._looks
+        briefs = {stream.number: stream.brief() for stream in streams}
+        live = [stream for stream in streams if stream.number in looks.waiting and stream.loaded]
+        counted: tuple[tuple[str, str, Read], ...] = (
+            ("askwhen_rounds_total", "Instances predicted", lambda stream: briefs[stream.number].rounds),
+            ("askwhen_questions_total", "Labels asked for", lambda stream: briefs[stream.number].asked),
+            ("askwhen_labels_total", "Labels the model was told", lambda stream: briefs[stream.number].told),
+            ("askwhen_forgotten_total", "Questions without a label", lambda stream: briefs[stream.number].forgotten),
+        )
+        seen: list[tuple[str, str, Read]] = [
+            ("askwhen_waiting_questions", "Questions with a slot to fill", lambda each: looks.waiting[each.number][0]),
+            (
+                "askwhen_oldest_waiting_question_seconds",
+                "For how long the oldest question has waited",
+                lambda each: looks.waiting[each.number][1],
+            ),
+            (
+                "askwhen_budget_left_labels",
+                "Labels that may still be asked for, in all or in this period",
+                lambda each: labels_left(each, now),
+            ),
+        ]
+        for kind, metrics, of in ((CounterMetricFamily, counted, streams), (GaugeMetricFamily, seen, live)):
+            for name, said, read in metrics:
+                found: Any = kind(name, said, labels=["stream"])
+                for stream in of:
+                    value = read(stream)
+                    if value is not None:
+                        found.add_metric([stream.name], value)
+                yield found
+        aside: Any = GaugeMetricFamily(
+            "askwhen_stream_set_aside", "1 where it takes nothing, since its model failed", labels=["stream"]
+        )
+        for stream in streams:
+            if stream.aside or briefs[stream.number].state != "archived":
+                aside.add_metric([stream.name], float(bool(stream.aside)))
+        yield aside
+
+    def _accuracy(self, streams: list[Stream]) -> Iterator[Any]:
+        said = {
+            "value": ("askwhen_accuracy_ratio", "Share of right predictions, from asked labels"),
+            "low": ("askwhen_accuracy_low_ratio", "Lower end of its interval, 95 % at every round at once"),
+            "high": ("askwhen_accuracy_high_ratio", "Upper end of its interval"),
+        }
+        for end, (name, help) in said.items():
+            found: Any = GaugeMetricFamily(name, help, labels=["stream", "window"])
+            for stream in streams:
+                for window, ends in self._looks.accuracy.get(stream.number, {}).items():
+                    if ends[end] is not None:
+                        found.add_metric([stream.name, window], ends[end])
+            yield found
+
+    def _of_webhooks(self) -> Iterator[Any]:
+        hooks = self._desk.hooks
+        waiting: Any = GaugeMetricFamily("askwhen_webhook_waiting_messages", "To be sent, or again", labels=["webhook"])
+        failed: Any = CounterMetricFamily("askwhen_webhook_failures_total", "Attempts that failed", labels=["webhook"])
+        for name in hooks.all:
+            waiting.add_metric([name], hooks.waiting[name])
+            failed.add_metric([name], hooks.failed[name])
+        yield from (waiting, failed)
+
+    def _of_requests(self) -> Iterator[Any]:
+        labels, times = ("route", "method", "status"), self._requests.times
+        found = {(route, method, f"{status}xx"): each for (route, method, status), each in times.items()}
+        total: Any = CounterMetricFamily("askwhen_http_requests_total", "Requests that were answered", labels=labels)
+        for values, each in found.items():
+            total.add_metric(values, each.count)
+        yield total
+        name = "askwhen_http_request_duration_seconds"
+        yield _histogram(name, "Time until the reply began", labels, found)
+        yield GaugeMetricFamily(
+            "askwhen_http_requests_in_progress", "Requests that are being answered", value=self._requests.open
+        )
+
+
+class _Collector:
+    """The metrics of some streams, as a registry wants them."""
+
+    def __init__(self, metrics: Metrics, streams: frozenset[int] | None) -> None:
+        self._metrics, self._streams = metrics, streams
+
+    def describe(self) -> list[Any]:
+        """Nothing: the registry is not to read the desk before it is asked to."""
+        return []
+
+    def collect(self) -> Iterator[Any]:
+        """Every metric."""
+        return self._metrics.collect(self._streams)
+
+
+def _histogram(name: str, said: str, labels: tuple[str, ...], found: dict[Any, Any]) -> Any:
+    made: Any = HistogramMetricFamily(name, said, labels=labels)
+    for values, each in found.items():
+        made.add_metric(values, each.buckets(), each.sum)
+    return made

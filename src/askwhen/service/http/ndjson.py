@@ -1,0 +1,149 @@
+"""Many instances in one request: lines are played as they arrive, and answered while more arrive.
+
+A response of its own: that of the framework listens for a disconnect by the same channel that the body comes through,
+and loses parts of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from ...errors import AskwhenError
+from ..domain.stream import Stream
+from ..errors import ServiceError, SlowError, StoppingError
+from ..runtime.coordinator import Desk
+from ..use_cases import instances
+from ..use_cases.instances import Raw
+from .options import Options
+from .problems import problem_of, too_large
+from .response_buffer import Unread
+
+NDJSON = "application/x-ndjson"
+MOST_LINES = 1_000
+"""That are played in one go: others get their turn in between."""
+
+AHEAD = 4
+"""So many batches are played while the first of them is committed."""
+
+LAST_SECONDS = 2.5
+"""That a body may still take once the service is asked to stop."""
+
+_BOM = b"\xef\xbb\xbf"
+_raw = msgspec.json.Decoder(Raw)
+_encode = msgspec.json.Encoder().encode
+
+
+class BadLineError(ServiceError):
+    """A line that is no instance."""
+
+    status = 422
+
+
+class Lines:
+    """An ASGI application that answers one request."""
+
+    def __init__(self, desk: Desk, stream: Stream, options: Options) -> None:
+        self._desk, self._stream, self._options = desk, stream, options
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Read and play; answer beside it, since a commit takes as long as playing the next lines."""
+        headers = [(b"content-type", NDJSON.encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        queue: asyncio.Queue[Any] = asyncio.Queue(AHEAD)
+        said = Unread(send, self._options.slowest)
+        answering = asyncio.ensure_future(self._answer(queue, said))
+        last: AskwhenError | None = None
+        stopping = asyncio.ensure_future(self._stopped())
+        try:
+            last = await self._play(_until(stopping, receive), queue)
+        finally:
+            stopping.cancel()
+            await queue.put(None)
+            error = await answering
+        last = error or last
+        await said.end(b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n")
+
+    async def _stopped(self) -> None:
+        """Until the service stops, and a while longer: most bodies end in it."""
+        await self._desk.stopping.wait()
+        await asyncio.sleep(LAST_SECONDS)
+
+    async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
+        """Read until the body ends; why, where it is not read to its end."""
+        rest, more, read = b"", True, 0
+        while more:
+            try:
+                message = await receive()
+            except (SlowError, StoppingError) as error:
+                return error
+            if message["type"] == "http.disconnect":
+                return None
+            more = message.get("more_body", False)
+            *lines, rest = (rest + message.get("body", b"")).split(b"\n")
+            if not more and rest.strip():
+                lines.append(rest)
+            if len(rest) > self._options.largest_line:
+                return too_large("a line", self._options.largest_line)
+            if read == 0 and lines:
+                lines[0] = lines[0].removeprefix(_BOM)
+            for first in range(0, len(lines), MOST_LINES):
+                some = lines[first : first + MOST_LINES]
+                part = [(number, line) for number, line in enumerate(some, read + 1) if line.strip()]
+                read += len(some)
+                if part:
+                    try:
+                        played = await instances.begin(self._desk, self._stream, [self._read(line) for _, line in part])
+                    except AskwhenError as error:
+                        return error
+                    await queue.put((played, [number for number, _ in part]))
+        return None
+
+    async def _answer(self, queue: asyncio.Queue[Any], said: Unread) -> AskwhenError | None:
+        """Send what was committed, in order, until the end of the queue; why, where something was not."""
+        failed: AskwhenError | None = None
+        while (item := await queue.get()) is not None:
+            played, numbers = item
+            try:
+                found = await played
+            except AskwhenError as error:
+                failed = failed or error
+                continue
+            lines = [
+                _encode(_refused(each, number) if isinstance(each, AskwhenError) else each)
+                for each, number in zip(found, numbers, strict=True)
+            ]
+            if failed is None:
+                await said.add(b"\n".join([*lines, b""]))
+        return failed
+
+    def _read(self, line: bytes) -> Raw | AskwhenError:
+        if len(line) > self._options.largest_line:
+            return too_large("a line", self._options.largest_line)
+        try:
+            return _raw.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            problem = problem_of(error)
+            return BadLineError(problem.detail.replace("the body", "the line"), owner="instance")
+
+
+def _until(stopping: asyncio.Future[None], receive: Any) -> Any:
+    """A ``receive`` that ends with an error once the service stops, however long the body would go on."""
+
+    async def received() -> Any:
+        getting = asyncio.ensure_future(receive())
+        await asyncio.wait({getting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done():
+            return getting.result()
+        getting.cancel()
+        raise StoppingError("the service is stopping; send the lines without a reply when it is back.", owner="serve")
+
+    return received
+
+
+def _refused(error: AskwhenError, line: int) -> dict[str, Any]:
+    problem = problem_of(error)
+    problem.line = line
+    return {"error": problem}

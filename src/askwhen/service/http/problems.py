@@ -1,0 +1,119 @@
+"""Errors as problem JSON (RFC 9457), made from their fields. The one place that maps errors to HTTP."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+
+from ...errors import AskwhenError, InputError, QuestionError
+from ..errors import ServiceError, TooLargeError
+from ..events.choices import explained
+from .middleware import request_ids
+
+MEDIA = "application/problem+json"
+log = logging.getLogger("askwhen.service")
+
+
+class Problem(msgspec.Struct, omit_defaults=True):
+    """What went wrong: ``detail`` for people, the rest for programs; ``request`` is its name in the log."""
+
+    title: str
+    status: int
+    detail: str
+    type: str = "about:blank"
+    owner: str | None = None
+    parameter: str | None = None
+    expected: str | None = None
+    got: Any = None
+    line: int | None = None
+    request: str | None = None
+
+
+def problem_of(error: BaseException, body: Any = None) -> Problem:
+    """What to say of an error; of one that should not happen, nothing but that. ``body`` is the type of the body."""
+    if isinstance(error, AskwhenError):
+        status = 422 if isinstance(error, InputError) else 409 if isinstance(error, QuestionError) else 500
+        status = error.status if isinstance(error, ServiceError) else status
+        got = error.got if isinstance(error.got, (str, int, float, bool, type(None))) else repr(error.got)[:200]
+        return _problem(
+            status,
+            error.sentence,
+            owner=error.owner or None,
+            parameter=error.parameter,
+            expected=error.expected,
+            got=got,
+        )
+    if isinstance(error, HTTPException):
+        if error.status_code >= 500:
+            return _problem(500, "the service met an error that should not happen.")
+        return _http_problem(error, body)
+    if isinstance(error, RecursionError):
+        return _problem(400, "the body is nested too deeply.")
+    if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)):
+        return _problem(400, "the body must be UTF-8.")
+    if isinstance(error, msgspec.ValidationError):
+        said = explained(str(error).replace("`$.data.", "`$."), body)
+        return _problem(422, f"{_plain(said)}.")
+    if isinstance(error, msgspec.DecodeError):
+        return _problem(400, f"the body is no JSON: {_plain(str(error))}.")
+    return _problem(500, "the service met an error that should not happen.")
+
+
+def _problem(status: int, detail: str, **fields: Any) -> Problem:
+    return Problem(HTTPStatus(status).phrase, status, detail.encode("utf-8", "replace").decode(), **fields)
+
+
+def _http_problem(error: HTTPException, body: Any) -> Problem:
+    cause = error.__cause__
+    if isinstance(cause, (msgspec.ValidationError, msgspec.DecodeError)):
+        return problem_of(cause, body)
+    said = _SAID.get(error.status_code, error.detail or HTTPStatus(error.status_code).phrase)
+    if isinstance(error, ValidationException) and isinstance(error.extra, list):
+        said = "; ".join(f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3])
+    return _problem(error.status_code, f"{_plain(said).removesuffix('.')}.")
+
+
+_SAID = {
+    404: "there is nothing at this address",
+    405: "this address takes other methods than this one",
+    413: "the body is too large",
+}
+"""What the framework says of these is no sentence."""
+
+
+def _plain(text: str) -> str:
+    """What a library says of a body, without the names that it gives to parts of it."""
+    text = text.replace("JSON is malformed: ", "").replace("Input data was truncated", "it ends too early")
+    text = text.replace("$.data.", "").replace("$.", "").replace("`$`", "the body").replace("$[", "[")
+    return text[:1].lower() + text[1:]
+
+
+def replied(path: str, error: BaseException, body: Any = None) -> tuple[int, dict[str, str], bytes]:
+    """The response to an error; of one that should not happen the log has all, the response nothing."""
+    problem = problem_of(error, body)
+    problem.request = request_ids.present.get()
+    if problem.status >= 500 and not isinstance(error, ServiceError):
+        log.error("an error that should not happen", exc_info=error, extra={"facts": {"path": path}})
+    headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}
+    if problem.status in (429, 503):
+        headers["Retry-After"] = "1"
+    headers |= dict(getattr(error, "headers", None) or {})
+    return problem.status, headers, msgspec.json.encode(problem)
+
+
+def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[bytes]:
+    """The same as the framework wants it."""
+    handler: Any = request.scope.get("route_handler")
+    field = None if handler is None else handler.parsed_fn_signature.parameters.get("data")
+    status, headers, body = replied(request.url.path, error, None if field is None else field.annotation)
+    return Response(body, media_type=MEDIA, status_code=status, headers=headers)
+
+
+def too_large(what: str, most: int) -> TooLargeError:
+    """The refusal of something that is too large."""
+    return TooLargeError(f"{what} must be at most {most:,} bytes.", owner="request")

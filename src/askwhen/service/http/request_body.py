@@ -1,0 +1,18 @@
+"""Bodies of requests, as bytes."""
+
+from __future__ import annotations
+
+from .authorization import Asked, Door
+from .problems import too_large
+
+
+async def read(door: Door, request: Asked) -> bytes:
+    """The whole body, unless it is too large; what came of one whose client has left."""
+    most, found, more = door.options.largest_body, b"", True
+    while more:
+        message = await request.receive()
+        found += message.get("body", b"")  # type: ignore[operator]
+        more = bool(message.get("more_body", False))
+        if len(found) > most:
+            raise too_large("the body", most)
+    return found

@@ -1,0 +1,74 @@
+"""Checks of a request before anything of its body is read: who sends it, and the parameters of its query."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
+from urllib.parse import parse_qsl
+
+from litestar.handlers import BaseRouteHandler
+
+from ..errors import ServiceError
+from .authorization import Asked, door_of
+
+ROLE = "role"
+"""The option of a route that says which role its body needs; every route that takes a body has one."""
+
+_RESERVED = frozenset(("request", "data", "scope", "state", "headers", "cookies", "query", "body", "socket"))
+"""Arguments of a handler that the framework fills with something else than parameters."""
+
+
+async def admit(request: Any, handler: BaseRouteHandler) -> None:
+    """Refuse whoever may not send a body to a route, and parameters that it does not have."""
+    role = handler.opt.get(ROLE)
+    if role is not None:
+        authorize(request, role)
+    if request.scope["query_string"]:
+        _check_query(request, handler)
+
+
+def authorize(request: Asked, role: str) -> None:
+    """Refuse whoever does not have a role: for the stream in the path, or for all where the path has none."""
+    door, name = door_of(request), request.path_params.get("name")
+    if name is None:
+        door.holder(request, role)
+    else:
+        door.stream(request, name, role)
+
+
+def _check_query(request: Asked, handler: BaseRouteHandler) -> None:
+    known, seen = _parameters(handler), set[str]()
+    allowed = [name for name in known if name not in request.path_params]
+    query = request.scope["query_string"].decode("latin-1")
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in allowed:
+            raise _refusal(name, f"there is no query parameter {name[:50]!r}; {_hint(name, allowed)}.")
+        if name in seen:
+            raise _refusal(name, f"the query parameter {name} must be given once.")
+        seen.add(name)
+        choices = known[name]
+        if choices and value not in choices:
+            raise _refusal(name, f"{name} must be one of {', '.join(choices)}; got {value[:50]!r}.")
+
+
+def _refusal(name: str, sentence: str) -> ServiceError:
+    return ServiceError(sentence, owner="request", parameter=name[:50])
+
+
+def _hint(name: str, allowed: list[str]) -> str:
+    if not allowed:
+        return "this address takes none"
+    close = difflib.get_close_matches(name.lower(), allowed, 1)
+    return f"the nearest is {close[0]}" if close else f"known are {', '.join(allowed)}"
+
+
+@cache
+def _parameters(handler: BaseRouteHandler) -> dict[str, tuple[str, ...]]:
+    """The parameters of a handler, each with the values that it may have, if they are enumerated."""
+    found = handler.parsed_fn_signature.parameters
+    return {name: _choices(field.annotation) for name, field in found.items() if name not in _RESERVED}
+
+
+def _choices(annotation: Any) -> tuple[str, ...]:
+    return get_args(annotation) if get_origin(annotation) is Literal else ()

@@ -1,0 +1,1 @@
+"""The addresses of the service, one file for each subject; the web page is in ``web``."""

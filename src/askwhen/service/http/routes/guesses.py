@@ -1,0 +1,36 @@
+"""What the model guessed, for those who have answered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from litestar import get
+from litestar.params import Parameter
+
+from ...errors import NotAllowedError
+from ..authorization import Asked, door_of
+
+Round = Annotated[int, Parameter(ge=0, le=2**53)]
+
+
+class Guess(msgspec.Struct):
+    """What the model predicted."""
+
+    question: int
+    guess: str | None
+
+
+@get("/v1/streams/{name:str}/questions/{question:int}/guess", summary="Show what the model guessed")
+async def guess(request: Asked, name: str, question: Round, annotator: str | None = None) -> Guess:
+    """After one's own answer; before that only where the stream shows it."""
+    door = door_of(request)
+    stream, holder = door.stream(request, name, "annotator")
+    await door.desk.commits.settled()
+    found = stream.books.find(question)
+    who = annotator if door.is_open and annotator is not None else holder.name
+    slot = found.slot_of(who)
+    has_answered = slot is not None and found.slots[slot].answer is not None
+    if not (has_answered or stream.settings.guess):
+        raise NotAllowedError("the guess is shown after the answer.", owner="question")
+    return Guess(question, found.prediction)

@@ -1,0 +1,64 @@
+"""Whether the service lives, what it counts, and what it can do."""
+
+from __future__ import annotations
+
+import msgspec
+from litestar import Response, get
+
+from ...errors import StoppingError
+from ..authorization import Asked, door_of
+from ..openapi import page
+
+
+class Health(msgspec.Struct):
+    """A sign of life; ``set_aside`` is how many of the streams take nothing, since their model failed."""
+
+    status: str
+    streams: int
+    set_aside: int = 0
+
+
+@get("/healthz", summary="Whether it lives")
+async def alive(request: Asked) -> Health:
+    """200 as long as the service can commit."""
+    door = getattr(request.app.state, "door", None)
+    if door is None or door.desk.broken is not None:
+        raise StoppingError("the service is starting or stopping.", owner="serve")
+    return Health("ok", len(door.desk.numbers), len(door.desk.set_aside))
+
+
+@get("/readyz", summary="Whether it is ready")
+async def ready(request: Asked) -> Health:
+    """200 once everything is recovered, as long as the database answers and the service is not about to stop."""
+    found: Health = await alive.fn(request)
+    if request.app.state.door.desk.stopping.is_set():
+        raise StoppingError("the service is stopping.", owner="serve")
+    if not await request.app.state.probe.answers():
+        raise StoppingError("the database does not answer.", owner="serve")
+    return found
+
+
+@get("/metrics", summary="Counts for Prometheus")
+async def metrics(request: Asked) -> Response[bytes]:
+    """Names and numbers, no contents. Needs a token of any kind, where tokens are needed.
+
+    A token that is for some streams sees these, and nothing of the service itself.
+    """
+    holder = door_of(request).anybody(request)
+    body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), holder.streams)
+    return Response(body, headers={"Content-Type": media})
+
+
+@get("/openapi.json", include_in_schema=False)
+async def document(request: Asked) -> Response[bytes]:
+    """What the API can do, for programs."""
+    return Response(msgspec.json.encode(request.app.state.description), media_type="application/json")
+
+
+@get("/docs", include_in_schema=False)
+async def docs(request: Asked) -> Response[str]:
+    """The same for people."""
+    return Response(page(request.app.state.description), media_type="text/html")
+
+
+handlers = [alive, ready, metrics, document, docs]

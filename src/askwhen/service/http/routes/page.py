@@ -1,0 +1,155 @@
+"""The pages and their files."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import msgspec
+from litestar import Response, get
+
+from ....errors import AskwhenError
+from ...errors import NotFoundError
+from ...events.view import source_of
+from ...use_cases import streams
+from ..authorization import Asked, door_of
+from . import dashboard as dashboard_routes
+from . import guesses as guess_routes
+from . import review as review_routes
+from . import sign_in
+from .assets import HEADERS, all_assets, policy
+
+TITLES = {
+    "home": "Streams",
+    "label": "Label",
+    "review": "Review",
+    "dashboard": "Dashboard",
+    "form": "New stream",
+    "change": "Settings",
+    "import": "Import",
+    "tokens": "Tokens",
+}
+SHARED = ("api.js", "dom.js", "shell.js")
+ASKING = ("instance.js", "highlight.js", "keys.js", "scroll.js", "search.js", "help.js")
+PARTS = {
+    "label": ("first.js", "outbox.js", "desk.js", "holds.js", *ASKING),
+    "review": ASKING,
+    "form": ("fields.js", "instance.js", "highlight.js"),
+    "change": ("fields.js", "settings.js", "instance.js", "highlight.js"),
+    "dashboard": ("charts.js", "figures.js"),
+    "import": ("readers.js", "labels.js"),
+}
+"""The modules that a page needs, told to the browser at once, so that it does not find them one after the other."""
+
+EARLY = {"label": "first.js"}
+"""What runs as soon as it is there, before the rest of the page is."""
+
+_assets = all_assets()
+_PLACES = re.compile(r"{{(\w+)}}")
+
+
+async def _shell(request: Asked, view: str, name: str | None = None) -> Response[bytes]:
+    """A page: a frame that its module fills, with what is known of the person and the stream."""
+    title = TITLES[view] if name is None else f"{TITLES[view]} {name}"
+    root = door_of(request).options.root
+    links = "".join(f'<link rel="modulepreload" href="{root}/page/{each}">' for each in (*SHARED, *PARTS.get(view, ())))
+    if view in EARLY:
+        links += f'<script type="module" async src="{root}/page/{EARLY[view]}"></script>'
+    known, sources = await _known(request, name)
+    signed = "no" if name is not None and known["stream"] is None else "yes"
+    inside = msgspec.json.encode(known).decode().replace("<", "\\u003c")
+    body = _assets["shell.html"].body.decode()
+    parts = {"title": html.escape(title), "root": root, "view": view, "signed": signed, "links": links, "known": inside}
+    made = _PLACES.sub(lambda found: parts[found[1]], body)
+    headers = HEADERS | {"Content-Security-Policy": policy(sources), "Cache-Control": "no-store"}
+    return Response(made.encode(), media_type="text/html", headers=headers)
+
+
+async def _known(request: Asked, name: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Who sends a request, the stream if they may see it, and from where its images may come."""
+    known: dict[str, Any] = {"session": sign_in.Session(False), "stream": None}
+    door = door_of(request)
+    try:
+        known["session"] = await sign_in.session(request)
+        if name is None:
+            return known, []
+        stream, _ = door.stream(request, name)
+        await door.desk.commits.settled()
+    except AskwhenError:
+        return known, []
+    known["stream"] = streams.facts(stream)
+    return known, [place for place in stream.settings.view.media if source_of(place)]
+
+
+@get("/", include_in_schema=False)
+async def home(request: Asked, archived: str | None = None) -> Response[bytes]:
+    """The streams; ``archived`` is read by the page."""
+    return await _shell(request, "home")
+
+
+@get("/new", include_in_schema=False)
+async def form(request: Asked, like: str | None = None) -> Response[bytes]:
+    """A form that makes a stream; ``like`` is read by the page."""
+    return await _shell(request, "form")
+
+
+@get("/tokens", include_in_schema=False)
+async def tokens(request: Asked) -> Response[bytes]:
+    """Who may do what."""
+    return await _shell(request, "tokens")
+
+
+@get("/label/{name:str}", include_in_schema=False)
+async def label(request: Asked, name: str) -> Response[bytes]:
+    """Questions and answers."""
+    return await _shell(request, "label", name)
+
+
+@get("/review/{name:str}", include_in_schema=False)
+async def review(request: Asked, name: str) -> Response[bytes]:
+    """What answers were, and what is right."""
+    return await _shell(request, "review", name)
+
+
+@get("/dashboard/{name:str}", include_in_schema=False)
+async def dashboard(request: Asked, name: str) -> Response[bytes]:
+    """How a stream does."""
+    return await _shell(request, "dashboard", name)
+
+
+@get("/change/{name:str}", include_in_schema=False)
+async def changing(request: Asked, name: str) -> Response[bytes]:
+    """A form that changes the settings of a stream."""
+    return await _shell(request, "change", name)
+
+
+@get("/import/{name:str}", include_in_schema=False)
+async def importing(request: Asked, name: str) -> Response[bytes]:
+    """A file of instances."""
+    return await _shell(request, "import", name)
+
+
+@get("/page/{file:str}", include_in_schema=False)
+async def asset(request: Asked, file: str) -> Response[bytes]:
+    """A file of the page."""
+    found = _assets.get(file)
+    if found is None:
+        raise NotFoundError("there is no such file.", owner="page")
+    headers = HEADERS | {"Cache-Control": "no-cache", "ETag": found.tag, "Vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == found.tag:
+        return Response(b"", status_code=304, headers=headers, media_type=found.media)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, headers=headers | {"Content-Encoding": "gzip"}, media_type=found.media)
+    return Response(found.body, headers=headers, media_type=found.media)
+
+
+handlers: list[Any] = [
+    *(home, form, tokens, label, review, dashboard, changing, importing, asset),
+    sign_in.router,
+    guess_routes.guess,
+    dashboard_routes.seen,
+    dashboard_routes.followed,
+    review_routes.listed,
+    review_routes.rows,
+]

@@ -1,0 +1,80 @@
+"""Signing in: a token becomes a cookie."""
+
+from __future__ import annotations
+
+import msgspec
+from litestar import Response, Router, delete, get, post
+
+from ...errors import NoRolesError, NotSignedInError
+from ..authorization import PROXIED, Asked, door_of
+from ..cookies import check_site, cookie_of, no_cookie, token_in
+
+LARGEST = 4096
+"""Bytes of a body that somebody sends who is not signed in yet."""
+
+
+class Session(msgspec.Struct):
+    """Who uses a page. Where ``open``, no tokens are asked for, and people give a name of their own.
+
+    Those who are ``proxied`` were signed in by a proxy, and sign out at the address ``leave``, if there is one;
+    ``refused`` says why somebody whom the proxy knows may do nothing here.
+    """
+
+    open: bool
+    name: str | None = None
+    roles: list[str] = []
+    proxied: bool = False
+    leave: str | None = None
+    refused: str | None = None
+
+
+class SignIn(msgspec.Struct, forbid_unknown_fields=True):
+    """The token to sign in with."""
+
+    token: str
+
+
+async def session(request: Asked) -> Session:
+    """Who sends a request; without a name, nobody who is known."""
+    door = door_of(request)
+    if door.is_open:
+        return Session(True, None, sorted(door.anybody(request).roles))
+    try:
+        holder = door.anybody(request)
+    except NotSignedInError:
+        return Session(False)
+    except NoRolesError as error:
+        return Session(False, refused=error.sentence)
+    proxied = holder.token.startswith(PROXIED)
+    leave = door.options.proxy.sign_out or None if proxied and door.options.proxy is not None else None
+    return Session(False, holder.name, sorted(holder.roles), proxied, leave)
+
+
+@get("/", include_in_schema=False)
+async def who(request: Asked) -> Session:
+    """Who is signed in."""
+    return await session(request)
+
+
+@post("/", include_in_schema=False, status_code=200, request_max_body_size=LARGEST)
+async def signed_in(request: Asked, data: SignIn) -> Response[Session]:
+    """Keep a token in the browser, if it is valid."""
+    check_site(request)
+    door = door_of(request)
+    secret = data.token.strip()
+    holder = door.desk.tokens.holder(secret, door.desk.clock.now())
+    session = Session(False, holder.name, sorted(holder.roles))
+    return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https", door.options.root)])
+
+
+@delete("/", include_in_schema=False, status_code=200)
+async def signed_out(request: Asked) -> Response[Session]:
+    """Forget it; the token itself stays valid."""
+    check_site(request)
+    if token_in(request):
+        door_of(request).desk.check()
+    door = door_of(request)
+    return Response(Session(door.is_open), cookies=[no_cookie(request.url.scheme == "https", door.options.root)])
+
+
+router = Router("/session", route_handlers=[who, signed_in, signed_out])

@@ -1,0 +1,43 @@
+"""Tokens: make, list, revoke. For admins."""
+
+from __future__ import annotations
+
+import math
+
+from litestar import Router, delete, get, post
+
+from ....errors import InputError
+from ...use_cases import tokens
+from ..authorization import Asked, door_of
+from ..request_checks import ROLE
+from ..schemas import NewToken, TokenFacts
+
+
+@post("/", opt={ROLE: "admin"}, summary="Make a token")
+async def made(request: Asked, data: NewToken) -> TokenFacts:
+    """The secret is in this reply and nowhere else."""
+    door = door_of(request)
+    door.holder(request, "admin")
+    if data.days is not None and not (math.isfinite(data.days) and 0.0 < data.days <= 36500.0):
+        raise InputError("days must be above 0 and at most 36,500.", owner="token", parameter="days")
+    secret, fact = await tokens.make(door.desk, data.name, data.roles, data.streams, data.days)
+    return TokenFacts(fact.token, fact.name, fact.roles, tokens.names(door.desk, fact.streams), fact.expires, secret)
+
+
+@get("/", summary="List the tokens")
+async def listed(request: Asked) -> list[TokenFacts]:
+    """Without their secrets, which nobody knows."""
+    door = door_of(request)
+    door.holder(request, "admin")
+    return [TokenFacts(**each) for each in await tokens.all_facts(door.desk)]
+
+
+@delete("/{token:str}", summary="Revoke a token")
+async def revoked(request: Asked, token: str) -> None:
+    """At once."""
+    door = door_of(request)
+    door.holder(request, "admin")
+    await tokens.revoke(door.desk, token)
+
+
+router = Router("/v1/tokens", route_handlers=[made, listed, revoked])

@@ -1,0 +1,114 @@
+"""Webhooks: make, list, remove, test, and send again. For admins of all streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from litestar import Router, delete, get, post
+
+from ...runtime.coordinator import Desk
+from ...use_cases import webhooks
+from ...use_cases.webhook_delivery.addresses import networks_of
+from ..authorization import Asked, door_of
+from ..request_checks import ROLE
+
+
+class NewWebhook(msgspec.Struct, forbid_unknown_fields=True):
+    """A webhook to be made: for all streams unless some are named; ``accuracy`` is the bound of accuracy.below."""
+
+    url: str
+    kinds: list[str]
+    streams: list[str] | None = None
+    accuracy: float | None = None
+
+
+class WebhookFacts(msgspec.Struct, omit_defaults=True):
+    """A webhook, what waits for it and what it could not be told; its secret only when it is made."""
+
+    webhook: str
+    url: str
+    kinds: list[str]
+    waiting: int
+    dead: int
+    dropped: int
+    streams: list[str] | None = None
+    accuracy: float | None = None
+    stopped: str = ""
+    secret: str | None = None
+
+
+class Dead(msgspec.Struct):
+    """What a webhook could not be told, and why."""
+
+    id: str
+    made: float
+    attempts: int
+    problem: str
+    body: Any
+
+
+class Again(msgspec.Struct, forbid_unknown_fields=True):
+    """Which messages to send again; all that nobody took where none are named."""
+
+    ids: list[str] | None = None
+
+
+class Sent(msgspec.Struct):
+    """How many messages are on their way again."""
+
+    messages: int
+
+
+class Tested(msgspec.Struct):
+    """The id of the message that is on its way."""
+
+    message: str
+
+
+def _enter(request: Asked) -> Desk:
+    door = door_of(request)
+    door.holder(request, "admin")
+    return door.desk
+
+
+@post("/", opt={ROLE: "admin"}, summary="Make a webhook")
+async def made(request: Asked, data: NewWebhook) -> WebhookFacts:
+    """The secret that its messages are signed with is in this reply and nowhere else."""
+    desk, allowed = _enter(request), networks_of(door_of(request).options.webhook_networks)
+    hook = await webhooks.make(desk, data.url, data.kinds, data.streams, data.accuracy, allowed)
+    return WebhookFacts(**await webhooks.facts(desk, hook), secret=hook.secret)
+
+
+@get("/", summary="List the webhooks")
+async def listed(request: Asked) -> list[WebhookFacts]:
+    """Without their secrets."""
+    return [WebhookFacts(**each) for each in await webhooks.all_facts(_enter(request))]
+
+
+@delete("/{webhook:str}", summary="Remove a webhook")
+async def removed(request: Asked, webhook: str) -> None:
+    """What waits for it goes too."""
+    await webhooks.remove(_enter(request), webhook)
+
+
+@post("/{webhook:str}/test", status_code=200, summary="Test a webhook")
+async def tested(request: Asked, webhook: str) -> Tested:
+    """Send it a message of the type test."""
+    return Tested(await webhooks.test(_enter(request), webhook))
+
+
+@get("/{webhook:str}/dead", summary="List what a webhook was not told")
+async def dead(request: Asked, webhook: str) -> list[Dead]:
+    """Messages that nobody took for a day, for a month."""
+    found = await webhooks.dead(_enter(request), webhook)
+    return [Dead(each.id, each.made, each.attempts, each.problem, msgspec.json.decode(each.body)) for each in found]
+
+
+@post("/{webhook:str}/resend", status_code=200, opt={ROLE: "admin"}, summary="Send again what a webhook was not told")
+async def resent(request: Asked, webhook: str, data: Again | None = None) -> Sent:
+    """These messages, or all; for another day. A webhook that was stopped goes on."""
+    return Sent(await webhooks.resend(_enter(request), webhook, None if data is None else data.ids))
+
+
+router = Router("/v1/webhooks", route_handlers=[made, listed, removed, tested, dead, resent])

@@ -1,0 +1,131 @@
+"""What comes in and goes out over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ..events.settings import Settings
+
+
+class NewStream(msgspec.Struct, forbid_unknown_fields=True):
+    """A stream to be made. ``key`` makes a retry idempotent."""
+
+    name: str
+    settings: Settings = msgspec.field(default_factory=Settings)
+    key: str | None = None
+
+
+class StreamPatch(msgspec.Struct, forbid_unknown_fields=True):
+    """What can be changed of a stream: its name, or some of its settings. ``key`` makes a retry of those idempotent."""
+
+    name: str | None = None
+    settings: dict[str, Any] | None = None
+    key: str | None = None
+
+
+class StreamFacts(msgspec.Struct):
+    """A stream and its counts; ``problem`` says why it is set aside, where its ``state`` is "set aside"."""
+
+    name: str
+    state: str
+    settings: Settings
+    rounds: int
+    asked: int
+    told: int
+    forgotten: int
+    waiting: int
+    disputed: int
+    corrected: int
+    updates: int
+    seq: int
+    problem: str | None = None
+
+
+class Given(msgspec.Struct, forbid_unknown_fields=True):
+    """An answer. ``key`` makes a retry idempotent; ``lead`` is how many seconds it took to find."""
+
+    label: str | None = None
+    unsure: bool = False
+    key: str | None = None
+    lead: float | None = None
+    annotator: str | None = None
+
+
+class Who(msgspec.Struct, forbid_unknown_fields=True):
+    """Who does it, where no tokens are asked for. ``key`` makes a retry idempotent."""
+
+    annotator: str | None = None
+    key: str | None = None
+
+
+class WhoNext(Who, forbid_unknown_fields=True):
+    """The same, and on which ``device``, where one person has several: none gets a question that another holds."""
+
+    device: str | None = None
+
+
+class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
+    """The label of an instance that has come, by its ``id`` or its ``round``; without one, one's own is taken back.
+
+    ``key`` makes a retry idempotent.
+    """
+
+    label: str | None
+    id: str | None = None
+    round: int | None = None
+    annotator: str | None = None
+    key: str | None = None
+
+
+class Verdict(msgspec.Struct, forbid_unknown_fields=True):
+    """What a reviewer decides; without a label, that there is none. ``key`` makes a retry idempotent.
+
+    ``first`` says that it is refused where another reviewer has decided meanwhile.
+    """
+
+    label: str | None = None
+    annotator: str | None = None
+    key: str | None = None
+    first: bool = False
+
+
+class Held(msgspec.Struct):
+    """Until when a slot is held."""
+
+    until: float
+
+
+class NewToken(msgspec.Struct, forbid_unknown_fields=True):
+    """A token to be made: for all streams unless some are named, for ever unless it has days."""
+
+    name: str
+    roles: list[str]
+    streams: list[str] | None = None
+    days: float | None = None
+
+
+class TokenFacts(msgspec.Struct, omit_defaults=True):
+    """A token; its secret only when it is made."""
+
+    token: str
+    name: str
+    roles: list[str]
+    streams: list[str] | None = None
+    expires: float | None = None
+    secret: str | None = None
+
+
+class ReplayFacts(msgspec.Struct):
+    """What a replay came to."""
+
+    labels: int
+
+
+class Agreement(msgspec.Struct):
+    """How far people agree, overall and in pairs, and what each did."""
+
+    krippendorff: float | None
+    pairs: list[dict[str, Any]]
+    people: dict[str, dict[str, Any]]

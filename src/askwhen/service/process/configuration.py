@@ -1,0 +1,199 @@
+"""The options of ``askwhen serve``, in one table, and the file that may hold them.
+
+Each is an option of the command line, a variable of the environment and a key of the file, by the same name; the first
+of the three that says something counts. Nothing here imports what the service needs, since --help reads the table.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+from ...errors import InputError
+
+PREFIX = "ASKWHEN_"
+ELSEWHERE = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "DATA", "TOKEN", "BROWSER", "SOAK", "LABEL_STUDIO"))
+"""Variables that mean something to others than the service."""
+
+ROLES = "roles"
+"""The part of a file that says what people whom a proxy signs in may do; there is no option for it."""
+
+MASK = "***"
+
+
+class Option(NamedTuple):
+    """One of the options.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line, without the dashes.
+    kind : str
+        A text, a file or a folder that must be there, a whole number, any number, a switch, or a list with commas.
+    default
+        What it is where nobody says anything.
+    help : str
+        What it does, in a line.
+    metavar : str, optional
+        What to call the value.
+    least, most : float, optional
+        Of a number.
+    secret : str, optional
+        It is a key, or an address that may hold a password: it is shown without, and NAME_FILE may say which file holds
+        it.
+    """
+
+    name: str
+    kind: Literal["text", "file", "folder", "whole", "number", "switch", "list"]
+    default: Any
+    help: str
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    secret: Literal["key", "address"] | None = None
+
+    @property
+    def key(self) -> str:
+        """The name in Python."""
+        return self.name.replace("-", "_")
+
+    @property
+    def variable(self) -> str:
+        """The variable of the environment."""
+        return PREFIX + self.key.upper()
+
+    def shown(self, value: Any) -> Any:
+        """The value as anybody may see it."""
+        if self.secret == "key" and value:
+            return MASK
+        return masked(value) if isinstance(value, str) else value
+
+
+OPTIONS = (
+    Option(
+        "db",
+        "text",
+        "askwhen.db",
+        "An SQLite file, made where there is none, or postgresql://...",
+        "FILE|URL",
+        secret="address",
+    ),
+    Option("host", "text", "127.0.0.1", "Where to listen."),
+    Option("port", "whole", 8300, "The port; 0 takes a free one.", least=0, most=65535),
+    Option("tls-certificate", "file", None, "A certificate, for TLS without a proxy.", "FILE"),
+    Option("tls-key", "file", None, "Its private key.", "FILE"),
+    Option("behind-proxy", "switch", False, "A proxy in front speaks TLS, and only it reaches this address."),
+    Option("root-path", "text", "", "The path at which the proxy has the service.", "/PATH"),
+    Option("trust", "list", (), "Addresses or networks of proxies that sign people in.", "ADDRESSES"),
+    Option("user-header", "text", "X-Forwarded-User", "The header by which they say who it is.", "NAME"),
+    Option("groups-header", "text", "", "The header that lists groups, with commas.", "NAME"),
+    Option("sign-out", "text", "", "Where the page leads those who sign out of the proxy.", "ADDRESS"),
+    Option("tokens", "switch", False, "Ask for tokens even before the first one is made."),
+    Option("largest-body", "whole", 1 << 20, "In bytes; also of a line.", least=1),
+    Option("requests", "number", 20_000.0, "Each token may send so many a second.", least=0.1, most=1e9),
+    Option("from-snapshots", "switch", False, "Go on from snapshots, without playing rounds again."),
+    Option(
+        "backups",
+        "folder",
+        None,
+        "For the backup before an older database is changed; by default beside the file.",
+        "FOLDER",
+    ),
+    Option(
+        "webhook-allow",
+        "list",
+        (),
+        "Webhooks may reach these networks though they are not public, as 10.0.0.0/8; repeatable, or with commas.",
+        "NETWORKS",
+    ),
+    Option("access-log", "switch", False, "A line in the log for every request."),
+    Option("otel", "switch", False, "Send spans to OpenTelemetry; OTEL_EXPORTER_OTLP_ENDPOINT says where."),
+)
+BY_NAME = {option.name: option for option in OPTIONS}
+_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "text": ((str,), "a text"),
+    "file": ((str,), "the name of a file"),
+    "folder": ((str,), "the name of a folder"),
+    "whole": ((int,), "a whole number"),
+    "number": ((int, float), "a number"),
+    "switch": ((bool,), "true or false"),
+    "list": ((str, list), "a list of texts"),
+}
+
+
+def read_file(path: str) -> dict[str, Any]:
+    """What a file of TOML says, by the names in Python."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123, a name that may be /dev/fd
+            found = tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}.", owner="config") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no TOML: {error}.", owner="config") from error
+    values: dict[str, Any] = {}
+    for name, value in found.items():
+        if name == ROLES:
+            values[ROLES] = value
+            continue
+        option = BY_NAME.get(name)
+        if option is None:
+            raise InputError(f"{path}: there is no option {name!r}{_perhaps(name, BY_NAME)}.", owner="config")
+        values[option.key] = _checked(option, value, path)
+    return values
+
+
+def _checked(option: Option, value: Any, path: str) -> Any:
+    kinds, expected = _KINDS[option.kind]
+    fine = isinstance(value, kinds) and (option.kind == "switch" or not isinstance(value, bool))
+    if isinstance(value, list):
+        fine = fine and all(isinstance(each, str) for each in value)
+    if not fine:
+        raise InputError(f"{path}: {option.name} must be {expected}, got {value!r}.", owner="config")
+    return [value] if option.kind == "list" and isinstance(value, str) else value
+
+
+def _perhaps(name: str, names: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name.lower().replace("_", "-"), names, 1)
+    return f"; perhaps {close[0]} is meant" if close else ""
+
+
+def from_environment(option: Option) -> tuple[str | None, str]:
+    """What the environment says of an option, and which variable; an empty one says nothing."""
+    value, file = os.environ.get(option.variable) or None, f"{option.variable}_FILE"
+    path = os.environ.get(file) if option.secret else None
+    if not path:
+        return value, option.variable
+    if value is not None:
+        raise InputError(f"{option.variable} and {file} are both set, and only one of them can count.", owner="config")
+    try:
+        with open(path, encoding="utf-8") as held:  # noqa: PTH123, a name that may be /dev/fd
+            return held.read().strip(), file
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {path} cannot be read: {error}.", owner="config") from error
+
+
+def unknown_variables() -> list[str]:
+    """Variables that look like options and are none."""
+    known = ELSEWHERE | {option.variable for option in OPTIONS}
+    known |= {f"{option.variable}_FILE" for option in OPTIONS if option.secret}
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
+def masked(text: str) -> str:
+    """A text, or an address without its password.
+
+    Examples
+    --------
+    >>> masked("postgresql://ann:secret@db/mails?sslmode=require&password=other")
+    'postgresql://ann:***@db/mails?sslmode=require&password=***'
+    >>> masked("postgresql://ann:se/cr@t@db/mails")
+    'postgresql://ann:***@db/mails'
+    >>> masked("mails.db")
+    'mails.db'
+    """
+    text = re.sub(r"(pass\w*=)[^&\s]*", rf"\1{MASK}", text, flags=re.IGNORECASE)
+    return re.sub(r"(://[^:/?@]*:).*@", rf"\1{MASK}@", text)

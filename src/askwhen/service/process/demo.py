@@ -1,0 +1,111 @@
+"""``askwhen serve --demo``: a stream that drifts and three simulated annotators, so that everything moves at once."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ...evaluate.estimate import WIDEST
+from ..errors import ConflictError
+from ..events.settings import Budget, Features, Settings
+from ..runtime.coordinator import Desk
+from ..use_cases import instances, questions, reports, streams
+from ..use_cases.instances import Raw
+
+NAME, FEATURES, SPEED = "demo", 8, 40.0
+PEOPLE = {"ann": 0.97, "bob": 0.92, "cid": 0.8}
+"""Who answers, and how often each is right."""
+
+_SWITCH = 2_000
+
+
+def in_a_new_folder() -> str:
+    """A database that nobody else uses."""
+    return str(Path(tempfile.mkdtemp(prefix="askwhen-demo-")) / "demo.db")
+
+
+async def run_demo(desk: Desk, say: Callable[[str], None]) -> None:
+    """Send instances, answer questions and say how it goes, until cancelled."""
+    names = [f"sensor {i}" for i in range(FEATURES)]
+    settings = Settings(
+        labels=["quiet", "busy"],
+        budget=Budget(rate=0.2),
+        features=Features(names=names),
+        slots=2,
+        grace=3.0,
+        forget=60.0,
+        seed=7,
+    )
+    if NAME not in desk.streams:
+        await streams.create(desk, NAME, settings)
+    rng = np.random.default_rng(7)
+    truth: dict[int, str] = {}
+    people = [_answer(desk, who, right, truth, rng.spawn(1)[0]) for who, right in PEOPLE.items()]
+    await asyncio.gather(_send(desk, truth, rng), *people, _tell(desk, say))
+
+
+async def _send(desk: Desk, truth: dict[int, str], rng: np.random.Generator) -> None:
+    """Instances of a target that switches now and then."""
+    stream, w = desk.stream(NAME), rng.standard_normal(FEATURES)
+    while True:
+        for _ in range(4):
+            if stream.state.round % _SWITCH == _SWITCH - 1:
+                w = rng.standard_normal(FEATURES)
+            x = rng.standard_normal(FEATURES)
+            found = await instances.play(desk, stream, Raw(x.round(3).tolist()))
+            if found.question is not None:
+                truth[found.question] = "busy" if w @ x > 0.0 else "quiet"
+        await asyncio.sleep(4 / SPEED)
+
+
+async def _answer(desk: Desk, who: str, right: float, truth: dict[int, str], rng: np.random.Generator) -> None:
+    """Somebody who answers, is wrong at times, skips, and is unsure."""
+    stream = desk.stream(NAME)
+    while True:
+        await asyncio.sleep(rng.exponential(0.1))
+        shown = await questions.next_question(desk, stream, who)
+        if shown is None:
+            continue
+        lead = float(rng.exponential(0.1))
+        await asyncio.sleep(lead)
+        label = truth.get(shown.question, "quiet")
+        if rng.random() > right:
+            label = "busy" if label == "quiet" else "quiet"
+        try:
+            if rng.random() < 0.03:
+                await questions.skip(desk, stream, shown.question, who)
+            else:
+                await questions.answer(
+                    desk, stream, shown.question, who, None if rng.random() < 0.02 else label, None, lead
+                )
+        except ConflictError:
+            continue
+
+
+async def _tell(desk: Desk, say: Callable[[str], None]) -> None:
+    """A line every few seconds."""
+    stream = desk.stream(NAME)
+    while True:
+        await asyncio.sleep(3.0)
+        found = (await reports.report(desk, stream, 0.95))["accuracy"]
+        overall, people = found["overall"], await reports.agreement(desk, stream)
+        agree = people["krippendorff"]
+        say(
+            f"{stream.state.round:,} instances, {found['questions']} questions, {found['answered']} labels: "
+            f"accuracy {_shown(overall)}, "
+            f"agreement {'unknown' if agree is None else f'{agree:.2f}'}"
+        )
+
+
+def _shown(overall: dict[str, float]) -> str:
+    """An accuracy with its interval; while that is wider than 30 points, only the interval."""
+    ends = f"({overall['low']:.0%} to {overall['high']:.0%})"
+    return (
+        f"{overall['value']:.0%} {ends}"
+        if overall["high"] - overall["low"] <= WIDEST + 1e-9
+        else f"not known yet {ends}"
+    )

@@ -1,0 +1,31 @@
+"""Compiling ahead what streams of an algorithm need, for images: their first instance then waits for nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...evaluate.accuracy import accuracy
+from ..domain.model import Model
+from ..events.settings import Features, Settings
+
+_ROUNDS = 12
+
+
+def compile_streams(algorithm: str) -> None:
+    """Play a few rounds of streams with two labels and with more, of numbers and of text."""
+    kinds: list[tuple[Features, Any]] = [
+        (Features(kind="numbers"), np.ones(3)),
+        (Features(kind="text"), sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))),
+    ]
+    for labels in (["no", "yes"], ["a", "b", "c"]):
+        for features, x in kinds:
+            model = Model(Settings(labels=labels, algorithm=algorithm, features=features, seed=1))
+            for time in range(_ROUNDS):
+                ask, _ = model.ask(x, float(time))
+                if ask.query:
+                    model.tell(ask.round, labels[time % 2])
+            model.learn(x, labels[0])
+            accuracy(model.sampler)

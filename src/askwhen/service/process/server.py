@@ -1,0 +1,262 @@
+"""The service as a process: an address, a database, an end in order or at once."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ipaddress
+import logging
+import os
+import socket
+import ssl
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import uvicorn
+
+from ...errors import InputError
+from ..errors import StoreError
+from ..http.app import create_app
+from ..http.middleware.root_path import checked_root
+from ..http.middleware.tracing import spans
+from ..http.options import Options
+from ..http.proxy_auth import proxy_of
+from ..runtime.coordinator import Desk
+from ..store import Store
+from ..use_cases.webhook_delivery.addresses import networks_of
+from .header_limits import Heads
+from .logging_json import log_to_stderr
+from .upgrades import opened
+
+BROKEN = 70
+"""The exit status after an error of the database: whoever watches starts the process again, and it recovers."""
+
+T = TypeVar("T")
+log = logging.getLogger("askwhen.service")
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Where and how to serve.
+
+    Attributes
+    ----------
+    db : str
+        The name of an SQLite file, or postgresql://...
+    host, port
+        Where to listen.
+    certificate, key : str, optional
+        Files for TLS.
+    behind_proxy : bool
+        A proxy in front speaks TLS, and only it can reach this address.
+    spans : bool
+        Tell OpenTelemetry of every request, whatever the environment says.
+    play : bool
+        False goes on from snapshots without playing rounds again.
+    backups : str, optional
+        The folder for the backup that is made before an older database is changed.
+    """
+
+    db: str = "askwhen.db"
+    host: str = "127.0.0.1"
+    port: int = 8300
+    certificate: str | None = None
+    key: str | None = None
+    behind_proxy: bool = False
+    play: bool = True
+    options: Options = field(default_factory=Options)
+    backups: str | None = None
+    spans: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Serving:
+        """From the values of the table of options."""
+        options = Options(
+            tokens=given["tokens"],
+            largest_body=given["largest_body"],
+            largest_line=given["largest_body"],
+            requests=given["requests"],
+            webhook_networks=given["webhook_allow"],
+            root=given["root_path"].rstrip("/"),
+            behind_proxy=given["behind_proxy"],
+            access_log=given["access_log"],
+            proxy=proxy_of(given),
+        )
+        return cls(
+            given["db"],
+            given["host"],
+            given["port"],
+            given["tls_certificate"],
+            given["tls_key"],
+            given["behind_proxy"],
+            not given["from_snapshots"],
+            options,
+            given["backups"],
+            given["otel"],
+        )
+
+
+def check(serving: Serving) -> None:
+    """Refuse what cannot be served with, in a sentence."""
+    if is_public(serving.host) and not (serving.behind_proxy or serving.certificate):
+        raise InputError(
+            f"{serving.host} can be reached from elsewhere: give --tls-certificate and --tls-key, or --behind-proxy "
+            "where a proxy speaks TLS.",
+            owner="serve",
+        )
+    networks_of(serving.options.webhook_networks)
+    checked_root(serving.options.root, set())
+    if not serving.db:
+        raise InputError("db must not be empty.", owner="serve", parameter="db")
+    if serving.certificate is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(serving.certificate, serving.key)
+        except OSError as error:  # which errors of TLS are, too
+            raise InputError(
+                f"{serving.certificate} and {serving.key} are no certificate and its key, in PEM.", owner="serve"
+            ) from error
+
+
+def is_public(host: str) -> bool:
+    """Whether others than this machine can reach an address."""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"
+
+
+class _Server(uvicorn.Server):
+    """Lets streams of events end when the process is asked to stop."""
+
+    desk: Desk | None = None
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """On SIGTERM or SIGINT."""
+        if self.desk is not None:
+            self.desk.stopping.set()
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order; where the database has failed, with the status that says so, and not by the signal."""
+        await super().shutdown(sockets)
+        if self.desk is not None and self.desk.broken is not None:
+            os._exit(BROKEN)
+
+
+def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = None) -> None:
+    """Serve until a signal comes; an error of the database ends the process at once, with status 70.
+
+    ``ready`` is a coroutine function that runs beside the service once it is up, for the demo.
+    """
+    check(serving)
+    log_to_stderr()
+    told = spans(serving.spans)
+    desks: list[Desk] = []
+    app = create_app(lambda: desks[0], serving.options, told)
+    store = opened(serving.db, serving.backups)
+
+    def stop(error: BaseException) -> None:
+        # Those who wait are told so; then the process ends without another word to the database.
+        threading.Timer(0.3, os._exit, (BROKEN,)).start()
+
+    if is_public(serving.host) and serving.options.proxy is None and not _has_tokens(store):
+        store.close()
+        raise InputError("a public address needs tokens; make one with askwhen token first.", owner="serve")
+    config = uvicorn.Config(
+        app,
+        host=serving.host,
+        port=serving.port,
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=5,
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
+        proxy_headers=False,  # who is at the other end of the socket must stay known
+        server_header=False,
+        lifespan="on",
+        http=Heads,
+        ws="none",
+    )
+    server = _Server(config)
+    try:
+        listening = _listen(serving.host, serving.port)
+    except OSError as error:
+        store.close()
+        raise InputError(
+            f"cannot listen on {serving.host}, port {serving.port}: {error.strerror or error}.", owner="serve"
+        ) from error
+    with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where it is installed
+
+        async def run() -> None:
+            desks.append(Desk(store, stop=stop))
+            try:
+                await desks[0].start(serving.play)
+            except BaseException:
+                store.close()
+                raise
+            gc.freeze()  # what was recovered stays: nobody is to look for garbage in it
+            await _run(server, desks[0], listening, ready)
+
+        runner.run(run())
+    if not server.started:
+        raise InputError("the service could not start; the log says why.", owner="serve")
+
+
+def _has_tokens(store: Store) -> bool:
+    try:
+        reader = store.reader()
+        found = reader.events(0, 0, 1, ("token made",))
+        reader.close()
+    except store.errors as error:
+        store.close()
+        raise StoreError(
+            f"the database cannot be read: {error}; if it is damaged, restore a backup.", owner="serve"
+        ) from error
+    return bool(found)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at an address."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(address[:2], family=family, backlog=2048)
+
+
+async def _run(
+    server: _Server, desk: Desk, listening: socket.socket, ready: Callable[[Desk], Awaitable[None]] | None
+) -> None:
+    server.desk = desk
+    task = asyncio.ensure_future(server.serve([listening]))
+    beside = None
+    while not server.started and not task.done():
+        await asyncio.sleep(0.02)
+    if server.started:
+        config = server.config
+        port = listening.getsockname()[1]
+        facts = {"address": f"{'https' if config.ssl_certfile else 'http'}://{config.host}:{port}"}
+        log.info("serving", extra={"facts": facts | {"streams": len(desk.numbers)}})
+        if ready is not None:
+            beside = asyncio.ensure_future(ready(desk))
+    try:
+        await task
+    finally:
+        if beside is not None:
+            beside.cancel()
+
+
+def at_desk(db: str, act: Callable[[Desk], Awaitable[T]], make: bool = False) -> T:
+    """Do something to a database that no service has open; one that is not there is made only where that is meant."""
+    if not make and "://" not in db and not Path(db).exists():
+        raise InputError(f"there is no database {db}.", owner="db")
+
+    async def go() -> T:
+        desk = Desk(opened(db))
+        await desk.start()
+        try:
+            return await act(desk)
+        finally:
+            await desk.close()
+
+    return asyncio.run(go())

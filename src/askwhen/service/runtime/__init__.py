@@ -1,0 +1,1 @@
+"""Coordinates all streams of a process: commits, recovery, retries, snapshots, subscribers."""

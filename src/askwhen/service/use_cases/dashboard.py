@@ -1,0 +1,70 @@
+"""Everything that the dashboard of a stream shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from ..domain.stream import Stream
+from ..runtime.coordinator import Desk
+from . import reports, streams
+from .accuracy_history import History, place_of, point_of
+from .recent_activity import Days
+
+AGES = ((60.0, "under a minute"), (300.0, "under 5 minutes"), (3600.0, "under an hour"), (86400.0, "under a day"))
+OLDER = "a day and more"
+MOST_CLASSES = 30
+
+
+async def overview(
+    desk: Desk, stream: Stream, history: History, days: Days, people: bool, guesses: bool
+) -> dict[str, Any]:
+    """How a stream does: the report of the API, and beside it what makes pictures; people where one may see them.
+
+    Without ``guesses``, margins have no sign, which would tell what the model predicts.
+    """
+    today, line = await days.today(desk, stream), await history.line(stream)
+    if not guesses:
+        today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
+    place = place_of(stream)
+    report = await reports.report(desk, stream, 0.95)
+    now = desk.clock.now()
+    found: dict[str, Any] = {
+        "time": now,
+        "stream": streams.facts(stream),
+        "report": report,
+        "history": [*line.points, point_of(report, place, now)],
+        "today": today,
+        "waiting": waiting(stream, now),
+        "people": None,
+    }
+    if people:
+        found["people"] = by_person(await reports.agreement(desk, stream))
+    return found
+
+
+def waiting(stream: Stream, now: float) -> dict[str, Any]:
+    """How many questions wait for an answer, and for how long."""
+    ages = sorted(max(now - each.opened, 0.0) for each in stream.books.questions.values() if not each.is_full)
+    counts = Counter(next((name for limit, name in AGES if age < limit), OLDER) for age in ages)
+    return {
+        "count": len(ages),
+        "oldest": ages[-1] if ages else None,
+        "middle": ages[len(ages) // 2] if ages else None,
+        "ages": [[name, counts[name]] for name in [*(name for _, name in AGES), OLDER]],
+    }
+
+
+def by_person(agreement: dict[str, Any]) -> dict[str, Any]:
+    """What each person did, and how often others said the same."""
+    same: Counter[str] = Counter()
+    compared: Counter[str] = Counter()
+    for pair in agreement["pairs"]:
+        for name in pair["annotators"]:
+            same[name] += pair["same"]
+            compared[name] += pair["questions"]
+    persons = [
+        {"name": name, **each, "same": same[name], "compared": compared[name]}
+        for name, each in sorted(agreement["people"].items())
+    ]
+    return {"krippendorff": agreement["krippendorff"], "pairs": agreement["pairs"], "persons": persons}

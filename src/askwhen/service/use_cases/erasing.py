@@ -1,0 +1,219 @@
+"""Erasing what instances say, for good: on demand, or when a stream's time for them is over.
+
+Features, text and whom they are about go; the decision as a fact, its label and the model stay. A model cannot be made
+again from what is gone, so a snapshot of it is committed with the erasure, and no older one is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ...errors import InputError
+from ..domain import row_codec
+from ..domain.question_commands import ERASED
+from ..domain.stream import Stream
+from ..errors import NotFoundError
+from ..events.kinds import Erased, Forgotten, Instance, facts_of
+from ..runtime.coordinator import Desk
+from ..store.records import Erasure, Event, Reader
+from .instances import check_subject, key_of
+
+MOST_NAMED, PART = 1_000, 5_000
+"""So many instances can be named in one request, and so many go in one transaction."""
+
+PAUSE, LONGEST_REST = 1.0, 3600.0
+RETENTION = "the stream's time for contents"
+logger = logging.getLogger("askwhen.service")
+
+
+class Gone(msgspec.Struct):
+    """How many instances have lost their contents, and how many open questions were forgotten with them."""
+
+    erased: int
+    forgotten: int
+
+
+class Which(msgspec.Struct, forbid_unknown_fields=True):
+    """What to erase, by one of these: numbers of rounds, ids, whom it is about, or all that came before a time."""
+
+    rounds: list[int] | None = None
+    ids: list[str] | None = None
+    subject: str | None = None
+    before: float | None = None
+
+
+async def erase(desk: Desk, stream: Stream, which: Which, by: str) -> Gone:
+    """Erase contents; what was erased before stays so. Nothing is erased where one of those named is not there."""
+    given = [name for name in Which.__struct_fields__ if getattr(which, name) is not None]
+    if len(given) != 1:
+        raise InputError("name what to erase by one of rounds, ids, subject and before.", owner="erase")
+    named = which.rounds if which.rounds is not None else which.ids
+    if named is not None and not 0 < len(named) <= MOST_NAMED:
+        raise InputError(f"name between 1 and {MOST_NAMED:,} instances at once.", owner="erase", parameter=given[0])
+    if which.subject is not None:
+        check_subject(which.subject)
+    for id in which.ids or []:
+        key_of(id)  # refuses what no database takes
+    return await _erase(desk, stream, lambda reader: _found(reader, stream, which), by)
+
+
+async def _erase(
+    desk: Desk, stream: Stream, find: Callable[[Reader], Sequence[int]], by: str, whole: bool = False
+) -> Gone:
+    """Erase what is found; ``whole`` says that nothing before it has contents then."""
+    async with desk.late:  # nobody brings a closed question back meanwhile
+        await desk.commits.settled()
+        async with desk.reading() as log:
+            seqs = await log.apart(find, log.reader)
+            held = await log.apart(_held, log.reader, stream.number, desk.going_on(seqs), stream.model.held())
+        wanted = set(seqs)
+        with desk.changing(stream):
+            for x in held:
+                stream.model.let_go(x)
+            open = _closed(stream, wanted, desk.clock.now())
+        for first in range(0, len(seqs), PART):
+            part = seqs[first : first + PART]
+            with desk.changing(stream):
+                stream.note("erased", Erased(by, len(part), part[-1] if whole else 0), desk.clock.now())
+                commit = desk.commit(stream, first == 0, [Erasure(stream.number, part)])
+            await asyncio.shield(commit)
+        if seqs:
+            await desk.scrub()
+        return Gone(len(seqs), open)
+
+
+def _held(reader: Reader, stream: int, seqs: Iterable[int], held: set[bytes]) -> list[Any]:
+    """Those of these instances that a model keeps as they came."""
+    found = []
+    for seq in seqs if held else ():
+        event = reader.event(stream, seq)
+        if event is not None and event.row is not None:
+            x = row_codec.from_bytes(event.row)
+            x = x if isinstance(x, np.ndarray) else x.toarray().reshape(-1)
+            if x.tobytes() in held:
+                found.append(x)
+    return found
+
+
+def _closed(stream: Stream, seqs: set[int], now: float) -> int:
+    """Close the questions about these instances: by the answers that they have, or else without a label; how many."""
+    forgotten = 0
+    for question in [each for each in stream.books.questions.values() if each.seq in seqs]:
+        if question.answers and not question.told:
+            for happening in stream.books.concluded(question):
+                stream.happen(happening, now)
+        if question.round in stream.books.questions:  # nobody has answered, or the answers do not decide
+            stream.note("forgotten", Forgotten(ERASED), now, question.round)
+            forgotten += 1
+    return forgotten
+
+
+def _found(reader: Reader, stream: Stream, which: Which) -> list[int]:
+    """The numbers of the instances that are meant and have contents."""
+    if which.subject is not None:
+        return reader.of_subject(stream.number, which.subject)
+    if which.before is not None:
+        until = last_before(reader, stream.number, which.before)
+        return reader.with_contents(stream.number, 0, until, 1 << 62)
+    if which.ids is not None:
+        by_key = {event.key: event for event in reader.by_keys(stream.number, list(map(key_of, which.ids)))}
+        found = [_there(by_key.get(key_of(id)), f"id {id[:100]!r}") for id in which.ids]
+    else:
+        found = [_there(of_round(reader, stream.number, round), f"round {round}") for round in which.rounds or []]
+    return sorted({event.seq for event in found if event.row is not None})
+
+
+def _there(event: Event | None, name: str) -> Event:
+    if event is None:
+        raise NotFoundError(f"there is no instance with {name}.", owner="erase")
+    return event
+
+
+def of_round(reader: Reader, stream: int, round: int) -> Event | None:
+    """The instance of a round: rounds grow with the log, so that it is found by halving."""
+
+    def is_after(seq: int) -> bool:
+        found = reader.events(stream, seq - 1, 1, ("instance",))
+        return not found or round_of(found[0]) >= round
+
+    seq = _first(1, reader.last(stream) + 1, is_after)
+    found = next(iter(reader.events(stream, seq - 1, 1, ("instance",))), None)
+    return found if found is not None and round_of(found) == round else None
+
+
+def round_of(event: Event) -> int:
+    """The round of an instance."""
+    fact: Instance = facts_of(event)
+    return fact.round
+
+
+def last_before(reader: Reader, stream: int, time: float) -> int:
+    """The last event before a time, 0 where there is none: times do not go back."""
+
+    def is_after(seq: int) -> bool:
+        event = reader.event(stream, seq)
+        return event is None or event.time >= time
+
+    return _first(1, reader.last(stream) + 1, is_after) - 1
+
+
+def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The first number from ``low`` on for which something holds that holds from then on; ``high`` where none does."""
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+class Retention:
+    """Erases the contents of instances whose time is over, as their streams say, and how soon it looks again."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._next: dict[int, float] = {}
+
+    async def look(self) -> None:
+        """Erase what is due."""
+        for stream in list(self._desk.numbers.values()):
+            keep, now = stream.settings.erase, self._desk.clock.now()
+            if keep is None or stream.aside or now < self._next.get(stream.number, 0.0):
+                continue
+            self._next[stream.number] = now + min(keep / 10.0, LONGEST_REST)
+            try:
+                await self._due(stream, now - keep)
+            except Exception as error:  # other streams have their time, too
+                facts = {"stream": stream.name}
+                logger.error("contents could not be erased", exc_info=error, extra={"facts": facts})
+
+    async def _due(self, stream: Stream, before: float) -> Gone:
+        erased = stream.brief().erased
+
+        def find(reader: Reader) -> list[int]:
+            until = last_before(reader, stream.number, before)
+            return reader.with_contents(stream.number, erased, until, 1 << 62)
+
+        async with self._desk.reading() as log:
+            if not await log.apart(find, log.reader):
+                return Gone(0, 0)
+        return await _erase(self._desk, stream, find, RETENTION, whole=True)
+
+
+async def retain(desk: Desk) -> None:
+    """Erase what is due, again and again."""
+    retention = Retention(desk)
+    while desk.broken is None:
+        await asyncio.sleep(PAUSE)
+        try:
+            await retention.look()
+            await desk.scrub_again()
+        except Exception as error:
+            logger.error("contents could not be erased", exc_info=error)

@@ -1,0 +1,161 @@
+"""The log as tables: predictions, decisions, labels. In chunks, each beginning after an event."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import Any
+
+from ..domain.retraining import last_given
+from ..events.kinds import Answered, Corrected, Forgotten, Instance, Reviewed, Told, Undone, Volunteered, facts_of
+from ..store.records import Event, Reader
+
+CHUNK = 1_000
+
+PREDICTIONS = {
+    "seq": int,
+    "round": int,
+    "time": float,
+    "id": str,
+    "prediction": str,
+    "margin": float,
+    "certainty": float,
+}
+DECISIONS = PREDICTIONS | {"uncertainty": float, "probability": float, "coin": float, "asked": bool, "why": str}
+LABELS = {
+    "seq": int,
+    "question": int,
+    "id": str,
+    "time": float,
+    "annotator": str,
+    "answer": str,
+    "unsure": bool,
+    "lead": float,
+    "undone": bool,
+    "label": str,
+    "told": str,
+    "corrected": bool,
+    "reviewer": str,
+    "prediction": str,
+    "margin": float,
+    "probability": float,
+}
+TABLES: dict[str, dict[str, type]] = {"predictions": PREDICTIONS, "decisions": DECISIONS, "labels": LABELS}
+"""The columns of each table. In labels a row is an answer: ``label`` is what is held to be right by now, ``told`` what
+the model learnt, ``corrected`` whether they differ. A label that nobody asked for has no ``question``."""
+
+Row = dict[str, Any]
+
+
+def chunks(
+    reader: Reader, stream: int, table: str, after: int, until: int, unknown: Container[int] = ()
+) -> Iterator[list[Row]]:
+    """The rows of a table after an event, up to another, a chunk at a time.
+
+    ``unknown`` are the rounds that the model does not know, since they were erased before it was made again.
+    """
+    kinds = ("answered", "volunteered") if table == "labels" else ("instance",)
+    replays = [event.seq for event in reader.events(stream, 0, 1 << 62, ("replayed",))] if table == "labels" else []
+    while True:
+        events = reader.events(stream, after, CHUNK, kinds)
+        if not events:
+            return
+        after = events[-1].seq
+        if table == "labels":
+            rows = []
+            for event in events:
+                history = reader.of_question(stream, event.question or 0)
+                if event.kind == "answered":
+                    found = [labelled(event, history, until, replays)]
+                else:
+                    found = volunteered(event, reader, history, until, replays)
+                for row in found if event.question in unknown else ():
+                    row |= {"told": None, "corrected": False}
+                rows += found
+        else:
+            rows = [_row(event, TABLES[table]) for event in events]
+        yield [row for row in rows if row["seq"] <= until]
+        if after >= until:
+            return
+
+
+def _row(event: Event, columns: dict[str, type]) -> Row:
+    fact = facts_of(event)
+    found = {"seq": event.seq, "time": event.time, "id": None if event.key is None else event.key[2:]}
+    return {name: found[name] if name in found else getattr(fact, name) for name in columns}
+
+
+def labelled(event: Event, history: list[Event], until: int, replays: Sequence[int] = ()) -> Row:
+    """An answer, and what became of its question by now; ``replays`` are the events that made the model again."""
+    answer: Answered = facts_of(event)
+    row: Row = {
+        "seq": event.seq,
+        "question": event.question,
+        "time": event.time,
+        "annotator": answer.annotator,
+        "answer": answer.label,
+        "unsure": answer.label is None,
+        "lead": answer.lead,
+        "undone": False,
+        "label": None,
+        "told": None,
+        "corrected": False,
+        "reviewer": None,
+    }
+    left = [replay for replay in replays if replay <= until]
+    for other in history:
+        if other.seq > until:
+            break
+        while left and left[0] < other.seq:
+            left.pop(0)
+            row["told"] = row["label"]
+        fact = facts_of(other)
+        if isinstance(fact, Instance):
+            row["id"] = None if other.key is None else other.key[2:]
+            row |= {name: getattr(fact, name) for name in ("prediction", "margin", "probability")}
+        elif isinstance(fact, Undone) and other.seq > event.seq and fact.slot == answer.slot:
+            row["undone"] = True
+        elif isinstance(fact, Told):
+            row["told"] = row["label"] = fact.label
+        elif isinstance(fact, Corrected):
+            row["label"] = fact.label
+        elif isinstance(fact, Reviewed):
+            row["reviewer"] = fact.annotator
+        elif isinstance(fact, Forgotten):
+            row["label"] = None
+    if left:
+        row["told"] = row["label"]
+    row["corrected"] = row["label"] != row["told"]
+    return {name: row[name] for name in LABELS}
+
+
+def volunteered(event: Event, reader: Reader, history: list[Event], until: int, replays: Sequence[int]) -> list[Row]:
+    """A label that nobody asked for, and what became of it by now; nothing of an event that only took one back."""
+    given: Volunteered = facts_of(event)
+    instance = reader.event(event.stream, given.instance)
+    if given.label is None or instance is None:
+        return []
+    fact: Instance = facts_of(instance)
+    said = [each for each in history if each.kind == "volunteered" and each.seq <= until]
+    later = [facts_of(each) for each in said if each.seq > event.seq]
+    learnt = next((found.label for found in map(facts_of, said) if found.learnt), None)
+    round = event.question or 0
+    for replay in replays:
+        if said[0].seq < replay <= until:
+            learnt = last_given(each for each in said if each.seq < replay)[round]
+    label = last_given(said)[round]
+    row = {
+        "seq": event.seq,
+        "question": None,
+        "id": None if instance.key is None else instance.key[2:],
+        "time": event.time,
+        "annotator": given.annotator,
+        "answer": given.label,
+        "unsure": False,
+        "lead": None,
+        "undone": any(each.annotator == given.annotator for each in later),
+        "label": label,
+        "told": learnt,
+        "corrected": label != learnt,
+        "reviewer": None,
+    }
+    return [row | {name: getattr(fact, name) for name in ("prediction", "margin", "probability")}]

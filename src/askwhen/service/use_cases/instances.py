@@ -1,0 +1,222 @@
+"""Instances in, predictions and questions out."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...errors import AskwhenError, InputError
+from ..domain.stream import Stream
+from ..events.kinds import Instance, facts_of
+from ..runtime.coordinator import Desk
+from ..store.records import Event
+
+LONGEST_KEY = 200
+DEEPEST = 32
+"""What people see is at most so many objects and arrays within each other."""
+
+
+class Item(NamedTuple):
+    """An instance that passed the door: features, what a person sees, its key, its priority, whom it is about."""
+
+    x: Any
+    shown: bytes | None
+    key: str | None
+    priority: float
+    subject: str | None = None
+
+
+class Raw(msgspec.Struct, forbid_unknown_fields=True):
+    """An instance as it comes: ``x`` as the stream's features say; ``show`` is what people see beside it.
+
+    ``subject`` is the key of the client or person it is about, so that all of theirs can be erased together.
+    """
+
+    x: Any
+    id: str | None = None
+    priority: float = 0.0
+    show: Any = None
+    subject: str | None = None
+
+
+class Decision(msgspec.Struct, omit_defaults=True):
+    """What the service says to an instance. ``question`` is the number to answer with, where the label is wanted."""
+
+    round: int
+    prediction: str | None
+    margin: float
+    probability: float
+    asked: bool
+    why: str
+    id: str | None = None
+    question: int | None = None
+    certainty: float | None = None
+    uncertainty: float | None = None
+    again: bool = False
+
+
+def checked(stream: Stream, raw: Raw) -> Item:
+    """An instance as the stream's features; refused in one sentence."""
+    key = None if raw.id is None else key_of(raw.id)
+    if not math.isfinite(raw.priority):
+        raise InputError("priority must be a finite number.", owner="instance", parameter="priority")
+    if raw.show is not None and not is_shallow(raw.show, DEEPEST):
+        raise InputError(f"show must be nested at most {DEEPEST} deep.", owner="instance", parameter="show")
+    x = stream.reader.instance(raw.x)
+    shown = None
+    if stream.reader.keeps_input or raw.show is not None:
+        seen = {"x": raw.x} if stream.reader.keeps_input else {}
+        shown = msgspec.json.encode(seen | ({} if raw.show is None else {"show": raw.show}))
+    if raw.subject is not None:
+        check_subject(raw.subject)
+    return Item(x, shown, key, raw.priority, raw.subject)
+
+
+def check_subject(subject: str) -> None:
+    """Refuse a key of somebody that could not be stored."""
+    if not 0 < len(subject) <= LONGEST_KEY:
+        raise InputError(f"subject must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="subject")
+    _storable(subject, "subject")
+
+
+def key_of(id: str) -> str:
+    """The id of an instance as it stands in the log."""
+    if not 0 < len(id) <= LONGEST_KEY:
+        raise InputError(f"id must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="id")
+    return _storable("i:" + id, "id")
+
+
+def is_shallow(value: Any, deepest: int) -> bool:
+    """Whether a value has at most so many objects and arrays within each other."""
+    if not isinstance(value, (dict, list)):
+        return True
+    inside = value.values() if isinstance(value, dict) else value
+    return deepest > 0 and all(is_shallow(each, deepest - 1) for each in inside)
+
+
+def _storable(text: str, parameter: str) -> str:
+    """A text that every database takes."""
+    if "\0" in text:
+        raise InputError(f"{parameter} must have no zero character.", owner="instance", parameter=parameter)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{parameter} must be text.", owner="instance", parameter=parameter) from None
+    return text
+
+
+async def play(desk: Desk, stream: Stream, raw: Raw) -> Decision:
+    """One instance."""
+    (found,) = await play_all(desk, stream, [raw])
+    if isinstance(found, AskwhenError):
+        raise found
+    return found
+
+
+async def play_all(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> list[Decision | AskwhenError]:
+    """Instances in order, in one commit: a decision, or why it was refused, for each."""
+    return await (await begin(desk, stream, raws))
+
+
+async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> Awaitable[list[Decision | AskwhenError]]:
+    """Play instances; what is returned waits for the commit and says what was decided, so that others may begin."""
+    await desk.warmth.to_play(stream.number)
+    items: list[Item | AskwhenError] = []
+    for raw in raws:
+        try:
+            items.append(raw if isinstance(raw, AskwhenError) else checked(stream, raw))
+        except AskwhenError as error:
+            items.append(error)
+    mine: dict[str, None] = {}
+    others: dict[int, Any] = {}
+    for i, item in enumerate(items):
+        if isinstance(item, Item) and item.key is not None and item.key not in mine:
+            first = desk.retries.reserve(stream.number, item.key)
+            if first is None:
+                mine[item.key] = None
+            else:
+                others[i] = first
+    try:
+        known = {event.key: event for event in await desk.known(stream.number, list(mine))} if mine else {}
+        found = _play(desk, stream, items, known, others)
+        done = desk.commit(stream) if stream.out else None
+    except BaseException:
+        for key in mine:
+            desk.retries.free(stream.number, key)
+        raise
+    return _end(desk, stream, found, known, list(mine), others, done)
+
+
+def _play(
+    desk: Desk, stream: Stream, items: list[Item | AskwhenError], known: dict[str | None, Event], others: dict[int, Any]
+) -> list[Any]:
+    """What came of each: an event with its facts and whether it was there before, or an error."""
+    found: list[Any] = [None] * len(items)
+    with desk.changing(stream):
+        now = desk.clock.now()
+        for i, item in enumerate(items):
+            if isinstance(item, AskwhenError):
+                found[i] = item
+            elif item.key in known:
+                found[i] = (known[item.key], None, True)
+            elif i not in others:
+                try:
+                    stream.check_playing()
+                    played = stream.play(item.x, item.shown, item.key, now, item.priority, item.subject)
+                except AskwhenError as error:
+                    found[i] = error
+                    continue
+                found[i] = (*played, False)
+                if item.key is not None:  # the same one may come again in these lines
+                    known[item.key] = played[0]
+    return found
+
+
+async def _end(
+    desk: Desk,
+    stream: Stream,
+    found: list[Any],
+    known: dict[str | None, Event],
+    mine: list[str],
+    others: dict[int, Any],
+    done: Any,
+) -> list[Decision | AskwhenError]:
+    """Wait for the commit, and for those who had a key before."""
+    try:
+        if done is not None:
+            await asyncio.shield(done)
+        for key in mine:
+            if key in known:
+                desk.retries.resolve(stream.number, key, known[key])
+    finally:
+        for key in mine:
+            desk.retries.free(stream.number, key)
+    for i, first in others.items():
+        try:
+            found[i] = (await asyncio.shield(first), None, True)
+        except AskwhenError as error:
+            found[i] = error
+    return [each if isinstance(each, AskwhenError) else decided(*each) for each in found]
+
+
+def decided(event: Event, fact: Instance | None, again: bool) -> Decision:
+    """What was decided of an instance, from the log."""
+    fact = facts_of(event) if fact is None else fact
+    assert isinstance(fact, Instance)
+    return Decision(
+        fact.round,
+        fact.prediction,
+        fact.margin,
+        fact.probability,
+        fact.asked,
+        fact.why,
+        None if event.key is None else event.key[2:],
+        fact.round if fact.asked else None,
+        fact.certainty,
+        fact.uncertainty,
+        again,
+    )

@@ -1,0 +1,192 @@
+"""What other tools say of instances: kept first, told then.
+
+Some tools say a thing once and wait a second for the reply, so it is put into the log of the stream, which makes it
+safe, and told right after. The event that says what became of it is committed together with whatever that was: wherever
+the process ends, nothing is lost and nothing is told twice.
+
+What a person is held to say of an instance is the latest that they said, by the clock of the tool, and not the last
+that came. That is compared with what the stream has of them: an answer, a label that nobody asked for, or nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterable
+
+from ....errors import AskwhenError
+from ...domain.questions import Question
+from ...domain.stream import Stream
+from ...errors import ConflictError, SetAsideError
+from ...events.kinds import Handled, Received, facts_of
+from ...runtime.background import beside
+from ...runtime.coordinator import Desk
+from ...store.records import Event
+from ..questions import LONGEST_LEAD
+
+PAUSE = 2.0
+"""Seconds after which what could not be told yet is tried again: somebody else holds the slot."""
+
+log = logging.getLogger("askwhen.service")
+
+
+class Inbox:
+    """Receives and tells, for all streams of a desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._turn = asyncio.Lock()
+        self._new = asyncio.Event()
+
+    async def receive(self, stream: Stream, facts: Iterable[tuple[int | None, Received]]) -> int:
+        """Keep what was said, each of the round of its instance; how much of it is new. Safe once this returns."""
+        async with self._turn:  # keys are looked up among what is committed
+            desk, wanted = self._desk, list(facts)
+            await desk.commits.settled()
+            keys = [key for _, fact in wanted for key in _keys(fact)]
+            known = {event.key: event for event in await desk.known(stream.number, keys)} if keys else {}
+            new = 0
+            with desk.changing(stream):
+                for round, fact in wanted:
+                    first, revision, gone = _keys(fact)
+                    if gone in known or revision in known or (not fact.gone and _is_of(known.get(first), fact.at)):
+                        continue
+                    key = gone if fact.gone else revision if first in known else first
+                    known[key] = stream.note("received", fact, desk.clock.now(), round, key)
+                    new += 1
+            await desk.committed(stream)
+        if new:
+            self._new.set()
+        return new
+
+    async def known(self, stream: Stream, source: str, annotations: list[str]) -> dict[str, Event]:
+        """The first that was received of each of these, by its annotation."""
+        events = await self._desk.known(stream.number, [f"b:{source}:{each}" for each in annotations])
+        return {facts_of(event).annotation: event for event in events}
+
+    async def tell(self, stream: Stream) -> None:
+        """Tell what was received on a stream, in order; what must wait stays."""
+        desk = self._desk
+        for seq in list(stream.state.received):
+            async with desk.late:
+                await desk.commits.settled()
+                with desk.changing(stream):
+                    event = desk.look(stream, seq)
+                    assert event is not None
+                    now = max(desk.clock.now(), stream.state.time)
+                    outcome = told(stream, event, now)
+                    if outcome is not None:
+                        stream.note("handled", Handled(seq, outcome), now, event.question)
+                await desk.committed(stream)
+
+    async def work(self) -> None:
+        """Tell whatever comes, as long as the service runs."""
+        self._new.set()
+        while self._desk.broken is None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PAUSE):
+                    await self._new.wait()
+            self._new.clear()
+            for stream in list(self._desk.numbers.values()):
+                with contextlib.suppress(SetAsideError):  # the log has what waits
+                    if stream.loaded and stream.state.received:
+                        await self.tell(stream)
+
+
+def _keys(fact: Received) -> tuple[str, str, str]:
+    """The keys of the first that is received of an annotation, by which it is found, of a revision, and of its end."""
+    first = f"b:{fact.source}:{fact.annotation}"
+    return first, f"{first}:{fact.at!r}", f"{first}:gone"
+
+
+def _is_of(event: Event | None, at: float) -> bool:
+    return event is not None and facts_of(event).at == at
+
+
+@contextlib.asynccontextmanager
+async def receiving(desk: Desk) -> AsyncIterator[Inbox]:
+    """An inbox that tells what it receives, as long as this lasts."""
+    inbox = Inbox(desk)
+    async with beside(_work(inbox)):
+        yield inbox
+
+
+async def _work(inbox: Inbox) -> None:
+    try:
+        await inbox.work()
+    except AskwhenError as error:  # the desk is stopping, and the log has what waits
+        log.warning("the inbox stops", extra={"facts": {"said": str(error)}})
+
+
+def told(stream: Stream, event: Event, now: float) -> str | None:
+    """Make it so that the stream has what a person is held to say; what that took, or None where it must wait."""
+    fact = facts_of(event)
+    assert isinstance(fact, Received)
+    if event.question is None:
+        return "nothing is known of it"
+    history = stream.history(event.question)
+    asked = any(each.kind == "instance" for each in history)
+    wanted = standing((each for each in history if each.seq <= event.seq), fact.annotator)
+    try:
+        if asked:
+            return _answered(stream, event.question, fact, wanted, now)
+        return _given(stream, event.question, fact, wanted, now)
+    except AskwhenError as error:
+        return f"refused: {error.sentence}"
+
+
+def standing(events: Iterable[Event], annotator: str) -> str | None:
+    """The label that somebody is held to say of an instance, after all that was received of it."""
+    last: dict[tuple[str, str], Received] = {}
+    for event in events:
+        fact = facts_of(event)
+        if isinstance(fact, Received):
+            place = (fact.source, fact.annotation)
+            if place not in last or (fact.gone, fact.at) >= (last[place].gone, last[place].at):
+                last[place] = fact
+    mine = [each for each in last.values() if each.annotator == annotator and not each.gone and each.label is not None]
+    return max(mine, key=lambda each: each.at).label if mine else None
+
+
+def _answered(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str | None:
+    """An instance with a question: answer it, answer it otherwise, or take the answer back."""
+    question, who = stream.books.find(round), fact.annotator
+    slot = question.slot_of(who)
+    answer = None if slot is None else question.slots[slot].answer
+    if answer is None and (question.forgotten or stream.volunteered(round)):
+        return _given(stream, round, fact, wanted, now)
+    if wanted == (None if answer is None else answer.label):
+        return "known"
+    stream.books.check_label(wanted, "answer")
+    if answer is not None:
+        stream.undo(round, who, now)
+    if wanted is None:
+        stream.happen(stream.books.release(round, who, now), now)
+        return "undone"
+    if answer is None and _is_held(question, who, now):
+        return None
+    lead = fact.lead if fact.lead is not None and 0.0 <= fact.lead <= LONGEST_LEAD else None
+    try:
+        stream.answer(round, who, wanted, now, lead, None)
+    except ConflictError as error:
+        return f"not taken: {error.sentence}"
+    return "answered" if answer is None else "corrected"
+
+
+def _is_held(question: Question, who: str, now: float) -> bool:
+    """Whether others hold what is left of a question, who may give it back."""
+    return (
+        not (question.closed or question.is_full or question.disputed)
+        and question.slot_of(who) is None
+        and question.free_slot(now) is None
+    )
+
+
+def _given(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str:
+    """An instance that no question waits for: learn the label, correct it, or take it back."""
+    before = [each.label for each in stream.volunteered(round) if each.annotator == fact.annotator]
+    if wanted == (before[-1] if before else None):
+        return "known"
+    event = stream.volunteer(stream.event(fact.instance), fact.annotator, wanted, now)
+    return "learnt" if facts_of(event).learnt else "corrected" if wanted is not None else "taken back"

@@ -1,0 +1,73 @@
+"""Labels that nobody asked for: of a seed set, a complaint, an annotation in another tool."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ...errors import InputError
+from ..domain.stream import Stream
+from ..errors import ConflictError, NotFoundError
+from ..events.kinds import Volunteered, facts_of
+from ..runtime.coordinator import Desk
+from ..store.records import Event
+from .erasing import of_round
+from .idempotency_keys import stored_key
+from .instances import key_of
+
+
+class Labelled(msgspec.Struct, omit_defaults=True):
+    """A label as it was taken. ``learnt`` says whether the model learnt it, or it is held until a replay."""
+
+    round: int
+    annotator: str
+    learnt: bool
+    id: str | None = None
+    label: str | None = None
+    again: bool = False
+
+
+async def volunteer(
+    desk: Desk,
+    stream: Stream,
+    annotator: str,
+    label: str | None,
+    id: str | None = None,
+    round: int | None = None,
+    key: str | None = None,
+) -> Labelled:
+    """Learn the label of an instance that has come, by its id or its round; without a label, take one's own back."""
+    if (id is None) == (round is None):
+        raise InputError("give either the id of the instance, or its round.", owner="label")
+    await desk.commits.settled()
+    instance = await instance_of(desk, stream, id, round)
+    stored = stored_key("l", key)
+
+    async def act() -> Event:
+        async with desk.late:
+            await desk.commits.settled()
+            with desk.changing(stream):
+                found = stream.volunteer(instance, annotator, label, desk.clock.now(), stored)
+            await desk.committed(stream)
+            return found
+
+    event, again = await desk.retries.once(stream.number, stored, act)
+    fact, asked = facts_of(event), facts_of(instance)
+    if not isinstance(fact, Volunteered) or (fact.instance, fact.annotator) != (instance.seq, annotator):
+        raise ConflictError("this key was used for something else.", owner="key", parameter="key")
+    if fact.label != label:
+        raise ConflictError("this key was used for another label.", owner="key", parameter="key")
+    return Labelled(asked.round, annotator, fact.learnt, instance.key and instance.key[2:], label, again)
+
+
+async def instance_of(desk: Desk, stream: Stream, id: str | None, round: int | None = None) -> Event:
+    """The committed event of an instance."""
+    if id is not None:
+        found = await desk.known(stream.number, [key_of(id)])
+        if not found:
+            raise NotFoundError(f"the stream {stream.name} has no instance {id[:100]!r}.", owner="label")
+        return found[0]
+    async with desk.reading() as log:
+        event = await log.apart(of_round, log.reader, stream.number, round or 0)
+    if event is None:
+        raise NotFoundError(f"the stream {stream.name} has no round {round}.", owner="label")
+    return event

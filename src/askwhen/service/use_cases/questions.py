@@ -1,0 +1,274 @@
+"""Questions out, answers in. Whoever answers is known by name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ...errors import InputError
+from ..domain import row_codec
+from ..domain.questions import Question
+from ..domain.stream import Stream
+from ..errors import ConflictError
+from ..events.kinds import Answered, Leased, Released, Reviewed, Skipped, Undone, facts_of
+from ..events.settings import LONGEST_NAME
+from ..runtime.coordinator import Desk
+from ..store.records import Event
+from .idempotency_keys import stored_key
+
+LONGEST_LEAD = 86400.0
+
+KEEPS = "the model keeps what it learnt from the answer until the stream is replayed"
+
+
+class Shown(msgspec.Struct, omit_defaults=True):
+    """A question as a person sees it: the instance, until when its slot is held, and the guess where it is shown."""
+
+    question: int
+    labels: list[str]
+    opened: float
+    slots: int
+    x: Any = None
+    show: Any = None
+    until: float | None = None
+    priority: float = 0.0
+    guess: str | None = None
+    skipped: bool = False
+    disputed: bool = False
+    label: str | None = None
+    erased: bool = False
+
+
+class Receipt(msgspec.Struct, omit_defaults=True):
+    """An answer as it was taken: nothing takes it away any more. ``undo`` is until when an undo changes nothing."""
+
+    question: int
+    annotator: str
+    slot: int
+    time: float
+    undo: float
+    label: str | None = None
+    unsure: bool = False
+    again: bool = False
+
+
+class Undo(msgspec.Struct, omit_defaults=True):
+    """What an undo came to: the slot is held for another answer."""
+
+    question: int
+    until: float
+    told: bool
+    note: str = ""
+
+
+async def next_question(
+    desk: Desk, stream: Stream, annotator: str, key: str | None = None, device: str | None = None
+) -> Shown | None:
+    """The next question for somebody, under a lease; None where there is none. Two devices never get the same one."""
+    if device is not None and not (0 < len(device) <= LONGEST_NAME and device.isprintable()):
+        raise InputError(f"device must be a printable text of 1 to {LONGEST_NAME} characters.", owner="next")
+
+    async def act() -> Event | None:
+        with desk.changing(stream):
+            now = desk.clock.now()
+            happening = stream.books.next(annotator, max(now, stream.state.time), device or "")
+            event = None if happening is None else stream.happen(happening, now, stored)
+        if event is None:
+            await desk.commits.settled()
+        else:
+            await desk.committed(stream)
+        return event
+
+    stored = stored_key("n", key)
+    event, _ = await desk.retries.once(stream.number, stored, act)
+    if event is None:
+        return None
+    fact = _fact_of(event, Leased, annotator)
+    with desk.changing(stream):
+        return shown(desk, stream, stream.books.find(event.question), until=fact.until)
+
+
+def _fact_of(event: Event, kind: type[Any], annotator: str, round: int | None = None) -> Any:
+    """What an event says that a key made; refused where the key was used for something else."""
+    fact = facts_of(event)
+    if not isinstance(fact, kind) or fact.annotator != annotator or round not in (None, event.question):
+        raise ConflictError("this key was used for something else.", owner="key", parameter="key")
+    return fact
+
+
+async def show(desk: Desk, stream: Stream, round: int, annotator: str | None = None) -> Shown:
+    """A question, open or closed; an annotator sees its label and the guess only where they have answered it."""
+    await desk.commits.settled()
+    with desk.changing(stream):
+        question = stream.books.find(round)
+        slot = None if annotator is None else question.slot_of(annotator)
+        may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
+        return shown(desk, stream, question, closed=may, guess=may and question.told)
+
+
+def shown(
+    desk: Desk,
+    stream: Stream,
+    question: Question,
+    until: float | None = None,
+    closed: bool = False,
+    guess: bool = False,
+) -> Shown:
+    """A question with its instance, which is committed; ``guess`` shows the guess though the stream hides it."""
+    event = desk.look(stream, question.seq)
+    seen: dict[str, Any] = {}
+    if event is not None and event.shown is not None:
+        seen = msgspec.json.decode(event.shown)
+    if event is not None and event.row is not None and not stream.reader.keeps_input:
+        seen["x"] = stream.reader.shown(row_codec.from_bytes(event.row))
+    return Shown(
+        question.round,
+        stream.books.labels,
+        question.opened,
+        len(question.slots),
+        seen.get("x"),
+        seen.get("show"),
+        until,
+        question.priority,
+        question.prediction if guess or stream.settings.guess else None,
+        disputed=question.disputed,
+        label=question.label if closed else None,
+        erased=event is not None and event.row is None,
+    )
+
+
+async def _act(desk: Desk, stream: Stream, round: int | None, act: Callable[[], Any]) -> Any:
+    """Do something to a question; one that left memory is read from the log, one such request after the other."""
+    if round is None or round in stream.books.questions:
+        with desk.changing(stream):
+            found = act()
+        await desk.committed(stream)
+        return found
+    async with desk.late:
+        await desk.commits.settled()
+        with desk.changing(stream):
+            found = act()
+        await desk.committed(stream)
+        return found
+
+
+async def _once(desk: Desk, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Any]) -> Any:
+    """The same, once for every key: the event that came of it, and whether that was there before."""
+    return await desk.retries.once(stream.number, stored, lambda: _act(desk, stream, round, act))
+
+
+async def answer(
+    desk: Desk,
+    stream: Stream,
+    round: int,
+    annotator: str,
+    label: str | None,
+    key: str | None = None,
+    lead: float | None = None,
+) -> Receipt:
+    """Fill a slot; without a label, somebody is unsure. The same key gets the first receipt again."""
+    stored = stored_key("a", key)
+    if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
+        raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
+    act = lambda: stream.answer(round, annotator, label, desk.clock.now(), lead, stored)  # noqa: E731
+    event, again = await _once(desk, stream, round, stored, act)
+    fact = _fact_of(event, Answered, annotator, round)
+    if again:
+        await _check_stands(desk, stream, event, fact, label)
+    undo = event.time + stream.settings_at(event.seq).grace
+    return Receipt(round, annotator, fact.slot, event.time, undo, fact.label, fact.label is None, again)
+
+
+async def _check_stands(desk: Desk, stream: Stream, event: Event, fact: Answered, label: str | None) -> None:
+    """Refuse to say that an answer was taken which was another one, or was undone since."""
+    if fact.label != label:
+        raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
+    await desk.commits.settled()
+    with desk.changing(stream):
+        given = stream.books.find(event.question or 0).slots[fact.slot].answer
+    if given is None or (given.annotator, given.time) != (fact.annotator, event.time):
+        raise ConflictError("the answer with this key was undone since.", owner="answer", parameter="key")
+
+
+async def renew(desk: Desk, stream: Stream, round: int, annotator: str) -> float:
+    """Hold a slot longer; until when."""
+
+    def act() -> float:
+        happening = stream.books.renew(round, annotator, _now(desk, stream))
+        stream.happen(happening, desk.clock.now())
+        return float(happening[1].until)  # type: ignore[attr-defined]
+
+    found: float = await _act(desk, stream, round, act)
+    return found
+
+
+async def release(desk: Desk, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
+    """Give a slot back."""
+    stored = stored_key("r", key)
+    act = lambda: stream.happen(stream.books.release(round, annotator, _now(desk, stream)), desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, round, stored, act)
+    _fact_of(event, Released, annotator, round)
+
+
+async def skip(desk: Desk, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
+    """Never show a question to somebody again."""
+    stored = stored_key("s", key)
+    act = lambda: stream.happen(stream.books.skip(round, annotator, _now(desk, stream)), desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, round, stored, act)
+    _fact_of(event, Skipped, annotator, round)
+
+
+async def undo(desk: Desk, stream: Stream, round: int | None, annotator: str, key: str | None = None) -> Undo:
+    """Take an answer back, or the last one."""
+    stored, recent = stored_key("u", key), stream.books.kept.recent.get(annotator)
+    place = recent[-1] if round is None and recent else round
+    act = lambda: stream.undo(round, annotator, desk.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(desk, stream, place, stored, act)
+    fact = _fact_of(event, Undone, annotator, round)
+    return Undo(event.question, fact.until, fact.told, KEEPS if fact.told else "")
+
+
+async def review(
+    desk: Desk,
+    stream: Stream,
+    round: int,
+    annotator: str,
+    label: str | None,
+    key: str | None = None,
+    first: bool = False,
+) -> None:
+    """Decide what the label of a question is, or that it has none; ``first`` where no other reviewer has."""
+    stored = stored_key("v", key)
+
+    def act() -> Event:
+        if first:
+            verdicts = [fact for fact in map(facts_of, stream.history(round)) if isinstance(fact, Reviewed)]
+            if verdicts and verdicts[-1].annotator != annotator:
+                raise ConflictError("another reviewer has decided this question meanwhile.", owner="review")
+        return stream.review(round, annotator, label, desk.clock.now(), stored)
+
+    event, _ = await _once(desk, stream, round, stored, act)
+    _fact_of(event, Reviewed, annotator, round)
+
+
+def _now(desk: Desk, stream: Stream) -> float:
+    return max(desk.clock.now(), stream.state.time)
+
+
+async def waiting(desk: Desk, stream: Stream, disputed: bool, after: int, limit: int) -> list[Shown]:
+    """Open questions after one of them, oldest first; or those that wait for a reviewer."""
+    await desk.commits.settled()
+    rounds = sorted(
+        question.round
+        for question in stream.books.questions.values()
+        if question.round > after and (question.disputed if disputed else not question.is_full)
+    )
+    await asyncio.sleep(0)
+    return [
+        shown(desk, stream, question, guess=question.told)
+        for question in map(stream.books.questions.get, rounds[:limit])
+        if question is not None
+    ]

@@ -1,0 +1,134 @@
+"""What is known of a stream: accuracy, budget, drift, agreement; and the model itself."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+from typing import Any
+
+from ...evaluate.accuracy import Accuracy, accuracy
+from ...evaluate.corrections import Corrected, Correction
+from ..domain.stream import Stream
+from ..runtime.coordinator import Desk
+from .confusions import most_confused, of_two
+
+MOST_CONFUSED = 30
+"""Labels with which a report has the confusion matrix; with more of them, the pairs that are confused most."""
+
+
+class Taken:
+    """What a sampler has counted by now, as copies: its accuracy takes a tenth of a second, in another thread."""
+
+    def __init__(self, source: Corrected, corrected: int) -> None:
+        self.corrected = corrected
+        self.classes, self.rule, self.costs = source.classes, source.rule, source.costs
+        self._tally, self._by_class = source.tally(), source.class_tally()
+
+    def tally(self) -> Any:
+        """The sums."""
+        return self._tally
+
+    def class_tally(self) -> Any:
+        """Those of every class."""
+        return self._by_class
+
+    def estimated(self, confidence: float) -> tuple[Accuracy, str]:
+        """The accuracy, and what it would take to know it better."""
+        found = accuracy(self, confidence=confidence)
+        if self._by_class is None and self.classes is not None:
+            tally, _, _, waiting = self._tally
+            classes, confusion = of_two(tally, waiting, 1.0 - confidence)
+            found = dataclasses.replace(
+                found, classes=dict(zip(self.classes, classes, strict=True)), confusion=confusion
+            )
+        return found, found.advice()
+
+
+def taken(stream: Stream) -> Taken:
+    """What is counted of a stream by now, with its corrections."""
+    sampler, value = stream.model.sampler, stream.model.value
+    corrections = [
+        Correction(
+            each.played,
+            each.probability,
+            each.level,
+            each.margin > 0.0,
+            None if each.prediction is None else value(each.prediction),
+            None if each.model is None else value(each.model),
+            None if each.label is None else value(each.label),
+        )
+        for each in stream.books.kept.corrections.values()
+        if 0 <= each.played < sampler.round
+    ]
+    return Taken(Corrected(sampler, corrections), len(corrections))
+
+
+async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
+    """Everything there is to say of how a stream does, from the labels that were asked for."""
+    await desk.commits.settled()
+    sampler, kept, word = stream.model.sampler, stream.books.kept, stream.model.word
+    counted = taken(stream)
+    budget = {
+        "asked": kept.asked,
+        "share": kept.asked / stream.state.round if stream.state.round else None,
+        "rule": repr(sampler.rule),
+    }
+    drift = {
+        "experts": sampler.experts,
+        "weights": sampler.drift_weights.tolist(),
+        "switches": sampler.switches,
+    }
+    found, advice = await asyncio.to_thread(counted.estimated, confidence)
+    facts = {
+        "rounds": found.rounds,
+        "questions": found.questions,
+        "answered": found.answered,
+        "unanswered": found.unanswered,
+        "unobserved": found.unobserved,
+        "confidence": found.confidence,
+        "corrected": counted.corrected,
+        "overall": found.overall,
+        "recent": found.recent,
+        "windows": {str(window): each for window, each in found.windows.items()},
+        "advice": advice,
+        "classes": {word(label): each for label, each in found.classes.items()},
+    }
+    labels = [word(each) for each in counted.classes or []]
+    if found.confusion is not None and len(found.confusion) <= MOST_CONFUSED:
+        facts["confusion"] = {"labels": labels, "rows": found.confusion}
+    elif found.confusion is not None:
+        facts["confused"] = most_confused(labels, found.confusion)
+    if len(labels) == 2 and counted.class_tally() is None:
+        facts |= {"precision": found.precision, "recall": found.recall, "f_measure": found.f_measure}
+    plain: dict[str, Any] = _plain({"accuracy": facts, "budget": budget, "drift": drift})
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows; numbers that it does not become null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+async def agreement(desk: Desk, stream: Stream) -> dict[str, Any]:
+    """How far people agree, and what each of them did."""
+    await desk.commits.settled()
+    people = stream.books.kept.people
+    return people.agreement() | {"people": people.facts()}
+
+
+async def model(desk: Desk, stream: Stream) -> bytes:
+    """The model as a snapshot that ``Sampler.load`` reads."""
+    await desk.commits.settled()
+    packed: bytes = stream.model.dump()()
+    return packed

@@ -1,0 +1,121 @@
+"""Questions for a reviewer: those on which people disagree, those that were corrected, and a random share of all."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import Any, Literal
+
+import msgspec
+
+from ..domain.stream import Stream
+from ..events.kinds import Reviewed, facts_of
+from ..runtime.coordinator import Desk
+from ..store.records import Reader
+from .questions import Shown, shown
+
+Which = Literal["disputed", "corrected", "sample"]
+CHUNK, MOST_CHUNKS = 500, 20
+
+
+class Single(msgspec.Struct):
+    """One answer; without a name where reviewers are to be blind to it. Without a label, somebody was unsure."""
+
+    label: str | None
+    name: str | None = None
+
+
+class Reviewable(msgspec.Struct):
+    """A question, its single answers, what the model was told and what is held to be the label by now."""
+
+    shown: Shown
+    answers: list[Single]
+    told: str | None
+    label: str | None
+    guess: str | None
+
+
+class Reviewables(msgspec.Struct):
+    """Some of them; ``next`` is where to go on, if there may be more."""
+
+    questions: list[Reviewable]
+    next: int | None
+
+
+def is_drawn(stream: Stream, round: int) -> bool:
+    """Whether a question is in the random share: drawn from the stream's seed, so that it is the same ever after."""
+    digest = hashlib.blake2b(f"review {stream.settings.seed} {round}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") < stream.settings.view.review * 2.0**64
+
+
+async def to_review(desk: Desk, stream: Stream, which: Which, after: int, limit: int) -> Reviewables:
+    """Questions that nobody has reviewed, after a place in the list."""
+    await desk.commits.settled()
+    async with desk.reading() as log:
+        if which == "disputed":
+            open = sorted(
+                each.round for each in stream.books.questions.values() if each.disputed and each.round > after
+            )
+            rounds, place = open[:limit], open[limit - 1] if len(open) > limit else None
+        elif which == "corrected":
+            kept = sorted(each for each in stream.books.kept.corrections if each > after)
+            rounds, place = await log.apart(_unreviewed, log.reader, stream.number, kept, limit)
+        else:
+            rounds, place = await log.apart(_sampled, log.reader, stream, max(after, 0), limit)
+    found = []
+    for round in rounds:
+        found.append(reviewable(desk, stream, round))
+        await asyncio.sleep(0)
+    return Reviewables(found, place)
+
+
+def _is_done(reader: Reader, number: int, round: int) -> bool:
+    """Whether a reviewer has decided a question, or nobody can any more, since its contents were erased."""
+    events = reader.of_question(number, round)
+    return events[0].row is None or any(isinstance(facts_of(each), Reviewed) for each in events)
+
+
+def _unreviewed(reader: Reader, number: int, rounds: list[int], limit: int) -> tuple[list[int], int | None]:
+    found: list[int] = []
+    for round in rounds:
+        if len(found) == limit:
+            return found, found[-1]
+        if not _is_done(reader, number, round):
+            found.append(round)
+    return found, None
+
+
+def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[list[int], int | None]:
+    """Those of the random share that were told after an event."""
+    found: list[int] = []
+    for _ in range(MOST_CHUNKS):
+        events = reader.events(stream.number, after, CHUNK, ("told",))
+        for event in events:
+            if len(found) == limit:
+                return found, after
+            after, round = event.seq, event.question
+            if round is not None and is_drawn(stream, round) and not _is_done(reader, stream.number, round):
+                found.append(round)
+        if len(events) < CHUNK:
+            return found, None
+    return found, after
+
+
+def reviewable(desk: Desk, stream: Stream, round: int) -> Reviewable:
+    """A question as a reviewer sees it. Blind, the order of the answers says nothing either."""
+    question = stream.books.find(round)
+    blind = stream.settings.view.blind
+    answers = [Single(each.label, None if blind else each.annotator) for each in question.answers]
+    if blind:
+        answers.sort(key=lambda each: each.label or "")
+    return Reviewable(
+        shown(desk, stream, question, guess=question.told),
+        answers,
+        question.model,
+        question.label,
+        _word(question.prediction),
+    )
+
+
+def _word(prediction: Any) -> str | None:
+    return None if prediction is None else str(prediction)

@@ -1,0 +1,83 @@
+"""Tells webhooks that a stream has become less accurate than they want it to be: once, until it is better again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from ...domain.stream import Stream
+from ...domain.webhooks import BELOW, Hook, message
+from ...events.kinds import WebhookAlarm
+from ...runtime.coordinator import Desk
+from .. import reports
+
+PAUSE, REST = 5.0, 20.0
+"""Seconds between two looks, and how many times as long as a look took: it costs others a tenth of a second."""
+
+log = logging.getLogger("askwhen.service")
+
+
+class Alarms:
+    """Looks at streams that have moved since it last did."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._looked: dict[tuple[str, int], tuple[int, int]] = {}
+
+    async def look(self) -> None:
+        """Compare every stream with the bounds of those who want to know."""
+        for stream in list(self._desk.numbers.values()):
+            if not stream.loaded:
+                continue
+            place = (stream.state.round, stream.books.kept.told)
+            hooks = [
+                hook
+                for hook in self._desk.hooks.all.values()
+                if hook.accuracy is not None
+                and not hook.stopped
+                and hook.wants(stream.number, BELOW)
+                and self._looked.get((hook.hook, stream.number)) != place
+            ]
+            if hooks:
+                try:
+                    await self._look(stream, hooks, place)
+                except Exception as error:  # other streams are watched, too
+                    log.error("no accuracy to watch", exc_info=error, extra={"facts": {"stream": stream.name}})
+
+    async def _look(self, stream: Stream, hooks: list[Hook], place: tuple[int, int]) -> None:
+        report = await reports.report(self._desk, stream, 0.95)
+        for hook in hooks:
+            self._looked[hook.hook, stream.number] = place
+            await self._compare(hook, stream, report["accuracy"])
+
+    async def _compare(self, hook: Hook, stream: Stream, accuracy: dict[str, Any]) -> None:
+        """Low is what lies below the bound with its whole interval; and it stays low until its estimate is above."""
+        recent, bound, was_low = accuracy["recent"], hook.accuracy, stream.number in hook.low
+        if bound is None or recent["value"] is None or recent["high"] is None:
+            return
+        is_low = recent["value"] < bound if was_low else recent["high"] < bound
+        if is_low == was_low:
+            return
+        fact = WebhookAlarm(hook.hook, stream.number, is_low)
+        said = {name: recent[name] for name in ("value", "low", "high")}
+        data = {"stream": stream.name, "bound": bound, "recent": said, "round": stream.state.round}
+        with self._desk.changing():
+            self._desk.hooks.apply(fact)
+            seq, now = self._desk.next_number, self._desk.clock.now()
+            messages = [message(hook.hook, BELOW, stream.number, seq, now, data)] if is_low else []
+            _, done = self._desk.note("webhook alarm", fact, messages=messages)
+        await asyncio.shield(done)
+
+
+async def watch(desk: Desk) -> None:
+    """Look at the accuracy of streams, again and again."""
+    alarms = Alarms(desk)
+    while desk.broken is None:
+        started = time.monotonic()
+        try:
+            await alarms.look()
+        except Exception as error:
+            log.error("the accuracy cannot be watched", exc_info=error)
+        await asyncio.sleep(max(PAUSE, REST * (time.monotonic() - started)))

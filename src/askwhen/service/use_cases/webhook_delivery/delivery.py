@@ -1,0 +1,231 @@
+"""Brings messages to their receivers: at least once each, again after pauses that grow, for a day."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import logging
+import random
+import time
+from collections.abc import AsyncIterator, Sequence
+
+import httpcore
+import httpx
+
+import askwhen
+
+from ...domain.webhooks import Hook
+from ...events.kinds import WebhookStopped
+from ...runtime.background import beside
+from ...runtime.coordinator import Desk
+from ...store.records import Change, Delivered, Message
+from .addresses import Guarded, Network
+from .signing import headers_of
+
+PATIENCE = 15.0
+"""Seconds for one attempt, from the look-up of the name to the status."""
+
+PAUSES = (2.0, 10.0, 30.0, 120.0, 600.0, 1800.0, 3600.0, 7200.0)
+LONGEST = 86_400.0
+"""Seconds for which a message is tried, from when it was made or sent again."""
+
+KEPT = 30 * 86_400.0
+"""Seconds for which those that nobody took can be sent again."""
+
+AT_ONCE = 4
+"""Attempts under way to each webhook, so that one who hangs holds up nobody else."""
+
+GONE, PAUSE, TRUNCATED = 410, 0.2, 300
+log = logging.getLogger("askwhen.service")
+
+
+class Courier:
+    """Sends what waits in the outbox of a desk.
+
+    Parameters
+    ----------
+    desk : Desk
+        Whose messages these are.
+    allowed : sequence of networks
+        That may be reached though they are not public.
+    """
+
+    def __init__(self, desk: Desk, allowed: Sequence[Network] = ()) -> None:
+        self._desk = desk
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context(),
+            network_backend=Guarded(allowed),
+            max_connections=None,
+            keepalive_expiry=10.0,
+        )
+        self._messages: dict[str, Message] = {}
+        self._due: dict[str, list[tuple[float, str]]] = {}
+        self._under_way: dict[str, set[str]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._purged = 0.0
+        self._closed = False
+
+    async def start(self) -> None:
+        """Take what was left in the outbox."""
+        self._desk.carry = self.take
+        async with self._desk.reading() as found:
+            self.take(await found.apart(found.reader.messages))
+
+    def take(self, messages: Sequence[Message]) -> None:
+        """Messages that are committed; those that nobody took are left where they are."""
+        for message in messages:
+            if message.due is not None and message.hook in self._desk.hooks.all:
+                if message.id not in self._messages:
+                    self._desk.hooks.waiting[message.hook] += 1
+                self._messages[message.id] = message
+                heapq.heappush(self._due.setdefault(message.hook, []), (message.due, message.id))
+
+    def look(self) -> None:
+        """Begin to send what is due, as far as there is room."""
+        for name in [] if self._closed else list(self._due):
+            self._look_at(name, self._desk.clock.now())
+
+    def _look_at(self, name: str, now: float) -> None:
+        hook, queue = self._desk.hooks.all.get(name), self._due.get(name, [])
+        if hook is None or hook.stopped:
+            for left in [each for each in self._messages.values() if each.hook == name]:
+                self._leave(left)
+            self._due.pop(name, None)
+            return
+        while queue and queue[0][0] <= now and len(self._under_way.setdefault(name, set())) < AT_ONCE:
+            due, id = heapq.heappop(queue)
+            message = self._messages.get(id)
+            if message is not None and message.due == due and id not in self._under_way[name]:
+                self._begin(message, hook)
+
+    def _begin(self, message: Message, hook: Hook) -> None:
+        self._under_way[hook.hook].add(message.id)
+        task = asyncio.create_task(self._try(message, hook))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            self.look()
+
+    def _leave(self, message: Message) -> None:
+        del self._messages[message.id]
+        self._desk.hooks.waiting[message.hook] -= 1
+
+    async def idle(self) -> None:
+        """Wait until everything under way has come to an end."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def _try(self, message: Message, hook: Hook) -> None:
+        try:
+            status, wait, problem = await self._post(message, hook)
+        finally:
+            self._under_way[hook.hook].discard(message.id)
+        if message.id not in self._messages or self._desk.broken is not None:
+            return
+        now = self._desk.clock.now()
+        self._leave(message)
+        if not problem:
+            await self._commit(Delivered([message.id]))
+            return
+        self._desk.hooks.failed[hook.hook] += 1
+        last = message.made + LONGEST
+        due: float | None = min(now + max(_pause(message.attempts), wait), last)
+        if status == GONE and not hook.stopped:
+            self._stop(hook)
+        if status == GONE or now >= last:
+            due = None
+        facts = {"webhook": hook.hook, "message": message.id, "attempt": message.attempts + 1, "problem": problem}
+        log.warning("a webhook was not taken", extra={"facts": facts})
+        after = message._replace(due=due, attempts=message.attempts + 1, problem=problem)
+        await self._commit(after)
+        self.take([after])
+
+    async def _commit(self, change: Change) -> None:
+        """Wait until a change is on the disk; whoever no longer waits does not harm the others of its batch."""
+        await asyncio.shield(self._desk.commits.add([], None, [change]))
+
+    def _stop(self, hook: Hook) -> None:
+        """Nothing is sent any more to a receiver that says it is gone, until it is told to."""
+        fact = WebhookStopped(hook.hook, "the receiver said that it is gone (410)")
+        with self._desk.changing():
+            self._desk.hooks.apply(fact)
+            self._desk.note("webhook stopped", fact)
+
+    async def _post(self, message: Message, hook: Hook) -> tuple[int, float, str]:
+        """The status, for how long the receiver wants to be left alone, and the problem if there is one."""
+        body = message.body.encode()
+        headers = {
+            "content-type": "application/json",
+            "user-agent": f"askwhen/{askwhen.__version__}",
+            **headers_of(hook.secret, message.id, time.time(), body),  # receivers compare it with their own clocks
+        }
+        try:
+            async with asyncio.timeout(PATIENCE):
+                sent = [(b"host", httpx.URL(hook.url).netloc), *((n.encode(), v.encode()) for n, v in headers.items())]
+                async with self._pool.stream("POST", hook.url, headers=sent, content=body) as response:
+                    if 200 <= response.status < 300:
+                        return response.status, 0.0, ""
+                    given = {name.lower(): value for name, value in response.headers}
+                    wait = _seconds(given.get(b"retry-after", b""))
+                    return response.status, wait, f"it answered with status {response.status}"
+        except TimeoutError:
+            return 0, 0.0, f"it did not answer within {PATIENCE:g} seconds"
+        except Exception as error:  # whatever it is, the attempt has failed, and others follow
+            return 0, 0.0, f"{str(error) or type(error).__name__}"[:TRUNCATED]
+
+    async def purge(self) -> None:
+        """Drop what nobody took and nobody sent again for a month; looked at once an hour."""
+        now = self._desk.clock.now()
+        if now < self._purged + 3600.0:
+            return
+        self._purged = now
+        async with self._desk.reading() as found:
+            messages = await found.apart(found.reader.messages)
+        known = self._desk.hooks.all
+        old = [each.id for each in messages if each.due is None and (now - each.made > KEPT or each.hook not in known)]
+        if old:
+            await self._commit(Delivered(old))
+
+    async def close(self) -> None:
+        """Let go of whatever is under way: it will be sent again."""
+        self._closed, self._desk.carry = True, None
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._pool.aclose()
+
+
+def _pause(attempts: int) -> float:
+    """How long to wait after so many attempts, not the same for everybody."""
+    return PAUSES[min(attempts, len(PAUSES) - 1)] * random.uniform(0.8, 1.2)
+
+
+def _seconds(given: bytes) -> float:
+    """What a receiver asks for; nonsense and more than an hour are not obeyed."""
+    return min(float(given), 3600.0) if given.isdigit() and len(given) < 9 else 0.0
+
+
+@contextlib.asynccontextmanager
+async def delivering(desk: Desk, allowed: Sequence[Network]) -> AsyncIterator[Courier]:
+    """Send what waits, as long as this lasts."""
+    courier = Courier(desk, allowed)
+    await courier.start()
+    try:
+        async with beside(_deliver(desk, courier)):
+            yield courier
+    finally:
+        await courier.close()
+
+
+async def _deliver(desk: Desk, courier: Courier) -> None:
+    while desk.broken is None:
+        await asyncio.sleep(PAUSE)
+        try:
+            courier.look()
+            await courier.purge()
+        except Exception as error:
+            log.error("webhooks cannot be sent", exc_info=error)
