@@ -78,7 +78,7 @@ def take_lock(file: BinaryIO) -> bool:
 def open_alone(path: str | os.PathLike[str], mode: int = 0o666) -> BinaryIO | None:
     """Open a file to read and append, made with a mode if it is not there; None where another process has it."""
     while True:
-        file: BinaryIO = os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode), "a+b")
+        file: BinaryIO = open(path, "a+b", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
         if not take_lock(file):
             file.close()
             return None

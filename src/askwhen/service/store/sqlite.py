@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -382,20 +383,27 @@ def _check_one_name(path: str, names: int) -> None:
             "others, or serve a copy.",
             owner="serve",
         )
-    if os.path.realpath(path) in _mounts():
+    here = os.path.realpath(path)
+    if not here.endswith(_mounts().get(here, here)):
         raise StoreError(
             f"{path} is mounted by itself, so that its write-ahead log would not be beside it; mount its directory.",
             owner="serve",
         )
 
 
-def _mounts() -> set[str]:
-    """The paths at which something is mounted, as far as this system says."""
+def _mounts() -> dict[str, str]:
+    """The paths at which something is mounted, as far as this system says, and what path that has on its own disk."""
     try:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
     except OSError:
-        return set()
-    return {line.split(" ")[4].encode().decode("unicode_escape") for line in lines}
+        return {}
+    words = [[_unescaped(word) for word in line.split(" ")] for line in lines]
+    return {each[4]: each[3] for each in words}
+
+
+def _unescaped(word: str) -> str:
+    """A path of mountinfo, which writes blanks, tabs, line ends and backslashes as octal numbers."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), word)
 
 
 def _served(path: str) -> StoreError:
