@@ -253,3 +253,10 @@ def test_errors_begin_with_what_was_called():
             with pytest.raises(aw.InputError, match=f"^{name}: (row 0 of )?X must ") as caught:
                 getattr(thing, name)(strange)
             assert caught.value.owner == name
+
+
+def test_labels_of_0_and_1_are_refused_with_a_cure():
+    X, y = np.ones((3, 2)), np.array([0, 1, 0])
+    with pytest.raises(aw.InputError, match=r"got 0 in row 0\. For 0 and 1 give np.where\(y == 1, 1, -1\)\.$"):
+        aw.Sampler(seed=1).run(X, y)
+    assert aw.Sampler(seed=1).run(X, np.where(y == 1, 1, -1)).rounds == 3

@@ -155,3 +155,13 @@ def test_what_is_suggested_suits_the_command():
     (HERE / "s.csv").write_text("a,label\n" + "".join(f"{i},{i}.5\n" for i in range(50)))
     assert pasted(inside("run", "s.csv").stderr)[-2:] == ["--algorithm", "regression"]
     assert "Perhaps" not in inside("run", "s.csv", "--quiet").stderr
+
+
+def test_a_resumed_run_is_not_advised_to_learn_something_else():
+    X, y = stream()
+    rows = [",".join(map(repr, [*map(float, x), int(label), float(x[0])])) for x, label in zip(X, y, strict=True)]
+    (HERE / "s.csv").write_text("\n".join(["a,b,c,d,e,f,y,z", *rows]) + "\n")
+    facts("run", "s.csv", "--label", "y", "--drop", "z", "--algorithm", "sel-p", "--set", "b=1", "--model", "m.askwhen")
+    done = inside("run", "s.csv", "--label", "z", "--drop", "y", "--resume", "m.askwhen")
+    assert done.returncode == 1
+    assert "--algorithm regression" not in done.stderr.partition("Perhaps:")[2]

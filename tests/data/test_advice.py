@@ -179,3 +179,12 @@ def test_a_name_that_is_nearly_right_is_put_right(here):
     assert found.mend == {"label": "Churn", "drop": ("leak",)}
     assert aw.data.read("a.csv", **found.mend).load()[0].tolist() == [[1], [2]]
     assert refusal("a.csv", label="churn", drop=["nothing"]).mend == {}
+
+
+def test_a_column_whose_other_values_are_all_marks_is_one_of_numbers(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("a,label\n" + "".join(f"{'?' if i % 3 else i},{i % 2}\n" for i in range(90)))
+    with pytest.raises(aw.InputError, match=r"column 'a' of .* holds '\?' in instance 1") as found:
+        aw.data.read(path).load()
+    assert found.value.mend == {"missing": "feature"}
+    assert aw.data.read(path, **found.value.mend).load()[0].shape[0] == 90

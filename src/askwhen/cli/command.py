@@ -213,6 +213,8 @@ def mended(error: Exception) -> str:
     suggested = dict(getattr(error, "mend", {}))
     context = click.get_current_context()
     options = {str(each.name): each.opts[0] for each in context.command.params}
+    if "target" in suggested and context.params.get("resume"):
+        return ""  # a resumed sampler keeps what its labels are
     if "target" in suggested:
         option, value = _TARGETS[suggested.pop("target")]
         if value == "open" and not _opens():

@@ -82,10 +82,12 @@ def _words(table: Any, name: str, kind: str) -> list[str]:
 
 
 def _odd_number(words: list[str]) -> tuple[int, str] | None:
-    """The first text that is no number, with its row, where most are numbers."""
+    """The first text that is no number, with its row, where most are numbers, or all others stand for missing ones."""
     present = [(row, word) for row, word in enumerate(words) if word]
     odd = [(row, word) for row, word in present if not _is_number(word)]
-    return odd[0] if odd and len(odd) <= (1.0 - _MOSTLY) * len(present) else None
+    few = len(odd) <= (1.0 - _MOSTLY) * len(present)
+    all_marks = len(odd) < len(present) and all(word in MARKS for _, word in odd)
+    return odd[0] if odd and (few or all_marks) else None
 
 
 def _is_number(word: str) -> bool:

@@ -288,8 +288,9 @@ def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
     if wrong.any():
         first = int(np.argmax(wrong))
         expected = f"numbers between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}" if regression else "-1 and +1 only"
+        cure = " For 0 and 1 give np.where(y == 1, 1, -1)." if not regression and labels[first] == 0.0 else ""
         raise InputError(
-            f"y must hold {expected}, got {labels[first]:g} in row {first}.",
+            f"y must hold {expected}, got {labels[first]:g} in row {first}.{cure}",
             owner=owner,
             parameter="y",
             expected=expected,
