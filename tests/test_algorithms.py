@@ -69,3 +69,9 @@ def test_the_page_names_the_same_papers():
     ours = {name.upper(): each.source for name, each in algorithms().items() if each.source != "askwhen"}
     assert sorted(listed) == sorted(ours)
     assert {name: paper for name, paper in ours.items() if not paper.startswith(listed[name])} == {}
+
+
+def test_counts_may_come_as_floats_and_must_be_whole():
+    assert algorithm("rbp").build({"B": 10.0}).learner.budget == 10
+    with pytest.raises(aw.InputError, match="budget must be a whole number"):
+        algorithm("rbp").build({"B": 10.5})

@@ -97,7 +97,7 @@ class Algorithm:
         rule where that has a rate. Whatever asks by a budget never asks for more than ``most`` labels, and for no more
         than its rate of ``length`` rounds where that is given.
         """
-        given = dict(letters or {})
+        given = {letter: _whole(letter, value) for letter, value in (letters or {}).items()}
         for letter in given:
             if letter not in self.letters:
                 takes = ", ".join(self.letters) or "no letters"
@@ -129,6 +129,11 @@ class Algorithm:
         """The letters that have a usual value here."""
         wanted = [letter for letter in self.letters if letter in USUAL and (letter != self.scale or letter == "rate")]
         return {letter: USUAL[letter] for letter in wanted}
+
+
+def _whole(letter: str, value: Any) -> Any:
+    """A count that came as a float, as in JSON settings where all hyperparameters are, as the whole number it is."""
+    return int(value) if letter in ("B", "L0", "K") and isinstance(value, float) and value.is_integer() else value
 
 
 def _least_squares(rate: float, b: float = 1.0) -> Made:
