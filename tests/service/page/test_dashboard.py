@@ -144,6 +144,7 @@ def test_where_instances_come_at_once_the_line_goes_by_labels(visit, client):
     page.get_by_text("40 labels of 60 questions").wait_for()
     numbers(page, "Accuracy over time")
     card = page.locator("section.card", has=page.get_by_role("heading", name="Accuracy over time", exact=True))
+    card.locator(".chart .s0 .line").first.wait_for(state="attached")  # drawn once a second point is known
     rows, axis, line = card.evaluate(  # at one moment, since points come in
         """card => [[...card.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent)),
         card.querySelector('.chart .name').textContent, card.querySelector('.chart .s0 .line').getAttribute('d')]"""
