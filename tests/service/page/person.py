@@ -31,12 +31,17 @@ def press(page, key, before=None):
     """Answer by a key, and wait for the next question, or for none; its number before."""
     before = read(page) if before is None else before
     page.keyboard.press(key)
+    moved_on(page, before)
+    return int(before)
+
+
+def moved_on(page, before):
+    """Wait until another question is shown, or none: the answer to the one before was taken."""
     page.wait_for_function(
         "before => document.querySelector('.question').dataset.question !== before"
         " || !document.querySelector('.question .instance')",
         arg=before,
     )
-    return int(before)
 
 
 def all_safe(page):

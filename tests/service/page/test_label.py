@@ -3,7 +3,7 @@
 import pytest
 
 from askwhen.service.errors import NotAllowedError
-from tests.service.page.person import all_safe, answers, asked, prefetched, press, read
+from tests.service.page.person import all_safe, answers, asked, moved_on, prefetched, press, read
 
 pytestmark = pytest.mark.xdist_group("page, answering")
 
@@ -235,7 +235,7 @@ def test_keys_that_scroll_go_to_the_long_text(visit, made):
 def test_one_thumb_is_enough(visit, made):
     stream = made([f"mail {i} " + "word " * 400 for i in range(3)])
     page = visit("ann", f"/label/{stream.name}", width=380, has_touch=True, is_mobile=True)
-    read(page)
+    first = read(page)
     for name in ("ham", "spam", "other", "Unsure", "Skip", "Undo"):
         box = page.get_by_role("button", name=name).first.bounding_box()
         assert box["height"] >= 44.0
@@ -243,6 +243,7 @@ def test_one_thumb_is_enough(visit, made):
         assert box["y"] + box["height"] <= 800.0
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     page.get_by_role("button", name="spam").tap()
+    moved_on(page, first)
     all_safe(page)
     assert answers(stream) == [(0, "ann", "spam")]
 
