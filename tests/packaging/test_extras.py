@@ -14,6 +14,7 @@ import pytest
 
 from askwhen.errors import InputError, MissingExtraError
 
+pytestmark = pytest.mark.xdist_group("extras")  # they share one long setup
 ROOT = pathlib.Path(__file__).parents[2]
 TOOLS = {"dev", "docs", "peers"}
 """Extras that only developers need: nothing in the package imports their modules."""
