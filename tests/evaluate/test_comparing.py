@@ -174,3 +174,12 @@ def test_a_sorted_stream_is_told_unless_it_is_shuffled():
     found = aw.evaluate.compare(X[order], Y[order], ["perceptron"], [0.2], repeats=1)
     assert "come sorted or in blocks" in found.order_warning
     assert aw.evaluate.compare(X[order], Y[order], ["perceptron"], [0.2], repeats=1, shuffle=True).order_warning is None
+
+
+def test_a_short_stream_is_compared_and_tuned_within_the_share():
+    X = np.random.default_rng(0).standard_normal((111, 4))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    (cell,) = aw.evaluate.compare(X, y, ["default"], [0.1], repeats=3, prepare=aw.Prepare()).cells
+    assert max(cell.asked) <= 12 / 111
+    (tried,) = aw.evaluate.tune(X, y, 0.1, ["default"], repeats=3, prepare=aw.Prepare())
+    assert tried.asked <= 12 / 111
