@@ -15,6 +15,11 @@ WIDEST = 0.3
 """An interval wider than this says too little for the number inside it to be read as a result."""
 
 
+def is_known(value: float, low: float, high: float) -> bool:
+    """Whether a share is known well enough to be shown: its interval is at most 30 points wide."""
+    return not math.isnan(value) and high - low <= WIDEST + 1e-9
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A share of rounds, or a cost, with an interval that holds at every round at once.
@@ -42,7 +47,7 @@ class Estimate:
     @property
     def is_known(self) -> bool:
         """Whether the interval is narrow enough, at most 30 points, for the value to be read as a result."""
-        return not math.isnan(self.value) and self.high - self.low <= WIDEST + 1e-9
+        return is_known(self.value, self.low, self.high)
 
     def __str__(self) -> str:
         known = f"{self.value:.1%}" if self.is_known else "not known yet"

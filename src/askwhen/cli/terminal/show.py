@@ -148,9 +148,10 @@ def run_table(facts: dict[str, Any]) -> Any:
 
 def interval(found: dict[str, float]) -> str:
     """A share with its interval; where that is wider than 30 points, only the interval."""
-    estimate = aw.evaluate.Estimate(found["value"], found["low"], found["high"], found["value"], 0)
+    from ...evaluate.estimate import is_known
+
     ends = f"{in_percent(found['low'])} to {in_percent(found['high'])}"
-    return f"{in_percent(found['value'])}, {ends}" if estimate.is_known else f"not known yet ({ends})"
+    return f"{in_percent(found['value'])}, {ends}" if is_known(**found) else f"not known yet ({ends})"
 
 
 def _add_costs(table: Any, facts: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...evaluate.estimate import WIDEST
+from ...evaluate.estimate import is_known
 from ..errors import ConflictError
 from ..events.settings import Budget, Features, Settings
 from ..runtime.coordinator import Desk
@@ -104,8 +104,5 @@ async def _tell(desk: Desk, say: Callable[[str], None]) -> None:
 def _shown(overall: dict[str, float]) -> str:
     """An accuracy with its interval; while that is wider than 30 points, only the interval."""
     ends = f"({overall['low']:.0%} to {overall['high']:.0%})"
-    return (
-        f"{overall['value']:.0%} {ends}"
-        if overall["high"] - overall["low"] <= WIDEST + 1e-9
-        else f"not known yet {ends}"
-    )
+    known = is_known(overall["value"], overall["low"], overall["high"])
+    return f"{overall['value']:.0%} {ends}" if known else f"not known yet {ends}"
