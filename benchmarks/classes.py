@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.data import load
-from askwhen.engine.instances import check_instances
+from askwhen.engine.inputs.instance_checks import check_instances
 from askwhen.prepare import room_for, transform_rows
 
 RATES = (0.03, 0.1, 0.3)

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 import askwhen as aw
-from askwhen.engine.stakes import HALVINGS, LEVELS, STANDARD, all_unasked, bet, place_of
+from askwhen.engine.tally.betting import HALVINGS, LEVELS, STANDARD, all_unasked, bet, place_of
 from askwhen.evaluate import accuracy, accuracy_curve
-from askwhen.evaluate.accuracy import Collected
-from askwhen.evaluate.confidence import least, log_weights, most
+from askwhen.evaluate.estimation.accuracy import Collected
+from askwhen.evaluate.estimation.confidence import least, log_weights, most
 
 RULES: dict[str, Any] = {
     "BudgetRule(0.1), the default": aw.BudgetRule(0.1),

@@ -92,7 +92,7 @@ def census(quick: bool, repeats: int) -> dict[str, float] | None:
     from sklearn.svm import SVC
 
     from askwhen.contracts.learner import grow
-    from askwhen.engine.instances import check_instances
+    from askwhen.engine.inputs.instance_checks import check_instances
     from askwhen.linalg.rows import part_of
 
     path = find("a9a.xz")

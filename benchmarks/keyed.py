@@ -29,9 +29,9 @@ import askwhen as aw
 from askwhen.keyed import partition_of, processes, seed_of
 from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job, open_store
-from askwhen.keyed.kind import Kind
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.stores.sqlite import SqliteStore
+from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.stores.sqlite_store import SqliteStore
 from askwhen.keyed.worker import PartitionWorker
 
 D, SEED = 20, 7

@@ -35,7 +35,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine.instances import check_instances
+from askwhen.engine.inputs.instance_checks import check_instances
 from askwhen.linalg.rows import shape_of
 from askwhen.prepare import room_for, transform_rows
 from streams import DRIFTING, STILL

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 
-from askwhen.evaluate.cluster import join
+from askwhen.evaluate.comparison.cluster import join
 
 
 @functools.cache

@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine.class_tally import EXPECTED, RESIDUAL, UNSEEN
-from askwhen.engine.each_class import EachState
+from askwhen.engine.round.each_class import EachState
+from askwhen.engine.tally.class_tally import EXPECTED, RESIDUAL, UNSEEN
 from askwhen.evaluate import accuracy
 from askwhen.learners.auto_classes import AutoClassesState
 from askwhen.weights.second_order_classes import SharedState

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine.label_tally import EXPECTED, RESIDUAL
+from askwhen.engine.tally.label_tally import EXPECTED, RESIDUAL
 from askwhen.evaluate import accuracy
 
 pytestmark = pytest.mark.xdist_group("several classes")  # they compile the same rounds

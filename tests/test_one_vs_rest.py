@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine.class_tally import EXPECTED, RESIDUAL, UNSEEN
+from askwhen.engine.tally.class_tally import EXPECTED, RESIDUAL, UNSEEN
 from askwhen.evaluate import accuracy
 from tests.streams import every_sequence_of_coins
 

@@ -16,10 +16,9 @@ import askwhen as aw
 from askwhen.compiled import steps
 from askwhen.contracts.drift import NoDrift, watches
 from askwhen.contracts.learner import experts, leave
-from askwhen.engine import players
-from askwhen.engine import round as rounds
-from askwhen.engine.instances import check_instances
-from askwhen.engine.parts import PARTS
+from askwhen.engine.inputs.instance_checks import check_instances
+from askwhen.engine.inputs.registry import PARTS
+from askwhen.engine.round import rounds, step_table
 from askwhen.engine.state_arrays import copy_state
 from askwhen.linalg.rows import DenseRows, SparseRow, SparseRows
 from askwhen.linalg.rows import row as instance
@@ -62,15 +61,16 @@ def test_documented_parameters_and_defaults_are_the_real_ones(name):
 
 def plain_board(engine):
     """What a round is played on, with plain functions in the place of addresses."""
-    plain = {name: getattr(players, f"{name}_at").py_func for name in ("look", "form", "learn", "restart")}
-    note = players.note_at.py_func if len(experts(engine.learner)) else 0
-    leaves = players.leave_at.py_func if type(engine.learner) in leave else 0
-    learner = players.LearnerCalls(engine.learner, **plain, note=note, leave=leaves)
+    plain = {name: getattr(step_table, f"{name}_at").py_func for name in ("look", "form", "learn", "restart")}
+    note = step_table.note_at.py_func if len(experts(engine.learner)) else 0
+    leaves = step_table.leave_at.py_func if type(engine.learner) in leave else 0
+    learner = step_table.LearnerCalls(engine.learner, **plain, note=note, leave=leaves)
     if isinstance(engine.drift, NoDrift):
-        drift = players.DriftCalls(0, *5 * [0], False)
+        drift = step_table.DriftCalls(0, *5 * [0], False)
     else:
-        plain = {name: getattr(players, f"{name}_at").py_func for name in ("room", "begin", "watch", "absorb", "due")}
-        drift = players.DriftCalls(engine.drift, **plain, watches=watches(engine.drift))
+        names = ("room", "begin", "watch", "absorb", "due")
+        plain = {name: getattr(step_table, f"{name}_at").py_func for name in names}
+        drift = step_table.DriftCalls(engine.drift, **plain, watches=watches(engine.drift))
     return rounds.Board(learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally, engine.regression)
 
 
@@ -89,7 +89,7 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     record = rounds.new_record(len(y), trace.drift_weights.shape[1])
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
-    monkeypatch.setattr(players, "borrow", lambda value: value)
+    monkeypatch.setattr(step_table, "borrow", lambda value: value)
     monkeypatch.setattr(rounds, "lend", lambda board: (board,))
     for step in ("look", "form", "learn", "restart", "note", "leave", "room", "begin", "watch", "absorb", "due"):
         monkeypatch.setattr(rounds, f"call_{step}", lambda step, state, *args: step(state, *args))
@@ -99,7 +99,7 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
         done, verdict = rounds.run_rounds.py_func(
             board, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), np.zeros(0, int), record
         )
-        if verdict == players.NOT_READY:
+        if verdict == step_table.NOT_READY:
             sampler._engine._make_ready(verdict, instance(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trace.queried, record.queried)

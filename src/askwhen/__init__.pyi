@@ -1,9 +1,10 @@
 from . import data, evaluate, keyed
 from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
 from .batch import BatchClassifier, online_to_batch
+from .client import AsyncClient, Client
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
-from .evaluate.side_by_side import SideBySide
+from .evaluate import SideBySide
 from .learners import (
     AutoLasec,
     BudgetPerceptron,
@@ -26,10 +27,9 @@ from .papers import paper, paper_letters, paper_names
 from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, Audit, BBQRule, BudgetRule, FixedRate, FocusedRule, MarginRule
 from .sampler import Sampler
-from .service.client import AsyncClient, Client
 from .trace.trace import Ask, Trace
 from .weights.kernels import Gaussian, Kernel, Linear, Polynomial
-from .workflows.warming import warm
+from .workflows.compile_ahead import warm
 
 __version__: str
 

@@ -12,20 +12,21 @@ import numpy as np
 from .contracts.learner import Learner
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
-from .engine.classes import LabelSets
-from .engine.door import check_classes, check_label_set, check_label_sets, open_question
 from .engine.engine import Engine, Waiting
-from .engine.label_tally import LabelTally
-from .engine.parts import check_parts
-from .engine.tally import Tally
+from .engine.inputs.argument_checks import check_classes, check_label_set, check_label_sets, open_question
+from .engine.inputs.registry import check_parts
+from .engine.label_spaces import LabelSets
+from .engine.tally.label_tally import LabelTally
+from .engine.tally.round_tally import Tally
 from .errors import InputError, SnapshotError, owned_by
 from .learners import Mixture
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
 from .sampler import Sampler
 from .snapshot import engine_state, file_format
+from .snapshot.header import UNREADABLE
 from .validation import check_choice, check_seed, short
-from .weights.classes import MOST_LABELS
+from .weights.class_slots import MOST_LABELS
 from .weights.kernels import Kernel
 
 ONE, EACH = "one", "each"
@@ -314,7 +315,7 @@ class MultiLabel:
             return made
         except SnapshotError:
             raise
-        except engine_state.UNREADABLE as error:
+        except UNREADABLE as error:
             raise SnapshotError("the file holds no MultiLabel that this version can read.", owner="load") from error
 
     def __copy__(self) -> MultiLabel:

@@ -12,7 +12,8 @@ from .errors import SnapshotError
 from .prepare import Prepare
 from .rules import Audit
 from .sampler import Sampler
-from .snapshot import engine_state, file_format, first_classes
+from .snapshot import engine_state, file_format
+from .snapshot.legacy import first_classes
 from .weights.kernels import Kernel
 
 
@@ -57,7 +58,10 @@ class OneVsRest(Sampler):
         """One that goes on from a file exactly where ``save`` left it; see ``Sampler.load``."""
         header, arrays = file_format.read(path)
         if first_classes.KEY in header:
-            return cls.of(first_classes.restore(header, arrays, kernel, parts))  # type: ignore[return-value]
+            engine = first_classes.restore(
+                header, arrays, lambda model: engine_state.restore(model, arrays, kernel, True, parts)
+            )
+            return cls.of(engine)  # type: ignore[return-value]
         if "classes" not in header:
             engine_state.check_kind(header, "Sampler")
             raise SnapshotError("the file holds a Sampler without classes; use Sampler.load.", owner="load")

@@ -15,9 +15,8 @@ from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
-from .engine.class_tally import ClassTally
-from .engine.classes import Classes
-from .engine.door import (
+from .engine.engine import Engine, OpenQuestion, Waiting, no_room
+from .engine.inputs.argument_checks import (
     check_class,
     check_class_labels,
     check_classes,
@@ -35,20 +34,21 @@ from .engine.door import (
     one_column,
     open_question,
 )
-from .engine.each_class import EachState
-from .engine.engine import Engine, OpenQuestion, Waiting, no_room
-from .engine.instances import check_instance, check_instances, check_names
-from .engine.label_tally import LabelTally
-from .engine.parts import check_parts
+from .engine.inputs.instance_checks import check_instance, check_instances, check_names
+from .engine.inputs.registry import check_parts
+from .engine.label_spaces import Classes
+from .engine.round.each_class import EachState
 from .engine.shared_tasks import run_tasks
-from .engine.tally import Tally
+from .engine.tally.class_tally import ClassTally
+from .engine.tally.label_tally import LabelTally
+from .engine.tally.round_tally import Tally
 from .errors import InputError, QuestionError, owned_by
 from .learners import Mixture
 from .linalg.rows import SparseRow, SparseRows, shape_of
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
 from .snapshot import engine_state, file_format
-from .system.turns import new_lock
+from .system.fork_safe_lock import new_lock
 from .trace.trace import Ask, Trace
 from .validation import check_flag, check_seed, short
 from .weights.expansion import expansion_of, kept, support_of

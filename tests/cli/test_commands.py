@@ -283,7 +283,7 @@ def test_what_the_help_lists_is_what_there_is():
     """The lists are written out in the commands, so that help does not wait for what they name."""
     from askwhen.cli.commands import reproduce, tune
     from askwhen.data.formats import READERS
-    from askwhen.evaluate.tuning import CANDIDATES
+    from askwhen.evaluate.comparison.tuning import CANDIDATES
     from askwhen.experiments import EXPERIMENTS
 
     def option(command, name):

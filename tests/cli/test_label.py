@@ -11,7 +11,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.cli.terminal.screen import keys_of, plain
-from askwhen.data.records import read_records
+from askwhen.data.unlabelled import read_records
 from tests.cli.running import askwhen, environment, refused
 from tests.forking import Terminal
 from tests.soak import times

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import askwhen as aw
-from askwhen.engine.parts import PARTS
+from askwhen.engine.inputs.registry import PARTS
 from tests.soak import times
 from tests.streams import STREAMS, switching_sphere
 from tests.table import CLASSIFIERS, ONE_OF_EACH_KIND, ROWS

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.data import files
 from askwhen.data.hashing import hash_name, hashed_names
-from askwhen.data.records import read_records
+from askwhen.data.unlabelled import read_records
 
 arrow = pytest.importorskip("pyarrow")
 

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 import askwhen as aw
-from askwhen.data.records import read_records
+from askwhen.data.unlabelled import read_records
 from askwhen.errors import InputWarning
 
 ROWS = 30

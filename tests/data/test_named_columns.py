@@ -5,7 +5,7 @@ import json
 import pytest
 
 import askwhen as aw
-from askwhen.data.records import read_records
+from askwhen.data.unlabelled import read_records
 
 HEAD = "age,city,mail,leak,label\n"
 ROWS = "".join(f"{i},york,hello there,{i % 2},{i % 2}\n" for i in range(20))
@@ -95,7 +95,7 @@ def test_a_positive_label_that_is_not_there_is_refused(here):
 
 
 def test_a_column_that_is_not_there_is_refused_where_rows_go_to_a_service(path):
-    from askwhen.service.client.rows import Rows
+    from askwhen.client.file_rows import Rows
 
     for reading, sentence in [
         ({"drop": ("Leak", "city", "mail")}, "'Leak', perhaps 'leak'"),

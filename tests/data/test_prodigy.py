@@ -7,7 +7,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.data.formats.prodigy import answered, bare, task_of
-from askwhen.data.records import read_records
+from askwhen.data.unlabelled import read_records
 
 HERE = pathlib.Path()
 OPTIONS = [{"id": "ham", "text": "Ham"}, {"id": "spam", "text": "Spam"}, {"id": 3, "text": "Three"}]

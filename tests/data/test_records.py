@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.data.records import read_records
+from askwhen.data.unlabelled import read_records
 
 arrow = pytest.importorskip("pyarrow")
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.compiled.frames import new_frame
 from askwhen.compiled.steps import entry_point
-from askwhen.engine.round import learn_rows
+from askwhen.engine.round.rounds import learn_rows
 from askwhen.linalg.rows import DenseRows
 from tests.streams import STREAMS
 from tests.table import ROWS

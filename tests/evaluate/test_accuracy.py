@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import askwhen as aw
-from askwhen.engine.stakes import (
+from askwhen.engine.tally.betting import (
     CHANCES,
     EARLIER,
     FIRST_RELEASE,
@@ -19,8 +19,8 @@ from askwhen.engine.stakes import (
     place_of,
 )
 from askwhen.evaluate import accuracy, accuracy_curve
-from askwhen.evaluate.confidence import least, most
-from askwhen.evaluate.counted import sides_of, window_of
+from askwhen.evaluate.estimation.confidence import least, most
+from askwhen.evaluate.estimation.tally_views import sides_of, window_of
 from tests.reference import interval as reference
 from tests.soak import times
 from tests.streams import drifting, noisy

@@ -12,7 +12,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.evaluate import cluster as clusters
+from askwhen.evaluate.comparison import cluster as clusters
 from askwhen.experiments import Playing
 from tests import ray_cluster
 from tests.cli.running import facts

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.algorithms import algorithm
-from askwhen.evaluate.comparing import half_width
-from askwhen.evaluate.matching import matched
+from askwhen.evaluate.comparison.comparing import half_width
+from askwhen.evaluate.comparison.rate_matching import matched
 
 X, Y = aw.data.switching(3000, 8, 1000, seed=2)
 

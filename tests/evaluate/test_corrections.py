@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.engine.round import unmarked
-from askwhen.evaluate.corrections import Corrected, Correction
+from askwhen.engine.round.rounds import unmarked
+from askwhen.evaluate.estimation.corrections import Corrected, Correction
 
 X = np.random.default_rng(0).standard_normal((300, 4))
 Y = np.where(X[:, 0] > 0, 1, -1)

@@ -10,7 +10,7 @@ import sys
 import time
 
 from askwhen.keyed.job import Job, open_store
-from askwhen.keyed.kind import Kind
+from askwhen.keyed.sampler_spec import Kind
 from tests.keyed.test_worker import decided, states
 
 DRIVER = """

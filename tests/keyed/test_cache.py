@@ -3,9 +3,9 @@
 import numpy as np
 
 import askwhen as aw
-from askwhen.keyed.cache import Cache
-from askwhen.keyed.kind import Kind
-from askwhen.keyed.slots import Slots
+from askwhen.keyed.sampler_cache import Cache
+from askwhen.keyed.sampler_pool import Slots
+from askwhen.keyed.sampler_spec import Kind
 
 
 def visited(cache, keys, kept, changes=True):

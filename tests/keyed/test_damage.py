@@ -12,7 +12,7 @@ from askwhen.cli.main import main
 from askwhen.errors import AskwhenError, SnapshotError
 from askwhen.keyed import StoreError
 from askwhen.keyed.job import open_store
-from askwhen.keyed.stores.sqlite import SqliteStore
+from askwhen.keyed.stores.sqlite_store import SqliteStore
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import make
 

@@ -13,9 +13,9 @@ import askwhen as aw
 from askwhen.errors import InputError
 from askwhen.keyed.events import LONGEST_EVENT
 from askwhen.keyed.job import Job, open_store
-from askwhen.keyed.kind import Kind
 from askwhen.keyed.logs import folder as folder_log
 from askwhen.keyed.logs.folder import FolderLog
+from askwhen.keyed.sampler_spec import Kind
 from tests.keyed.killing import assert_as_played
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import make

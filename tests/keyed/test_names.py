@@ -9,8 +9,8 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.keyed.kind import Kind
-from askwhen.keyed.questions import Answers
+from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.service_questions import Answers
 from tests.keyed.test_processes import make
 
 TIMED = aw.BudgetRule(per=86400, count=5)

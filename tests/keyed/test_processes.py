@@ -11,7 +11,7 @@ from askwhen.errors import InputError
 from askwhen.keyed import StoreError
 from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job
-from askwhen.keyed.kind import Kind
+from askwhen.keyed.sampler_spec import Kind
 from tests.cli.running import COMMAND, environment, facts, inside
 from tests.keyed.killing import assert_as_played, children, run_and_kill, start
 from tests.keyed.making import make_log

@@ -16,9 +16,9 @@ import askwhen as aw
 from askwhen.errors import InputError
 from askwhen.keyed import StoreError
 from askwhen.keyed.job import open_store
-from askwhen.keyed.kind import Kind
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.questions import QuestionSink
+from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.service_questions import QuestionSink
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.reference import Reference
 from tests.keyed.test_processes import facts_of, from_folder, job_of, make
@@ -189,7 +189,7 @@ def test_a_question_that_is_sent_again_is_the_same(tmp_path, stream):
 
 
 def test_whoever_follows_waits_for_a_service_that_is_away_and_others_end(service, stream, monkeypatch, caplog):
-    monkeypatch.setattr("askwhen.keyed.questions._RETRIES", 2)
+    monkeypatch.setattr("askwhen.keyed.service_questions._RETRIES", 2)
     hasty, patient = (QuestionSink(stream, None, Nowhere(), patient) for patient in (False, True))
     service.kill()
     with pytest.raises(StoreError, match="the service cannot be reached"):

@@ -12,9 +12,9 @@ from askwhen.cli.main import main
 from askwhen.errors import InputError
 from askwhen.keyed import StoreError
 from askwhen.keyed.job import Job, claimed, open_store
-from askwhen.keyed.kind import Kind
 from askwhen.keyed.logs import redis_streams
 from askwhen.keyed.logs.redis_streams import RedisLog, RedisSink
+from askwhen.keyed.sampler_spec import Kind
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import job_of, make

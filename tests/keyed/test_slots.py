@@ -5,10 +5,10 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import SnapshotError
-from askwhen.keyed.kind import Kind
+from askwhen.keyed.delta_codec import spread, squeeze, wipe
+from askwhen.keyed.sampler_pool import Slots
+from askwhen.keyed.sampler_spec import Kind
 from askwhen.keyed.seeds import partition_of, seed_of
-from askwhen.keyed.slots import Slots
-from askwhen.keyed.words import spread, squeeze, wipe
 from tests.keyed.reference import fingerprint
 
 
@@ -85,5 +85,5 @@ def test_what_is_passed_over_in_young_samplers_is_as_it_was_in_the_beginning(mon
                 held.sampler.tell(waiting, int(rng.choice([-1, 1])))
         stored = slots.stored(held)
         with monkeypatch.context() as patch:
-            patch.setattr("askwhen.keyed.slots._FIRST_BLOCK", 0)
+            patch.setattr("askwhen.keyed.sampler_pool._FIRST_BLOCK", 0)
             assert slots.stored(held) == stored, number

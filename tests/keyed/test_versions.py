@@ -9,8 +9,8 @@ import pytest
 
 import askwhen as aw
 from askwhen.keyed.errors import StoreError
-from askwhen.keyed.kind import Kind
-from askwhen.keyed.stores.sqlite import SqliteStore
+from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.stores.sqlite_store import SqliteStore
 from tests.keyed.golden import FOLDER, KINDS, log_of, play
 from tests.keyed.test_worker import decided, states
 

@@ -6,10 +6,10 @@ import pytest
 import askwhen as aw
 from askwhen.keyed.decisions import read
 from askwhen.keyed.errors import CutOffError, StoreError
-from askwhen.keyed.kind import Kind
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.slots import Slots
-from askwhen.keyed.stores.sqlite import SqliteStore
+from askwhen.keyed.sampler_pool import Slots
+from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.stores.sqlite_store import SqliteStore
 from askwhen.keyed.worker import PartitionWorker
 from tests.keyed.making import make_log
 from tests.keyed.reference import fingerprint

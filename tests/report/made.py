@@ -4,7 +4,7 @@ import numpy as np
 
 from askwhen import Trace
 from askwhen.evaluate import Accuracy, Curve, Estimate, Progress
-from askwhen.evaluate.comparing import Cell, Comparison
+from askwhen.evaluate.comparison.comparing import Cell, Comparison
 
 FACTS = {"file": "stream.csv", "seed": "7"}
 COMMAND = "askwhen run stream.csv --seed 7"

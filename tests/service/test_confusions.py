@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.evaluate.estimate import Estimate
+from askwhen.evaluate.estimation.estimate import Estimate
 from askwhen.service.use_cases.confusions import most_confused, of_two
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.service.client.messages import encoded, from_lines, instance, is_whole, plain, rows_of
+from askwhen.client.messages import encoded, from_lines, instance, is_whole, plain, rows_of
 
 
 def line(**given):

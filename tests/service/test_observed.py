@@ -16,7 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import askwhen as aw
-from askwhen.service.http.middleware import request_ids
+from askwhen.service.http import request_ids
 from askwhen.service.process.logging_json import JsonLines
 from tests.service.in_process import running
 from tests.service.postgresql import Cluster

@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 import askwhen as aw
-from askwhen.service.client.outbox import Entry, Outbox
+from askwhen.client.outbox import Entry, Outbox
 
 HERE = pathlib.Path()
 

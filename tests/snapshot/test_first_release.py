@@ -9,11 +9,11 @@ import scipy.sparse as sp
 from scipy import stats
 
 import askwhen as aw
-from askwhen.engine.stakes import FIRST_RELEASE
-from askwhen.engine.tally import new_tally, note_rounds
-from askwhen.evaluate.counted import sides_of, window_of
+from askwhen.engine.tally.betting import FIRST_RELEASE
+from askwhen.engine.tally.round_tally import new_tally, note_rounds
+from askwhen.evaluate.estimation.tally_views import sides_of, window_of
 from askwhen.snapshot import file_format
-from askwhen.snapshot.first_release import converted, unobserved
+from askwhen.snapshot.legacy.first_release import converted, unobserved
 from tests.soak import times
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"

@@ -9,7 +9,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.compiled.steps import global_compiler_lock
-from askwhen.system import turns
+from askwhen.system import fork_safe_lock
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
@@ -149,9 +149,9 @@ def test_a_fork_waits_until_nothing_is_compiled():
 
 def test_locks_of_samplers_that_are_gone_are_not_kept():
     gc.collect()
-    before = len(turns._owners)
+    before = len(fork_safe_lock._owners)
     kept = [sampler() for _ in range(5)]
-    assert len(turns._owners) == before + 5
+    assert len(fork_safe_lock._owners) == before + 5
     del kept
     gc.collect()
-    assert len(turns._owners) == before
+    assert len(fork_safe_lock._owners) == before

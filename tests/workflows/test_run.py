@@ -46,7 +46,7 @@ def test_a_run_is_that_of_the_library_and_its_results_come_before_its_files(stre
 
 def stopped(monkeypatch, **more):
     """A run that is interrupted after its first piece, and the last thing that is said."""
-    monkeypatch.setattr("askwhen.workflows.watching._OFTEN", 0.0)
+    monkeypatch.setattr("askwhen.workflows.observer._OFTEN", 0.0)
     told = []
 
     def progress(what, size):

@@ -8,7 +8,7 @@ import pytest
 import askwhen as aw
 from askwhen.errors import InputWarning
 from askwhen.workflows import source
-from askwhen.workflows.choosing import compare, tune
+from askwhen.workflows.comparing_files import compare, tune
 from askwhen.workflows.run import run
 from askwhen.workflows.source import Source
 

@@ -1,7 +1,7 @@
 """Two processes: one compiles ahead into an empty cache, one plays what the first has compiled."""
 
 _MISSES = """
-from askwhen.engine.round import ask_round, run_rounds, score_rows, tell_round
+from askwhen.engine.round.rounds import ask_round, run_rounds, score_rows, tell_round
 print([sum(each.stats.cache_misses.values()) for each in (ask_round, tell_round, run_rounds, score_rows)])
 """
 WARM = "import numpy as np, askwhen as aw; aw.warm(aw.paper('PA'), np.zeros((1, 5)))" + _MISSES

@@ -22,16 +22,16 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..data.pieces import pieces_of
-from ..engine.door import check_class_labels, check_labels
-from ..engine.instances import check_names
+from ..data.stream_pieces import pieces_of
+from ..engine.inputs.argument_checks import check_class_labels, check_labels
+from ..engine.inputs.instance_checks import check_names
 from ..errors import InputError, SnapshotError, owned_by
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
-from ..snapshot.header import count
+from ..snapshot.header import UNREADABLE, count
 from ..validation import check_choice, check_count, check_seed, short
 from ..weights.kernels import Kernel
-from . import classes
+from . import class_models
 from .models import MAKERS, MODELS
 from .replay import Run
 
@@ -118,7 +118,7 @@ def online_to_batch(
     seed = engine.seed if seed is None else seed
     order, pick = np.random.SeedSequence(seed).spawn(2)
     run = Run(sampler, pieces_of("online_to_batch", X, y, times, int(passes), order), np.random.default_rng(pick))
-    makers = MAKERS if engine.answers is None else classes.MAKERS
+    makers = MAKERS if engine.answers is None else class_models.MAKERS
     return BatchClassifier(makers[how](run), how, run, engine.names)
 
 
@@ -208,7 +208,7 @@ class BatchClassifier:
         """Write it to a file. A crash leaves the old file whole."""
         header, arrays = self._model.dump()
         counts = [self.rounds, self.questions, self.updates, self.mistakes]
-        kinds = {model: name for name, model in (classes.MODELS | MODELS).items()}
+        kinds = {model: name for name, model in (class_models.MODELS | MODELS).items()}
         about = {"kind": kinds[type(self._model)], "how": self.how, "counts": counts, "hypotheses": self.hypotheses}
         if self._names is not None:
             about["names"] = list(self._names)
@@ -223,12 +223,12 @@ class BatchClassifier:
             about = header["batch"]
             check_choice("load", "how", about["how"], tuple(MAKERS))
             counts = [count(number) for number in about["counts"]]
-            model = (MODELS | classes.MODELS)[about["kind"]].restore(header["model"], arrays, kernel)
+            model = (MODELS | class_models.MODELS)[about["kind"]].restore(header["model"], arrays, kernel)
             names = engine_state.read_names(about.get("names"), model.sampler.engine.shape.d)
             return cls(model, about["how"], _Counts(counts, count(about["hypotheses"])), names)
         except SnapshotError:
             raise
-        except engine_state.UNREADABLE as error:
+        except UNREADABLE as error:
             raise SnapshotError(
                 "the file holds no batch classifier that this version can read.", owner="load"
             ) from error

@@ -19,7 +19,7 @@ from ..contracts.learner import LARGEST_COUNT
 from ..contracts.sampler import Parts
 from ..contracts.views import Layout
 from ..engine.engine import Engine, seen_rows
-from ..engine.instances import all_canonical, check_instances
+from ..engine.inputs.instance_checks import all_canonical, check_instances
 from ..engine.state_arrays import copy_state
 from ..errors import SnapshotError
 from ..learners import AutoLasec, Mixture, Perceptron

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from ..compiled.steps import entry_point
 from ..contracts.learner import grow
-from ..data.pieces import Piece
+from ..data.stream_pieces import Piece
 from ..drift.switch import SwitchState
-from ..engine.door import check_class_labels, check_labels, moments
 from ..engine.engine import Engine
-from ..engine.instances import all_canonical, check_instances, check_names
+from ..engine.inputs.argument_checks import check_class_labels, check_labels, moments
+from ..engine.inputs.instance_checks import all_canonical, check_instances, check_names
 from ..engine.state_arrays import copy_state
 from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, row, shape_of, size
 from ..sampler import Sampler

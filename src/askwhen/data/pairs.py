@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, argument
-from .formats.ndjson import Lines, plain
 from .hashing import counted, hash_text, hashed_names
 from .instances import Columns
+from .json_lines import Lines, plain
 from .lines import LineError
 from .times import Times
 

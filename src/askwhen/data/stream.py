@@ -20,7 +20,7 @@ from .formats.csv_tables import check_delimiter
 from .formats.svmlight import scan
 from .instances import Columns
 from .labels import MANY, check_positive_label, signs, whole, words_of
-from .request import Request
+from .read_request import Request
 
 
 @dataclasses.dataclass(eq=False)

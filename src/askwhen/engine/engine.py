@@ -1,7 +1,7 @@
 """The engine of a sampler: owns the state and plays rounds on rows that have passed the door.
 
-The arithmetic of a round is in :mod:`askwhen.engine.round`. Nothing here checks arguments; what a step refuses, because
-only the step can see it, is raised here as one sentence.
+The arithmetic of a round is in :mod:`askwhen.engine.round.rounds`. Nothing here checks arguments; what a step refuses,
+because only the step can see it, is raised here as one sentence.
 """
 
 from __future__ import annotations
@@ -50,16 +50,12 @@ from ..rules.budget import lead_for
 from ..rules.state import RuleState
 from ..trace.trace import Ask, Origin, Trace
 from ..validation import short
-from ..weights.classes import repeat_last
-from .class_tally import ClassTally
-from .classes import Classes, LabelSets
-from .each_class import EachState, calls_of, start_classes
-from .error_model import boundary, log_cost_of, log_odds, sigmoid
-from .instances import canonical, describe_unsound, is_canonical
-from .label_tally import LabelTally
-from .live_row import LiveRow
-from .players import NOT_READY, drift_calls
-from .round import (
+from ..weights.class_slots import repeat_last
+from .inputs.instance_checks import canonical, describe_unsound, is_canonical
+from .label_spaces import Classes, LabelSets
+from .round.each_class import EachState, calls_of, start_classes
+from .round.live_row import LiveRow
+from .round.rounds import (
     LABEL_REFUSED,
     LEVEL,
     NO_ROOM,
@@ -74,8 +70,12 @@ from .round import (
     score_rows,
     tell_round,
 )
+from .round.step_table import NOT_READY, drift_calls
 from .state_arrays import copy_state, writeable
-from .tally import ANSWERED, Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
+from .tally.class_tally import ClassTally
+from .tally.error_model import boundary, log_cost_of, log_odds, sigmoid
+from .tally.label_tally import LabelTally
+from .tally.round_tally import ANSWERED, Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
 
 _CHUNK = 1 << 16
 _FEW, _AHEAD = 4, 256  # twice as many coins are drawn at first, and at most so many at once

@@ -29,7 +29,7 @@ from ..weights.expansion import BASE, BORROWED, HELD, Expansion, expansion_of
 from ..weights.instance_store import at, gather, put
 from ..weights.kernels import kernel_value
 from .engine import Engine
-from .instances import canonical, describe_unsound, is_canonical
+from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .state_arrays import arrays_of, copy_state, map_arrays
 
 _LINEAR_BLOCK, _KERNEL_BLOCK = 4096, 256

@@ -1,18 +1,18 @@
 """How good is it? Estimates and guarantees, from the labels that were asked for."""
 
 from . import bounds
-from .accuracy import Accuracy, Curve, accuracy, accuracy_curve
-from .alarms import Alarm, alarm
-from .by_class import ClassAccuracy
 from .comparators import best_linear, best_linear_by_segment
-from .comparing import Cell, Comparison, compare
-from .estimate import Cost, Estimate
-from .needed import Needed
-from .order import order_warning
+from .comparison.comparing import Cell, Comparison, compare
+from .comparison.label_order import order_warning
+from .comparison.side_by_side import Difference, SideBySide
+from .comparison.tuning import Tried, tune
+from .estimation.accuracy import Accuracy, Curve, accuracy, accuracy_curve
+from .estimation.alarms import Alarm, alarm
+from .estimation.by_class import ClassAccuracy
+from .estimation.estimate import Cost, Estimate
+from .estimation.sample_size import Needed
 from .progress import Progress, Scores
 from .progressive import progressive
-from .side_by_side import Difference, SideBySide
-from .tuning import Tried, tune
 
 __all__ = [
     "Accuracy",

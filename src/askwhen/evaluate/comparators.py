@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..engine.door import check_labels
-from ..engine.instances import check_instances
+from ..engine.inputs.argument_checks import check_labels
+from ..engine.inputs.instance_checks import check_instances
 from ..errors import InputError
 from ..linalg.rows import DenseRows
 from ..system.extras import needs_extra

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..data.pieces import Piece, pieces_of
-from ..engine.door import check_labels, dimensions_of
-from ..engine.instances import check_instances
+from ..data.stream_pieces import Piece, pieces_of
+from ..engine.inputs.argument_checks import check_labels, dimensions_of
+from ..engine.inputs.instance_checks import check_instances
 from ..errors import InputError
 from ..linalg.rows import DenseRows, shape_of
 from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import check_count, check_flag, check_number
 from . import bounds
-from .accuracy import RECENT, Accuracy, Collected, Curve, accuracy
-from .baselines import EVERYTHING, Numbered, Simple, SimpleClasses, labels_of, told_everything
-from .order import LabelOrder
+from .comparison.baselines import EVERYTHING, Numbered, Simple, SimpleClasses, labels_of, told_everything
+from .comparison.label_order import LabelOrder
+from .estimation.accuracy import RECENT, Accuracy, Collected, Curve, accuracy
 from .progress import Progress
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..batch import online_to_batch
 from ..data import noisy_linear
 from ..evaluate import bounds
-from ..evaluate.comparing import half_width
+from ..evaluate.comparison.comparing import half_width
 from ..papers import paper
 from ..report.figures import Line, line_figure
 from .outcome import Outcome, Play, Table, holds, plus_minus, share_shown

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..algorithms import algorithm
 from ..data import load, regrouped, switching
-from ..evaluate.comparing import half_width
-from ..evaluate.matching import matched
+from ..evaluate.comparison.comparing import half_width
+from ..evaluate.comparison.rate_matching import matched
 from ..report.figures import Line, line_figure
 from .outcome import NO, WITHIN, YES, Outcome, Play, Table, is_here, listed, plus_minus, share_shown
 

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from ..algorithms import algorithm
 from ..data import load
-from ..evaluate.comparing import half_width
-from ..evaluate.matching import matched
+from ..evaluate.comparison.comparing import half_width
+from ..evaluate.comparison.rate_matching import matched
 from ..papers import paper
 from ..system.extras import needs_extra
 from ..weights.kernels import Gaussian

@@ -11,7 +11,8 @@ from typing import Any
 
 from ..compiled import steps
 from ..data import sets
-from ..evaluate.workers import Watch, workers_of
+from ..evaluate.comparison.cluster import workers_of
+from ..evaluate.comparison.workers import Watch
 from ..system.whole_file import whole_file
 
 

@@ -6,6 +6,6 @@ with needs_extra("keyed", "a keyed stream", "keyed"):
     from .errors import CutOffError, StoreError
     from .running import Played, run, sampler
     from .seeds import partition_of, seed_of
-    from .stores.kept import Counts
+    from .stores.records import Counts
 
 __all__ = ["Counts", "CutOffError", "Played", "StoreError", "partition_of", "run", "sampler", "seed_of"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import AskwhenError, InputError
-from ..evaluate.cluster import join
+from ..evaluate.comparison.cluster import join
 from .errors import CutOffError, StoreError
 from .job import Job, total, work
 from .processes import Watch

@@ -28,7 +28,7 @@ import numpy as np
 
 from ..data.files import perhaps
 from ..linalg.rows import SparseRow
-from .kind import Kind
+from .sampler_spec import Kind
 
 _NOTHING = "an event has an x, or a round with a label or forget: true."
 _NO_KEY = "missing required field `key`"

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..errors import InputError
 from ..system.extras import needs_extra
-from .kind import Kind
 from .logs.folder import FolderLog, FolderSink
-from .stores.kept import Counts, PartitionStore
+from .sampler_spec import Kind
+from .stores.records import Counts, PartitionStore
 from .worker import PartitionWorker
 
 _PAUSE = 0.2
@@ -73,13 +73,13 @@ def open_store(address: str) -> Any:
     """The store at an address: a folder of SQLite files, or PostgreSQL."""
     if address.startswith(("postgresql://", "postgres://")):
         with needs_extra("keyed", "a store in PostgreSQL", "keyed"):
-            from .stores.postgres import PostgresStore
+            from .stores.postgres_store import PostgresStore
 
         return PostgresStore(address)
     if "://" in address:
         raise InputError(f"a store is a folder or postgresql://..., got {address!r}.", owner="keyed")
     with needs_extra("keyed", "a store of SQLite files", "keyed"):
-        from .stores.sqlite import SqliteStore
+        from .stores.sqlite_store import SqliteStore
 
     return SqliteStore(address)
 
@@ -92,7 +92,7 @@ def claimed(job: Job, partition: str) -> PartitionWorker:
     sink = None if job.out is None else open_sink(job.out)
     if job.questions is not None:
         with needs_extra("keyed", "a stream of questions", "keyed"):
-            from .questions import QuestionSink
+            from .service_questions import QuestionSink
 
         sink = QuestionSink(job.questions, job.token, sink, patient=job.follow)
     shows = job.questions is not None

@@ -18,11 +18,11 @@ from ..validation import check_count, check_flag
 from . import processes
 from .errors import damaged
 from .job import Job, open_log, open_sink, open_store, total, work
-from .kind import Kind
 from .processes import Watch
+from .sampler_pool import Slots
+from .sampler_spec import Kind
 from .seeds import partition_of
-from .slots import Slots
-from .stores.kept import Counts, reading_kind
+from .stores.records import Counts, reading_kind
 
 _LOOKED_AT = 10_000
 """Keys of a partition among which the nearest to one that is not there is looked for."""
@@ -162,7 +162,7 @@ def _answers(job: Job, kind: Kind, log: Any) -> Iterator[None]:
     if job.out is None:
         raise InputError("questions need an output log too, for all decisions: give out.", owner="keyed")
     with needs_extra("keyed", "a stream of questions", "keyed"):
-        from .questions import Answers
+        from .service_questions import Answers
 
     answers = Answers(job.questions, job.token, kind, log, open_store(job.store))
     try:

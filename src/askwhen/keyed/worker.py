@@ -13,15 +13,15 @@ from collections import defaultdict
 from typing import Any, Protocol
 
 from ..contracts.rule import last_time
-from ..engine.door import check_time, moment
+from ..engine.inputs.argument_checks import check_time, moment
 from ..errors import AskwhenError
 from ..linalg.rows import SparseRow
-from .cache import Cache
 from .decisions import Decision, written
 from .events import Batch, Refusal
-from .kind import Kind
-from .slots import Held, Slots
-from .stores.kept import Commit, Counts, PartitionStore
+from .sampler_cache import Cache
+from .sampler_pool import Held, Slots
+from .sampler_spec import Kind
+from .stores.records import Commit, Counts, PartitionStore
 
 log = logging.getLogger("askwhen.keyed")
 _FIRST_BATCH = 2_000

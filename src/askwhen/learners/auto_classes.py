@@ -14,7 +14,16 @@ import numpy as np
 from ..compiled.steps import step
 from ..contracts.learner import UPDATED, is_sound, learn, quadratic, restart, score, weights, widen
 from ..linalg.vectors import SOUND, all_finite, clear, dot, inner, look
-from ..weights.classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, loss_by_gap, register_classes, repeat_last
+from ..weights.class_slots import (
+    FIRST_ROOMS,
+    TINY,
+    choose,
+    is_opened,
+    is_told,
+    loss_by_gap,
+    register_classes,
+    repeat_last,
+)
 from .auto_lasec import SEEN_M, SEEN_P, SEEN_Q, AutoState, drifting, root
 from .mixing import register_mixture, shift_weights
 from .several_views import clip

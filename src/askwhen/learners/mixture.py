@@ -55,7 +55,7 @@ from ..linalg.single import form_in_single, product_in_single, take_square_in_si
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
 from ..validation import check_count, check_flag
 from ..weights.choose_form import check_memory
-from ..weights.classes import MOST_LABELS
+from ..weights.class_slots import MOST_LABELS
 from .diagonal import NAMES as DIAGONAL
 from .diagonal import start_diagonal
 from .label_scale import (

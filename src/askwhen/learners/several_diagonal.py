@@ -25,7 +25,16 @@ from ..contracts.learner import (
 )
 from ..linalg.rows import position, size, value
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, measure
-from ..weights.classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, loss_by_gap, register_classes, repeat_last
+from ..weights.class_slots import (
+    FIRST_ROOMS,
+    TINY,
+    choose,
+    is_opened,
+    is_told,
+    loss_by_gap,
+    register_classes,
+    repeat_last,
+)
 from .diagonal import DRIFT, EXPERTS, FIRST_SQUARE, FIRST_VARIANCE, LIMIT, RATES, squash
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .several_views import clip

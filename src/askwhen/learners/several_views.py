@@ -43,7 +43,16 @@ from ..contracts.learner import (
 from ..contracts.views import Layout
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
-from ..weights.classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, loss_by_gap, register_classes, repeat_last
+from ..weights.class_slots import (
+    FIRST_ROOMS,
+    TINY,
+    choose,
+    is_opened,
+    is_told,
+    loss_by_gap,
+    register_classes,
+    repeat_last,
+)
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .view_blocks import FADE, LIMIT, SCORED, blocks_of, is_sound_matrices, levels_of, one_of
 

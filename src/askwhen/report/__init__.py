@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from ..evaluate.comparing import Comparison
+from ..evaluate.comparison.comparing import Comparison
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
 from .comparison import comparison_page, picture_of

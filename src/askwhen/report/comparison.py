@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..errors import InputError
-from ..evaluate.baselines import EVERYTHING, LAST, MAJORITY
-from ..evaluate.comparing import Cell, Comparison
+from ..evaluate.comparison.baselines import EVERYTHING, LAST, MAJORITY
+from ..evaluate.comparison.comparing import Cell, Comparison
 from .figures import document
 from .page import WIDE, boxed, entry, figure, origin, page, section, warning
 from .scales import Scale, count, ends, extent, measure, percent, plain, share, wanted, widened

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..evaluate.baselines import EVERYTHING, MAJORITY, MEAN
-from ..evaluate.estimate import Estimate
+from ..evaluate.comparison.baselines import EVERYTHING, MAJORITY, MEAN
+from ..evaluate.estimation.estimate import Estimate
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
-from .classes import classes, confusion, matrix_of
+from .class_tables import classes, confusion, matrix_of
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
 from .series import margins_of, questions_of, weights_of, window_rows, windows_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..evaluate.baselines import MAJORITY, MEAN
-from ..evaluate.plans import SMALLEST
+from ..evaluate.comparison.baselines import MAJORITY, MEAN
+from ..evaluate.comparison.plans import SMALLEST
 from ..evaluate.progress import ASKED, UPDATED, Progress
 from ..trace.trace import Trace
 from .scales import count, ends, loss, nice_step, share

@@ -14,26 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from ..contracts.drift import NoDrift
 from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
-from ..engine.class_tally import KEPT, ClassTally
-from ..engine.classes import Classes, LabelSets
 from ..engine.decider import Decider, Given
-from ..engine.door import check_classes, check_costs, check_most, check_new_label
 from ..engine.engine import Engine
-from ..engine.label_tally import KEPT as KEPT_OF_LABELS
-from ..engine.label_tally import LabelTally
-from ..engine.parts import build, check_parts, describe
+from ..engine.inputs.argument_checks import check_classes, check_costs, check_most, check_new_label
+from ..engine.inputs.registry import build, check_parts, describe
+from ..engine.label_spaces import Classes, LabelSets
 from ..engine.state_arrays import arrays_of, with_arrays
-from ..engine.tally import DERIVED, complete
+from ..engine.tally.round_tally import DERIVED, complete
 from ..errors import SnapshotError
 from ..weights.choose_form import fitting, matrix_bytes
-from ..weights.classes import FIRST_ROOMS, MOST_LABELS
+from ..weights.class_slots import FIRST_ROOMS, MOST_LABELS
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
-from . import first_release, open_questions
-from .header import count, flag
+from . import open_questions
+from .class_tallies import kept_of, with_kept
+from .header import CONTRADICTION, UNREADABLE, count, flag
+from .legacy.older_layouts import with_what_came_later
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -43,8 +41,6 @@ that predicts mistakes, since 5 open questions stand one after the other."""
 
 LARGEST_DIMENSION = (1 << 31) - 1
 
-_CONTRADICTION = "the snapshot's arrays contradict each other."
-
 _OTHERS = {
     "one_vs_rest": "OneVsRest",
     "multi_label": "MultiLabel",
@@ -52,9 +48,6 @@ _OTHERS = {
     "side_by_side": "SideBySide",
 }
 """What a header holds where the file is not a sampler's, and the class that reads it."""
-
-UNREADABLE = (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError, MemoryError, RecursionError)
-"""What a header raises that holds something else than expected; nothing has been changed by then."""
 
 
 def check_kind(header: dict[str, Any], wanted: str) -> None:
@@ -160,7 +153,7 @@ def _shared(same: dict[str, str], arrays: dict[str, np.ndarray]) -> Iterator[tup
         path = name.split(".", 2)[2]
         kept = path.endswith(".norms") or ".store." in path
         if not kept or path != other.split(".", 2)[2] or name in arrays:
-            raise SnapshotError(_CONTRADICTION, owner="load")
+            raise SnapshotError(CONTRADICTION, owner="load")
         yield name, arrays[other]
 
 
@@ -177,29 +170,10 @@ def _check_together(tasks: list[Engine]) -> None:
             for array in arrays:
                 users[array] = users.get(array, 0) + 1
                 if stores.setdefault(array, arrays) != arrays:
-                    raise SnapshotError(_CONTRADICTION, owner="load")
+                    raise SnapshotError(CONTRADICTION, owner="load")
     for w in sums:
         if w is not None and users[id(w.norms)] > 1 and w.counts[BASE] != BORROWED:
-            raise SnapshotError(_CONTRADICTION, owner="load")
-
-
-def _with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
-    layout, later = header.get("layout", 1), dict[str, Any]()
-    if not isinstance(engine.drift, NoDrift):
-        later |= arrays_of(engine.drift, "drift")
-    if engine.prepare is not None and layout < 3:
-        later["prepare.ahead"] = arrays_of(engine.prepare, "prepare")["prepare.ahead"]
-    if layout == 1:
-        later |= arrays_of(engine.rule, "rule")
-    rounds = count(header["round"])
-    if layout < 4 and rounds > 0:
-        old = {name.removeprefix("tally."): array for name, array in arrays.items() if name.startswith("tally.")}
-        waiting = {line[0] for line in header["pending"]}
-        tally = first_release.unobserved(rounds) if layout == 1 else first_release.converted(old, rounds, waiting)
-        arrays = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
-        later |= arrays_of(tally, "tally")
-    return later | arrays
+            raise SnapshotError(CONTRADICTION, owner="load")
 
 
 def _restore(
@@ -217,7 +191,7 @@ def _restore(
     check_parts(parts)
     engine = _begun(parts, header, arrays, judges)
     if header.get("layout", 1) < LAYOUT:
-        arrays = _with_what_came_later(engine, header, arrays)
+        arrays = with_what_came_later(engine, header, arrays)
     for name in ("round", "questions", "updates"):
         setattr(engine, name, count(header[name]))
     engine.volunteered = count(header.get("volunteered", 0))
@@ -227,7 +201,7 @@ def _restore(
     for name, state in _states(engine, engine.round):
         sound = with_arrays(state, name, arrays | derived)
         if not is_sound(sound):
-            raise SnapshotError(_CONTRADICTION, owner="load")
+            raise SnapshotError(CONTRADICTION, owner="load")
         if name == "tally":
             complete(sound)
         setattr(engine, name, sound)
@@ -240,24 +214,9 @@ def _restore(
     open_questions.reopen(engine, header, arrays)
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:
-            raise SnapshotError(_CONTRADICTION, owner="load")
+            raise SnapshotError(CONTRADICTION, owner="load")
         engine.raw[number] = raw
     return engine
-
-
-def kept_of(tally: ClassTally | LabelTally) -> tuple[str, ...]:
-    """What of a tally is kept in files."""
-    return KEPT if isinstance(tally, ClassTally) else KEPT_OF_LABELS
-
-
-def with_kept(tally: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """The same tally of classes, or labels, with the arrays of a snapshot."""
-    names = kept_of(tally)
-    found = tally._replace(**{name: arrays[f"classes.{name}"].copy() for name in names})
-    shapes = [getattr(found, name).shape == getattr(tally, name).shape for name in names]
-    if not all(shapes) or not all(getattr(found, name).dtype == float for name in names) or not is_sound(found):
-        raise SnapshotError(_CONTRADICTION, owner="load")
-    return found
 
 
 def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], judges: bool) -> Engine:
@@ -273,14 +232,14 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     most = 0 if not most else check_most("load", most)
     rooms = getattr(parts.learner, "classes", None)
     if (names is None and rooms is not None) or rooms not in (None, 0 if most else len(names or ())):
-        raise SnapshotError(_CONTRADICTION, owner="load")
+        raise SnapshotError(CONTRADICTION, owner="load")
     answers: Any = None if names is None else Classes([] if most else names, most)
     if names is not None and flag(header.get("multi", False)):
         if len(names) > MOST_LABELS or most:
-            raise SnapshotError(_CONTRADICTION, owner="load")
+            raise SnapshotError(CONTRADICTION, owner="load")
         answers = LabelSets(names)
     if answers is not None and answers.multi != getattr(parts.learner, "multi", answers.multi):
-        raise SnapshotError(_CONTRADICTION, owner="load")
+        raise SnapshotError(CONTRADICTION, owner="load")
     engine = (Decider if judges else Engine)(parts, seed, paid, answers)
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
@@ -289,7 +248,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     learner = parts.learner if answers is None else fitting(parts.learner, d, sparse, answers.begun or FIRST_ROOMS)
     needed = 0 if judges else max(8 * d, matrix_bytes(learner, d, sparse))
     if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before anything so large is made
-        raise SnapshotError(_CONTRADICTION, owner="load")
+        raise SnapshotError(CONTRADICTION, owner="load")
     engine.begin("load", "X", d, sparse)
     if most:
         _open(engine, names or [], count(header["rooms"], most + 1))
@@ -305,9 +264,9 @@ def _open(engine: Engine, names: list[Any], rooms: int) -> None:
     engine.make_room(max(rooms - 1, 1))
     for label in names:
         if label in engine.places or engine.open(label) is None:
-            raise SnapshotError(_CONTRADICTION, owner="load")
+            raise SnapshotError(CONTRADICTION, owner="load")
     if len(engine.learner.mean) != rooms:
-        raise SnapshotError(_CONTRADICTION, owner="load")
+        raise SnapshotError(CONTRADICTION, owner="load")
 
 
 def read_names(names: Any, d: int) -> tuple[str, ...] | None:

@@ -7,6 +7,11 @@ from typing import Any
 from ..contracts.learner import LARGEST_COUNT
 from ..errors import SnapshotError
 
+CONTRADICTION = "the snapshot's arrays contradict each other."
+
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, OverflowError, AttributeError, MemoryError, RecursionError)
+"""What a header raises that holds something else than expected; nothing has been changed by then."""
+
 
 def count(value: Any, largest: int | None = LARGEST_COUNT) -> int:
     """A whole number from 0 to the largest."""

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.each_class import EachState
 from ..engine.engine import Engine
-from ..engine.instances import is_instance
-from ..engine.round import BY_RULE, LEVEL, PERIOD, SWITCHED, read_marks
-from ..engine.stakes import EARLIER, LEVELS
+from ..engine.inputs.instance_checks import is_instance
+from ..engine.round.each_class import EachState
+from ..engine.round.rounds import BY_RULE, LEVEL, PERIOD, SWITCHED, read_marks
+from ..engine.tally.betting import EARLIER, LEVELS
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
 from ..trace.trace import Ask, Origin

@@ -30,7 +30,7 @@ from ..contracts.learner import (
     widen,
 )
 from ..linalg.vectors import all_finite, clear, look
-from .classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
+from .class_slots import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
 from .second_order import FullState, RootState
 
 

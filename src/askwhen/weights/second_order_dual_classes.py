@@ -26,7 +26,7 @@ from ..contracts.learner import (
 )
 from ..errors import InputError
 from ..linalg.vectors import add_scaled, all_finite, clear, inner, look
-from .classes import FIRST_ROOMS, TINY, choose, is_opened, is_told, repeat_last
+from .class_slots import FIRST_ROOMS, TINY, choose, is_opened, is_told, repeat_last
 from .expansion import HELD, is_linear, keep, place_to_fill
 from .instance_store import at
 from .second_order_classes import register_shared

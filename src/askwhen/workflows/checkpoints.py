@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import AskwhenError
 from ..sampler import Sampler
-from .watching import Say
+from .observer import Say
 
 _SUFFIX = ".checkpoint"
 _LARGEST_SHARE = 0.05

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple, Protocol
 
 from ..contracts.sampler import SamplerLike
 from ..data.advice import shown_only
-from ..data.records import read_records
+from ..data.unlabelled import read_records
 from ..labelling.answers import Answers, AnswerStore
 from ..labelling.session import Labelling, Question
 from ..learners import Mixture
 from ..prepare import Prepare
 from ..rules import BudgetRule
 from ..sampler import Sampler
+from .observer import Say, silent
 from .outputs import check_outputs
 from .source import Source, share_of
 from .tasks import write_prodigy
-from .watching import Say, silent
 
 
 class Wish(enum.Enum):
@@ -83,7 +83,7 @@ def label(
     person : Person
         Answers.
     reading : dict, optional
-        Arguments of :func:`askwhen.data.records.read_records`.
+        Arguments of :func:`askwhen.data.unlabelled.read_records`.
     classes : sequence of str
         The labels; two or more.
     labels : float

@@ -19,12 +19,12 @@ from ..trace.trace import Trace
 from ..validation import short
 from . import notes
 from .checkpoints import checkpoint_of, model_of, newest
+from .observer import Pace, Progresses, Say, silent, unseen
 from .outputs import check_outputs, free_name
 from .predict import load
 from .run_files import RunFiles
 from .source import NothingLeftError, Source, class_names, of_file, share_of
 from .stopping import Stopping
-from .watching import Pace, Progresses, Say, silent, unseen
 
 _DOUBTFUL = 1000
 """After so many instances without a positive label, the person should know."""

@@ -12,7 +12,7 @@ from ..sampler import Sampler
 from ..trace.files import TraceWriter
 from ..trace.trace import Trace, join
 from .checkpoints import Checkpoints
-from .watching import Say
+from .observer import Say
 
 
 class RunFiles:

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..data.formats import format_of, ndjson, prodigy
+from ..data.formats import format_of, prodigy
 from ..data.instances import LABELS, Columns
-from ..data.records import tables_of
+from ..data.json_lines import lines_of
 from ..data.stream import several_names
+from ..data.unlabelled import tables_of
 from ..errors import InputError
 from ..labelling.answers import Answer
 from ..system.whole_file import whole_file
@@ -43,7 +44,7 @@ def _tasks(file: str, reading: dict[str, Any]) -> Iterator[dict[str, Any]]:
     kind, text = format_of(file, reading.get("format")), several_names("text", reading.get("text"))
     encoding = reading.get("encoding")
     if kind == "prodigy":
-        for lines in ndjson.lines_of(file, None, encoding):
+        for lines in lines_of(file, None, encoding):
             yield from lines.records
         return
     columns = Columns(text=text, drop=several_names("drop", reading.get("drop", ())), labelled=False, strict=False)

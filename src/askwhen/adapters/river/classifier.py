@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from ...data.hashing import DEFAULT_FEATURES
-from ...engine.door import check_new_label, check_origin
+from ...engine.inputs.argument_checks import check_new_label, check_origin
 from ...errors import InputError
 from ...prepare import STANDARD, PrepareState, statistics_of
 from ...sampler import Sampler

@@ -13,15 +13,15 @@ from river import base
 
 from ...contracts.sampler import Parts
 from ...engine.decider import Decider
-from ...engine.door import moment, open_question
-from ...engine.parts import check_parts
+from ...engine.inputs.argument_checks import moment, open_question
+from ...engine.inputs.registry import check_parts
 from ...errors import InputError
 from ...learners import Perceptron
 from ...rules import BudgetRule
-from ...system.turns import new_lock
+from ...system.fork_safe_lock import new_lock
 from ...trace.trace import Ask
 from ...validation import check_seed
-from ...weights.classes import TINY
+from ...weights.class_slots import TINY
 
 
 class RiverSampler:

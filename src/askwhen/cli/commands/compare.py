@@ -58,16 +58,16 @@ def compare(
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
     """
-    from ...workflows import choosing
+    from ...workflows import comparing_files
 
-    def results(found: choosing.Compared) -> None:
+    def results(found: comparing_files.Compared) -> None:
         facts = show.comparison_facts(found.comparison)
         facts |= {"file": file, "instances": found.instances, "report": report}
         shown = [*show.lead(facts), show.comparison_table(found.comparison), "", *show.pictures(found.comparison)]
         out.result(facts, *shown, *([f"report: {report}"] if report else []))
 
     say_if_compiling(out)
-    choosing.compare(
+    comparing_files.compare(
         file,
         reading,
         algorithms,

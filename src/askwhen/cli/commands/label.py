@@ -11,8 +11,17 @@ import askwhen as aw
 
 from ..command import Out, again, command
 from ..options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading
-from ..service import ANNOTATOR, SERVER, STREAM, client_of, refuse_others, refuse_without_server, stream_of, token
-from ..terminal import served, show
+from ..service_options import (
+    ANNOTATOR,
+    SERVER,
+    STREAM,
+    client_of,
+    refuse_others,
+    refuse_without_server,
+    stream_of,
+    token,
+)
+from ..terminal import service_tables, show
 from ..terminal.keys import has_terminal
 from ..terminal.progress import say_if_compiling
 from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, keys_of
@@ -139,10 +148,10 @@ def _need_terminal() -> None:
 
 def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, outbox: str | None) -> None:
     """Label against a service, until somebody has had enough."""
-    from ...service.client.courier import Courier
-    from ...service.client.outbox import Outbox, default_folder
-    from ...service.client.seat import Seat
-    from ..terminal.sitting import Sitting
+    from ...client.annotation_session import Seat
+    from ...client.outbox import Outbox, default_folder
+    from ...client.sync_worker import Courier
+    from ..terminal.annotation_ui import Sitting
 
     with client_of(server, retries=0, timeout=_PATIENCE) as client:
         found = stream_of(client, stream)
@@ -169,7 +178,7 @@ def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, 
         "unsent": unsent,
         "kept_in": str(box.path) if unsent else None,
     }
-    out.result(facts, served.sitting_table(facts))
+    out.result(facts, service_tables.sitting_table(facts))
     if unsent:
         out.say(f"Not on the server yet: {unsent:,}, kept in {box.path}. To send them:\n  {again()}")
     if seat.error is not None:

@@ -10,7 +10,7 @@ import click
 
 from ...errors import InputError
 from ..command import Out, command
-from ..service import client_of
+from ..service_options import client_of
 
 SERVER = click.option(
     "--server", required=True, metavar="URL", help="The service; its token is in the environment as ASKWHEN_TOKEN."

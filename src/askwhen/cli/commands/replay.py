@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..command import Out, command
-from ..service import client_of
+from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
 

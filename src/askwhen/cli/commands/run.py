@@ -21,7 +21,7 @@ from ..options import (
     Seconds,
     reading,
 )
-from ..service import ANNOTATOR, SERVER, STREAM, refuse_others, refuse_without_server
+from ..service_options import ANNOTATOR, SERVER, STREAM, refuse_others, refuse_without_server
 from ..terminal import show
 from ..terminal.progress import progress_bar, say_if_compiling
 from .sending import TO_SERVICE, send

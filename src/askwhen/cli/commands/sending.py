@@ -9,8 +9,8 @@ import click
 
 from ...errors import AskwhenError, InputError
 from ..command import Out, again
-from ..service import client_of, stream_of
-from ..terminal import served
+from ..service_options import client_of, stream_of
+from ..terminal import service_tables
 from ..terminal.progress import progress_bar
 from ..terminal.screen import plain
 
@@ -39,9 +39,9 @@ def send(
     skip: int,
 ) -> None:
     """Send a file or a pipe to a stream, and print what came of it."""
+    from ...client.file_rows import Rows
+    from ...client.sender import Sender, Sent
     from ...data.files import is_piped
-    from ...service.client.rows import Rows
-    from ...service.client.sending import Sender, Sent
     from ...workflows.source import Source
 
     sent, told, ended = Sent(), 0, False
@@ -87,7 +87,7 @@ def send(
             ", ".join(f"{facts[key]:,} {key}" for key in ("instances", "again", "questions", "answered", "refused"))
         )
     else:
-        out.result(facts, served.sent_table(facts))
+        out.result(facts, service_tables.sent_table(facts))
     if not ended:
         out.say(f"Interrupted. To go on:\n  {again()}")
     if sent.refused or not ended:

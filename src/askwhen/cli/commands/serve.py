@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from ...errors import InputError
 from ..command import Out, command
-from ..configured import configured, effective, ignored, option, roles
+from ..serve_options import configured, effective, ignored, option, roles
 
 DB = option("db")
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..command import Out, command
-from ..service import client_of
+from ..service_options import client_of
 from .serve import DB
 
 SERVER = click.option("--server", metavar="URL", help="A running service; the token of an admin is in ASKWHEN_TOKEN.")

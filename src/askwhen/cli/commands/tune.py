@@ -54,10 +54,10 @@ def tune(
     \b
     askwhen tune elec2 --labels 5%
     """
-    from ...workflows import choosing
+    from ...workflows import comparing_files
 
     say_if_compiling(out)
-    found = choosing.tune(
+    found = comparing_files.tune(
         file,
         reading,
         algorithms,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..command import Out, command
-from ..service import client_of
+from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
 

@@ -148,7 +148,7 @@ def run_table(facts: dict[str, Any]) -> Any:
 
 def interval(found: dict[str, float]) -> str:
     """A share with its interval; where that is wider than 30 points, only the interval."""
-    from ...evaluate.estimate import is_known
+    from ...evaluate.estimation.estimate import is_known
 
     ends = f"{in_percent(found['low'])} to {in_percent(found['high'])}"
     return f"{in_percent(found['value'])}, {ends}" if is_known(**found) else f"not known yet ({ends})"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import InputError, argument
 from ..files import COMPRESSED
-from ..request import Chunk, Request
+from ..read_request import Chunk, Request
 
 _MODULES = [importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)]
 

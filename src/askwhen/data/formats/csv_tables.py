@@ -21,7 +21,7 @@ from ..advice import MARKS, odd_sentence
 from ..files import Report, blocks_of, is_piped, listed, needs, not_decoded, one_sentence, parsed_in_order
 from ..instances import Columns
 from ..lines import NEWLINE
-from ..request import Chunk, Request, chunks_of_tables
+from ..read_request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 from .svmlight import RETURN
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...errors import InputError
 from ..files import COMPRESSED, Report, is_piped, needs, one_sentence
 from ..instances import Columns
-from ..request import Chunk, Request, chunks_of_tables
+from ..read_request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 
 

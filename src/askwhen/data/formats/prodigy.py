@@ -14,8 +14,9 @@ from typing import Any
 
 from ...errors import InputError
 from ..instances import Columns
-from ..request import Chunk, Request, chunks_of_tables
-from .ndjson import Lines, lines_of, tables_of
+from ..json_lines import Lines, lines_of
+from ..read_request import Chunk, Request, chunks_of_tables
+from .ndjson import tables_of
 
 OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
 """Names that mean something to Prodigy besides what is annotated; so do all with an underscore in front."""

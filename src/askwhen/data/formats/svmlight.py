@@ -19,7 +19,7 @@ from ...compiled.steps import entry, step
 from ...errors import InputError, argument
 from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW, nearest
-from ..request import Chunk, Request
+from ..read_request import Chunk, Request
 
 _U = np.uint64
 _1 = _U(1)

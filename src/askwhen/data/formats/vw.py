@@ -18,7 +18,7 @@ from ...compiled.steps import entry
 from ..hashing import FIRST, add_byte, counted, fold
 from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW
-from ..request import Chunk, Request
+from ..read_request import Chunk, Request
 from .svmlight import COLON, FINE, FULL, HASH, is_space, number
 
 _U = np.uint64

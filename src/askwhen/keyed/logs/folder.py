@@ -14,9 +14,10 @@ from typing import Any
 
 from ...errors import InputError
 from ...system.whole_file import whole_file
+from ..decisions import read
 from ..errors import damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_lines
-from ..kind import Kind
+from ..sampler_spec import Kind
 from . import parquet
 
 LINES, TABLES = (".ndjson", ".jsonl"), (".parquet",)
@@ -217,7 +218,5 @@ class FolderSink:
 
     def decisions(self, partition: str) -> list[dict[str, Any]]:
         """All that was written of a partition."""
-        from ..decisions import read
-
         files = sorted((self._path / partition).glob("*.ndjson"))
         return [each for file in files for each in read(file.read_bytes())]

@@ -15,7 +15,7 @@ from ...data.files import perhaps
 from ...errors import InputError
 from ...system.extras import needs_extra
 from ..events import Batch, Refusal, checked, nothing, sparse_row
-from ..kind import Kind
+from ..sampler_spec import Kind
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 

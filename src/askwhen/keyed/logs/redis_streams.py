@@ -26,7 +26,7 @@ from ...data.files import perhaps
 from ...errors import InputError
 from ..errors import StoreError, damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_texts
-from ..kind import Kind
+from ..sampler_spec import Kind
 
 _AT_ONCE = 5_000
 _LOOKED_AT = 10_000

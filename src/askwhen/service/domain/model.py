@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...algorithms import algorithm
-from ...engine.round import read_marks
+from ...engine.round.rounds import read_marks
 from ...errors import InputError, SnapshotError
 from ...prepare import Prepare, ViewsState, let_go
 from ...rules import BudgetRule

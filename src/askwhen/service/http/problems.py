@@ -13,7 +13,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from ...errors import AskwhenError, InputError, QuestionError
 from ..errors import ServiceError, TooLargeError
 from ..events.choices import explained
-from .middleware import request_ids
+from . import request_ids
 
 MEDIA = "application/problem+json"
 log = logging.getLogger("askwhen.service")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...evaluate.estimate import is_known
+from ...evaluate.estimation.estimate import is_known
 from ..errors import ConflictError
 from ..events.settings import Budget, Features, Settings
 from ..runtime.coordinator import Desk

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 
-from ..http.middleware import request_ids
+from ..http import request_ids
 
 
 class JsonLines(logging.Formatter):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...evaluate.accuracy import accuracy
+from ...evaluate.estimation.accuracy import accuracy
 from ..domain.model import Model
 from ..events.settings import Features, Settings
 

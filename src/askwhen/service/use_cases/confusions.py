@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from ...engine.engine import Waiting
-from ...engine.tally import Tally
-from ...evaluate.by_class import ClassAccuracy
-from ...evaluate.counted import sides_of
-from ...evaluate.estimate import Estimate, by_kind
+from ...engine.tally.round_tally import Tally
+from ...evaluate.estimation.by_class import ClassAccuracy
+from ...evaluate.estimation.estimate import Estimate, by_kind
+from ...evaluate.estimation.tally_views import sides_of
 
 MOST_PAIRS = 50
 

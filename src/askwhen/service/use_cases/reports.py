@@ -7,8 +7,8 @@ import dataclasses
 import math
 from typing import Any
 
-from ...evaluate.accuracy import Accuracy, accuracy
-from ...evaluate.corrections import Corrected, Correction
+from ...evaluate.estimation.accuracy import Accuracy, accuracy
+from ...evaluate.estimation.corrections import Corrected, Correction
 from ..domain.stream import Stream
 from ..runtime.coordinator import Desk
 from .confusions import most_confused, of_two

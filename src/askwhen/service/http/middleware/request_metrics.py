@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from ...runtime.histogram import Histogram
-from . import request_ids
+from .. import request_ids
 from .tracing import Spans
 
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import httpx
 
+from ....client.sync import Client
 from ....errors import InputError
 from ....system.whole_file import whole_file
-from ...client.waiting import Client
 from ...errors import ServiceError
 
 PAGE = 100

@@ -1,0 +1,240 @@
+"""The rows of a file as instances of a stream of the service: features as the stream wants them, an id, a label."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..data.files import check_readable, listed, perhaps
+from ..data.formats import format_of
+from ..data.formats.prodigy import answered, bare
+from ..data.instances import LABELS, LIST, NUMBER, Columns
+from ..data.json_lines import lines_of
+from ..data.stream import check_reading
+from ..data.unlabelled import RECORDS, tables_of
+from ..errors import InputError, argument
+from ..workflows.source import Source, is_set
+
+_NAME = 100
+_MEDIA = ("image", "audio")
+Report = Callable[[int], None]
+
+
+class Row(NamedTuple):
+    """A row, counted from 0: what is sent of it, and its label in the file."""
+
+    number: int
+    sent: dict[str, Any]
+    label: str | None
+
+
+class Rows:
+    """The rows of a file, one after the other.
+
+    Parameters
+    ----------
+    file : str
+        Whatever ``askwhen run`` reads, but for Vowpal Wabbit's text, whose features have no names any more.
+    reading : dict
+        Arguments of :func:`askwhen.data.read`: format, label, text, drop, delimiter, encoding, n_features, zero_based.
+    features : dict
+        Those of the stream.
+    id : str, optional
+        The column of ids. By default one called id; else a row is known by the name of the file, its place and its
+        content, so that the same row sent again is the same instance.
+    """
+
+    def __init__(self, file: str, reading: dict[str, Any], features: dict[str, Any], id: str | None = None) -> None:
+        self._file, self._reading, self._id = file, reading, id
+        self._kind, self._names, self._texts = (
+            features["kind"],
+            features.get("names"),
+            tuple(features.get("text") or ()),
+        )
+        self._made = {"numbers": self._numbers, "text": self._text, "hashed": self._hashed, "mixed": self._mixed}
+        self._label: str | None = reading.get("label")
+        self._columns: list[str] = []
+        self._ready = False
+        self.format = "" if is_set(file) else format_of(file, reading.get("format"))
+        if self.format == "vw":
+            raise InputError(
+                "Vowpal Wabbit's features have no names once they are read; a service takes the other formats.",
+                owner="run",
+            )
+        if not is_set(file):
+            check_reading(self.format, "refuse", reading.get("delimiter"), reading.get("encoding"))
+            check_readable("read", file)
+        if reading.get("text") and self._kind != "text":
+            raise InputError(
+                f"{argument('text')} is for a stream of texts, and this one takes {self._kind} features.", owner="run"
+            )
+        if len(reading.get("text") or ()) > 1:
+            raise InputError(f"{argument('text')} must be one column for a service, got several.", owner="run")
+        self.name = "standard input" if file == "-" else Path(file).name
+
+    def read(self, skip: int = 0, report: Report | None = None) -> Iterator[Row | None]:
+        """The rows after some; None where what has come so far should be sent, since more may take a while."""
+        number = 0
+        for found in self._parts(report):
+            for record, label in found:
+                if number >= skip:
+                    yield self._row(number, record, label)
+                number += 1
+            yield None
+
+    def _parts(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
+        if self.format in RECORDS:
+            return self._tables(report)
+        return self._matrices(report)
+
+    def _matrices(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
+        """The rows of a data set or an svmlight file: numbers in their places."""
+        if self._kind not in ("numbers", "hashed"):
+            raise InputError(
+                f"{self._file} holds numbers, and the stream takes {self._kind} features.", owner="run", file=self._file
+            )
+        kept = {name: self._reading[name] for name in ("format", "n_features", "zero_based") if self._reading.get(name)}
+        first = 0 if self._reading.get("zero_based") else 1
+        for X, y, *_ in Source(self._file, kept, "class").chunks(0, report or (lambda _: None)):
+            yield ((self._places(X[i], first), y[i].item()) for i in range(X.shape[0]))
+
+    def _places(self, x: Any, first: int) -> Any:
+        if self._kind == "numbers":
+            return (x.toarray() if hasattr(x, "toarray") else x).reshape(-1).tolist()
+        if hasattr(x, "indices"):
+            return {str(first + j): value for j, value in zip(x.indices.tolist(), x.data.tolist(), strict=True)}
+        return {str(first + j): value for j, value in enumerate(x.tolist()) if value}
+
+    def _tables(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
+        """The rows of a table, as values by name."""
+        path, reading = self._file, self._reading
+        if self.format == "prodigy":
+            for lines in lines_of(path, report, reading.get("encoding")):
+                self._settle(list(bare(lines.records[0])), None)
+                yield (({"id": task.get("_task_hash")} | bare(task), answered(task)) for task in lines.records)
+            return
+        texts = self._texts or tuple(reading.get("text") or ("text",)) if self._kind in ("text", "mixed") else ()
+        others = (self._id or "id", *([self._label] if self._label else LABELS))
+        columns = Columns(
+            drop=tuple(reading.get("drop") or ()),
+            labelled=False,
+            strict=False,
+            written=(*texts, *(name for name in others if name not in (self._names or ()))),
+        )
+        how = (reading.get("delimiter"), reading.get("encoding"), report)
+        with closing(tables_of(path, self.format, columns, *how)) as tables:
+            for table in tables:
+                records = table.records()
+                if self.format == "ndjson" and isinstance(records[0].get("x"), (dict, list, str)):
+                    self._ready = True
+                    yield ((record, record.get(self._label or "y")) for record in records)
+                else:
+                    self._settle(table.names, table)
+                    yield ((self._kept(record), record.get(self._label or "")) for record in records)
+
+    def _kept(self, record: dict[str, Any]) -> dict[str, Any]:
+        drop = (*(self._reading.get("drop") or ()), self._label)
+        return {name: value for name, value in record.items() if name not in drop}
+
+    def _settle(self, names: Sequence[str], table: Any) -> None:
+        """Decide by the first rows which columns are what, and refuse those that do not fit the stream."""
+        if self._columns:
+            return
+        taken = {*(self._names or ()), *self._texts}
+        if self._label is None and self.format != "prodigy":
+            self._label = next((name for name in LABELS if name in names and name not in taken), None)
+        drop = {*(self._reading.get("drop") or ()), self._label, self._id or "id"}
+        if self._kind == "text":
+            wanted = [*(self._reading.get("text") or ("text",))]
+        else:
+            wanted = [*(self._names or ()), *self._texts]
+        said = [name for name in (self._id, self._reading.get("label")) if name]
+        for name in (*wanted, *said):
+            if name not in names:
+                hint = f"; name the column of its {argument('text')}" if self._kind == "text" and name == "text" else ""
+                what = ", which the stream wants as a feature" if name in taken else ""
+                raise InputError(
+                    f"{self._file} has no column {name!r}{perhaps(name, names)}{what}{hint}; it has "
+                    f"{listed(list(names))}.",
+                    owner="run",
+                )
+        if self._kind == "numbers" and self._names is None and table is not None:
+            wanted = [name for name in names if name not in drop]
+            for name in wanted:
+                if table.kind(name) not in (NUMBER, LIST):
+                    raise InputError(
+                        f"column {name!r} of {self._file} holds {table.kind(name)}, not numbers; name it in "
+                        f"{argument('drop')}.",
+                        owner="run",
+                    )
+        self._columns = wanted or list(names)
+
+    def _row(self, number: int, record: Any, label: Any) -> Row:
+        sent: dict[str, Any] = {}
+        if self._ready:
+            sent = {name: record[name] for name in ("x", "show", "priority", "subject") if record.get(name) is not None}
+            given = record.get(self._id or "id")
+        elif self.format in RECORDS:
+            given = record.get(self._id or "id")
+            rest = {name: value for name, value in record.items() if name != (self._id or "id")}
+            sent = {"x": self._made[self._kind](rest)}
+            media = {name: rest[name] for name in _MEDIA if isinstance(rest.get(name), str)}
+            if media:
+                sent["show"] = media | ({"text": rest["text"]} if isinstance(rest.get("text"), str) else {})
+        else:
+            given, sent = None, {"x": record}
+        if given is None or given == "":
+            content = hashlib.sha256(json.dumps(sent, sort_keys=True, default=str).encode()).hexdigest()[:16]
+            given = f"{self.name[:_NAME]}:{number}:{content}"
+        return Row(number, sent | {"id": _word(given)}, None if label is None or label == "" else _word(label))
+
+    # A record as the features of the stream; what does not fit is refused by the service, row by row.
+
+    def _numbers(self, record: dict[str, Any]) -> Any:
+        if self._names is not None:
+            return [_number(record.get(name)) for name in self._names]
+        flat: list[Any] = []
+        for name in self._columns:
+            value = record.get(name)
+            flat += [_number(each) for each in value] if isinstance(value, list) else [_number(value)]
+        return flat
+
+    def _text(self, record: dict[str, Any]) -> Any:
+        value = record.get(self._columns[0])
+        return None if value is None else _word(value)
+
+    def _hashed(self, record: dict[str, Any]) -> Any:
+        found = {name: _plain(value) for name, value in record.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _mixed(self, record: dict[str, Any]) -> Any:
+        texts = {name: _word(record.get(name, "")) for name in self._texts}
+        return texts | {name: _number(record.get(name)) for name in self._names or ()}
+
+
+def _word(value: Any) -> str:
+    """A value as it is written: a whole number without a point."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _number(value: Any) -> Any:
+    """A number; one that is missing is nothing."""
+    if isinstance(value, bool):
+        return int(value)
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _plain(value: Any) -> Any:
+    """A number, a word or a truth value; lists and objects are none of these, and left out."""
+    if isinstance(value, (bool, str)) or value is None:
+        return value
+    if isinstance(value, (int, float)):
+        return _number(value)
+    return None if isinstance(value, (list, dict)) else str(value)

@@ -1,0 +1,121 @@
+"""Instances without labels, beside what a person sees of them: rows of a table, or lines of NDJSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from .files import Report, check_readable
+from .formats import csv_tables, format_of, ndjson, parquet_tables, prodigy
+from .instances import LABELS, Columns, Instances
+from .json_lines import lines_of
+from .stream import check_reading, several_names
+
+RECORDS = ("csv", "tsv", "parquet", "ndjson", "prodigy")
+"""The formats that have a value for each name."""
+
+_ROWS = 1 << 12
+
+
+def read_records(
+    path: str | os.PathLike[str],
+    *,
+    text: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] = (),
+    categories: str | Sequence[str] = (),
+    missing: str = "refuse",
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    n_features: int | None = None,
+    skip: int = 0,
+    passed: Callable[[int, dict[str, Any]], None] | None = None,
+    named: Callable[[tuple[str, ...]], None] | None = None,
+    unlearnt: Callable[[tuple[str, ...]], None] | None = None,
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """One instance and its record after the other: features as :func:`~askwhen.data.read` makes them, without labels.
+
+    Parameters
+    ----------
+    path : str or path
+        A CSV, TSV, Parquet or NDJSON file, or Prodigy's tasks; lines of NDJSON are objects with a value for each name.
+    text, categories : str or list of str, optional
+        The columns whose words are hashed, and those whose values are. Other columns that hold no numbers are in the
+        record only.
+    drop : str or list of str, optional
+        Columns that are neither features nor in the record; columns named label, y, class or target never are.
+    missing, format, delimiter, encoding : str, optional
+        As for :func:`~askwhen.data.read`.
+    n_features : int, optional
+        The number of places that words are hashed to; 262,144 unless you say otherwise.
+    skip : int, default 0
+        How many to pass over.
+    passed : callable, optional
+        Is told of the row and the record of each that is passed over.
+    named : callable, optional
+        Is told what the features are called that are no hashed ones, once they are known: ``Stream.names``.
+    unlearnt : callable, optional
+        Is told once which columns are in the record only, if there are any: where :func:`~askwhen.data.read` would
+        refuse them.
+    """
+    name, kind = os.fspath(path), format_of(path, format)
+    if kind not in RECORDS:
+        raise InputError(f"records come from csv, tsv, parquet, ndjson or prodigy, got {kind}.", owner="read")
+    check_reading(kind, missing, delimiter, encoding)
+    check_readable("read", name)
+    columns = Columns(
+        text=several_names("text", text),
+        categories=several_names("categories", categories),
+        drop=several_names("drop", drop),
+        missing=missing,
+        given_places=n_features,
+        labelled=False,
+        strict=False,
+    )
+    if kind == "prodigy":
+        columns = prodigy.with_text(columns)
+    hidden = {*columns.drop, *LABELS} - {*columns.text, *columns.categories}
+    instances, at = Instances(columns, name), 0
+    with closing(tables_of(name, kind, columns, delimiter, encoding)) as tables:
+        for table in tables:
+            shown = [{key: each[key] for key in each if key not in hidden} for each in table.records()]
+            left = min(max(skip - at, 0), len(shown))
+            if passed is not None:
+                for i in range(left):
+                    passed(at + i, shown[i])
+            at += len(shown)
+            X: Any = None
+            if left == len(shown):
+                instances.pass_over(table)
+            else:
+                X, _, _ = instances.of(table)
+            if named is not None and instances.names is not None:
+                named(instances.names)
+            if unlearnt is not None and instances.shown_only:
+                unlearnt(instances.shown_only)
+                unlearnt = None
+            for i in range(left, len(shown)):
+                yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
+
+
+def tables_of(
+    path: str,
+    kind: str,
+    columns: Columns,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    report: Report | None = None,
+) -> Generator[Any]:
+    """The tables of a file of any format that has records."""
+    if kind == "parquet":
+        return parquet_tables.tables_of(path, _ROWS, columns, report)
+    if kind in ("ndjson", "prodigy"):
+        lines = lines_of(path, report, encoding)
+        return ndjson.tables_of(path, columns, prodigy.bare_lines(lines) if kind == "prodigy" else lines)
+    return csv_tables.tables_of(path, kind, columns, report, delimiter, encoding)

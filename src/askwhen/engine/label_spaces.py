@@ -1,0 +1,129 @@
+"""What a sampler that does not predict -1 and +1 predicts: one of several classes, or a set of labels.
+
+A learner knows them by number: a class by its place, a set by its bits, the first label being bit 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..contracts.learner import State
+from ..weights.class_slots import FIRST_ROOMS
+from .tally.class_tally import (
+    ClassTally,
+    count_class,
+    doubt_class,
+    new_class_tally,
+    note_classes,
+    settle_class,
+    widen_class_tally,
+)
+from .tally.label_tally import LabelTally, count_labels, doubt_labels, new_label_tally, note_labels, settle_labels
+
+
+class Classes:
+    """One of several labels, of which ``most`` may appear by and by, or none where that is 0."""
+
+    multi = False
+
+    def __init__(self, names: list[Any], most: int = 0) -> None:
+        self.names = names
+        self.most = most
+        self.places = {label: k for k, label in enumerate(names)}
+        self.tally: ClassTally = new_class_tally(FIRST_ROOMS + 1 if most else len(names), most > 0)
+
+    @property
+    def begun(self) -> int:
+        """How many a learner is started for; 0 where they appear."""
+        return 0 if self.most else len(self.names)
+
+    def said(self, best: int) -> Any:
+        """What a learner's number stands for; None where no class is open."""
+        return self.names[best] if best >= 0 else None
+
+    def number(self, prediction: Any) -> int:
+        """The learner's number of a prediction."""
+        return -1 if prediction is None else self.places[prediction]
+
+    def all_said(self, best: np.ndarray) -> np.ndarray:
+        """What many numbers stand for."""
+        unknown = (best < 0).any()  # the last of the labels then stands for none
+        return np.asarray((np.array([*self.names, None], object) if unknown else np.array(self.names))[best])
+
+    def count(self, best: int, P: float, level: int, asked: bool) -> None:
+        """Count a round."""
+        count_class(self.tally, best, P, level, asked)
+
+    def settle(self, prediction: Any, y: float, P: float, level: int) -> None:
+        """Count an answer."""
+        settle_class(self.tally, self.number(prediction), int(y), P, level)
+
+    def note(self, *rounds: Any) -> None:
+        """Count rounds that were told at once: predictions, labels, probabilities, asked, levels."""
+        note_classes(self.tally, *rounds)
+
+    def doubt(self, tally: State, prediction: Any, P: float, level: int) -> None:
+        """Count a question without an answer in a tally."""
+        doubt_class(tally, self.number(prediction), P, level)
+
+    def make_room(self, rooms: int) -> None:
+        """Have room to count so many classes."""
+        if len(self.tally.sums) <= rooms:
+            self.tally = widen_class_tally(self.tally, rooms + 1)
+
+    def add(self, label: Any) -> None:
+        """Open a class."""
+        self.places[label] = len(self.names)
+        self.names.append(label)
+
+    def remove(self, label: Any) -> None:
+        """Take back that a class was opened, the last one."""
+        del self.places[label]
+        self.names.pop()
+
+
+class LabelSets:
+    """Any of several labels at once."""
+
+    multi = True
+    most = 0
+
+    def __init__(self, names: list[Any]) -> None:
+        self.names = names
+        self.places = {label: k for k, label in enumerate(names)}
+        self.tally: LabelTally = new_label_tally(len(names))
+
+    @property
+    def begun(self) -> int:
+        """How many labels a learner is started for."""
+        return len(self.names)
+
+    def said(self, best: int) -> tuple[Any, ...]:
+        """The labels of a learner's number."""
+        return tuple(name for j, name in enumerate(self.names) if best >> j & 1)
+
+    def number(self, prediction: Any) -> int:
+        """The learner's number of a set of labels."""
+        return sum(1 << self.places[label] for label in set(prediction))
+
+    def all_said(self, best: np.ndarray) -> np.ndarray:
+        """What many numbers stand for: a column for each label."""
+        return np.asarray((best[:, None] >> np.arange(len(self.names))) & 1, np.bool_)
+
+    def count(self, best: int, P: float, level: int, asked: bool) -> None:
+        """Count a round."""
+        count_labels(self.tally, best, P, level, asked)
+
+    def settle(self, prediction: Any, y: float, P: float, level: int) -> None:
+        """Count an answer."""
+        settle_labels(self.tally, self.number(prediction), int(y), P, level)
+
+    def note(self, *rounds: Any) -> None:
+        """Count rounds that were told at once: predictions, labels, probabilities, asked, levels."""
+        note_labels(self.tally, *rounds)
+
+    def doubt(self, tally: State, prediction: Any, P: float, level: int) -> None:
+        """Count a question without an answer in a tally."""
+        doubt_labels(tally, self.number(prediction), P, level)

@@ -1,0 +1,46 @@
+"""The instance of a live round, in memory of its own that a frame points to: where ``ask`` and ``tell`` put it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...compiled.frames import new_frame
+from ...linalg.rows import DenseRows, Row, SparseRow, SparseRows
+
+_FIRST_ROOM = 64
+
+
+class LiveRow:
+    """Room for one instance of d features; ``address`` is what compiled rounds are given."""
+
+    def __init__(self, d: int, sparse: bool) -> None:
+        self._d = d
+        dense = np.empty((1, 0 if sparse else d))
+        self.row: Any = None if sparse else dense[0]
+        self._frame = self._framed(_FIRST_ROOM) if sparse else new_frame(DenseRows(dense))[0]
+        self.address = self._frame[1]
+
+    def _framed(self, room: int) -> Any:
+        self._rows = SparseRows(np.empty(room), np.empty(room, np.uint32), np.zeros(2, np.int64), self._d)
+        return new_frame(self._rows)[0]
+
+    def room(self, n: int) -> SparseRow:
+        """Memory for a sparse instance of n entries, to be written to."""
+        if n > len(self._rows.data):
+            self._frame = self._framed(2 * n)
+            self.address = self._frame[1]
+        data, indices, indptr, _ = self._rows
+        indptr[1] = n
+        return SparseRow(data, indices, 0, n)
+
+    def take(self, x: Row) -> int:
+        """Take an instance over; the address that rounds are given."""
+        if self.row is not None:
+            self.row[:] = x
+        elif isinstance(x, SparseRow):
+            data, indices, start, stop = x
+            here = self.room(stop - start)
+            here.data[: here.stop], here.indices[: here.stop] = data[start:stop], indices[start:stop]
+        return self.address

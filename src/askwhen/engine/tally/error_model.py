@@ -1,0 +1,210 @@
+"""How likely a label is +1, and so a prediction wrong, by its margin: learnt from told labels, read before every coin.
+
+==========  ==========================================================
+p           the raw margin, from 0, wherever costs have moved the boundary
+z           p less its running mean, in units of its running deviation, at most 8 in size; smaller where few are known
+side        the sign of p
+l           the logarithm of the odds of y = +1: a + b z + c side, b >= 0
+e           the probability that the prediction is wrong, shrunk by n / (n + 60) after n labels
+==========  ==========================================================
+
+a, b and c are a logistic regression on told labels by steps of Newton's kind: ``S`` is the covariance of the three,
+which every label draws a two-thousandth back to that of the beginning, so that they follow a drift. Labels are not
+weighted by 1/P: given the margin, asking does not depend on the label, and weights were measured to add noise. The
+model may be as wrong as it likes: the interval of the accuracy stays valid and becomes wider. It also gives P(y = +1),
+and with costs the boundary where both kinds of mistakes are expected to cost the same.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...compiled.steps import apart, step
+from ...contracts.learner import LARGEST_COUNT
+from ...linalg.vectors import LARGEST, all_within
+from .betting import ERRORS, LEVELS
+
+A, B, C, COVARIANCE = range(4)
+LABELS, SUM, SQUARES, COUNT, CENTRE, SCALE, TRUST = range(12, 19)
+"""Places in the model: three numbers, nine covariances, how many labels; of p the sum, the sum of squares, and how
+many there were; and its mean, one over its deviation, and how far both are trusted, when they were last looked at."""
+
+_FIRST_B = 3.0
+_VARIANCES = np.array([4.0, 16.0, 1.0])
+_FADE = 0.9995
+_LEAST_SLOPE = 1e-3
+_FEW = 16.0
+SHRINK = 60.0
+_LARGEST_Z = 8.0
+_LARGEST_LOG = 1e3
+
+BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
+"""Where one level ends and the next begins."""
+
+
+def new_model() -> np.ndarray:
+    """A model that has heard no label."""
+    model = np.zeros(19)
+    model[B] = _FIRST_B
+    model[COVARIANCE:LABELS:4] = _VARIANCES
+    model[[SCALE, TRUST]] = 1.0
+    return model
+
+
+def is_sound_model(model: np.ndarray) -> bool:
+    """Whether a file can have held this: covariances not larger than variances allow, above all."""
+    S = model[COVARIANCE:LABELS].reshape(3, 3)
+    largest = np.sqrt(np.outer(_VARIANCES, _VARIANCES)) * (1.0 + 1e-6)
+    return (
+        all_within(model[[A, C]], -_LARGEST_LOG, _LARGEST_LOG)
+        and all_within(model[B], 0.0, _LARGEST_LOG)
+        and all_within(np.diagonal(S), 0.0, LARGEST)
+        and all_within(np.abs(S) - largest, -LARGEST, 0.0)
+        and all_within(model[[LABELS, COUNT]], 0.0, LARGEST_COUNT)
+        and all_within(model[SQUARES], 0.0, LARGEST)
+        and all_within(model[[SUM, CENTRE]], -LARGEST, LARGEST)
+        and all_within(model[SCALE], 1.0 / LARGEST, LARGEST)
+        and all_within(model[TRUST], 0.01, 1.0)
+    )
+
+
+@step
+def note_margin(model: Any, p: float, weight: float, look: bool) -> None:
+    """Take p into its running mean and deviation, in place; ``look`` at them, or go on with what was seen last.
+
+    Roots and quotients take longer than all else in a round that is not asked about.
+    """
+    if abs(p) < 1e100:  # margins beyond all measure have no say
+        model[SUM] += p * weight
+        model[SQUARES] += p * p * weight
+        model[COUNT] += weight
+    if look and model[COUNT] > 0.0:
+        look_at_margins(model)
+
+
+@apart
+def look_at_margins(model: Any) -> None:
+    """Note the running mean and deviation of p, in place: at first about its size, and 1 where all are 0."""
+    n, mean, square = max(model[COUNT], 1.0), model[SUM] / model[COUNT], model[SQUARES] / model[COUNT]
+    found = math.sqrt(max(square - mean * mean, 0.0) + square / n)
+    model[CENTRE] = mean
+    model[SCALE] = 1.0 / found if found > 0.0 else 1.0
+    model[TRUST] = n / (n + _FEW)
+
+
+@step
+def standing(model: Any, p: float) -> Any:
+    """Where p stands among the margins so far: z."""
+    return min(max((p - model[CENTRE]) * model[SCALE], -_LARGEST_Z), _LARGEST_Z) * model[TRUST]
+
+
+@step
+def log_odds(model: Any, p: float) -> Any:
+    """The logarithm of the odds of y = +1 at this margin."""
+    return model[A] + model[B] * standing(model, p) + (model[C] if p > 0.0 else -model[C])
+
+
+@step
+def sigmoid(log: float) -> Any:
+    """1 / (1 + e^-log)."""
+    return 1.0 / (1.0 + math.exp(-log)) if log > 0.0 else 1.0 - 1.0 / (1.0 + math.exp(log))
+
+
+@step
+def level_of(model: Any, limits: Any, p: float, positive: bool) -> Any:
+    """The level of e where ``positive`` or its opposite is predicted; ``limits`` are those of :func:`set_limits`."""
+    log = log_odds(model, p)
+    if positive:
+        log = -log
+    level = 0
+    for i in range(LEVELS - 1):
+        level += 1 if log >= limits[i] else 0
+    return level
+
+
+@step
+def level_at(e: float) -> Any:
+    """The level of this probability of a mistake."""
+    level = 0
+    for i in range(LEVELS - 1):
+        level += 1 if e >= BETWEEN[i] else 0
+    return level
+
+
+@step
+def count_label(model: Any, limits: Any) -> Any:
+    """Count one more label, in place: how many there were before."""
+    before = model[LABELS]
+    model[LABELS] = before + 1.0
+    n = int(before) + 1
+    if n <= 64 or n & 15 == 0:  # later they hardly move
+        set_limits(limits, float(n))
+    return before
+
+
+@apart
+def hear_label(model: Any, p: float, positive: bool) -> None:
+    """Learn that the label at margin p was ``positive`` or not, in place."""
+    s, x = sigmoid(log_odds(model, p)), (1.0, standing(model, p), 1.0 if p > 0.0 else -1.0)
+    move_model(model, x, s, (1.0 if positive else 0.0) - s)
+
+
+@step
+def move_model(model: Any, x: Any, s: float, error: float) -> None:
+    """One step of a logistic regression on the features x, which said s and was off by the error, in place."""
+    slope, S = max(s * (1.0 - s), _LEAST_SLOPE), COVARIANCE
+    for i in range(3):
+        for j in range(3):
+            model[S + 3 * i + j] *= _FADE
+        model[S + 4 * i] += (1.0 - _FADE) * _VARIANCES[i]
+    g = (
+        model[S] * x[0] + model[S + 1] * x[1] + model[S + 2] * x[2],
+        model[S + 3] * x[0] + model[S + 4] * x[1] + model[S + 5] * x[2],
+        model[S + 6] * x[0] + model[S + 7] * x[1] + model[S + 8] * x[2],
+    )
+    whole = 1.0 + slope * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])
+    for i in range(3):
+        model[i] = min(max(model[i] + g[i] * error / whole, -_LARGEST_LOG), _LARGEST_LOG)
+        for j in range(3):
+            model[S + 3 * i + j] -= g[i] * g[j] * slope / whole
+    model[B] = max(model[B], 0.0)
+
+
+@apart
+def set_limits(limits: Any, n: float) -> None:
+    """Write the log odds from which on e is of the next level, after n labels."""
+    for i in range(len(limits)):
+        s = BETWEEN[i] * (n + SHRINK) / n if n > 0.0 else 1.0
+        limits[i] = math.log(s / (1.0 - s)) if s < 1.0 else math.inf
+
+
+def log_cost_of(costs: tuple[float, float] | None) -> float:
+    """The logarithm of what a false positive costs, in false negatives; 0 where all mistakes are alike."""
+    return 0.0 if costs is None else math.log(costs[0] / costs[1])
+
+
+@step
+def boundary(model: Any, log_cost: float) -> Any:
+    """The margin at which both kinds of mistakes are expected to cost the same; ``log_cost`` is ln of their ratio.
+
+    It is where the odds of y = +1 are what a false positive costs, in false negatives: 0 where all mistakes are alike,
+    or where the odds pass that by the jump at 0.
+    """
+    if log_cost == 0.0:
+        return 0.0
+    here = model[A] + model[B] * standing(model, 0.0)
+    if here - model[C] > log_cost:
+        return min(at_odds(model, log_cost + model[C]), 0.0)
+    if here + model[C] < log_cost:
+        return max(at_odds(model, log_cost - model[C]), 0.0)
+    return 0.0
+
+
+@step
+def at_odds(model: Any, log: float) -> Any:
+    """The margin at which a + b z is this, z at most 8 in size."""
+    z = (log - model[A]) / max(model[B] * model[TRUST], 1e-9)
+    return model[CENTRE] + min(max(z, -_LARGEST_Z), _LARGEST_Z) / model[SCALE]

@@ -1,0 +1,72 @@
+"""Rounds of two samplers with one coin, as bets on their mistakes where they differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...compiled.frames import lend
+from ...compiled.steps import borrow, entry, step
+from .betting import place_of
+from .error_model import level_at
+from .round_tally import count_round, settle_bet
+
+BOTH = 16
+"""The two levels of a round's bets are one number: that of the first, and so many times that of the second."""
+
+
+@entry
+def compare_rounds(
+    address: Any,
+    sizes: Any,
+    a: Any,
+    b: Any,
+    apart: Any,
+    chance: Any,
+    asked: Any,
+    told: Any,
+    wrong: Any,
+    other_wrong: Any,
+    several: bool,
+) -> Any:
+    """Count rounds with margins a and b, in place, and the labels that were told at once: the last levels.
+
+    The mistakes of the first are on side 1; with several classes those of the second are on side 0, right after.
+    """
+    (tally,) = lend(address)
+    sizes, a, b, apart, chance = borrow(sizes), borrow(a), borrow(b), borrow(apart), borrow(chance)
+    asked, told, wrong, other_wrong = borrow(asked), borrow(told), borrow(wrong), borrow(other_wrong)
+    level = other_level = 0
+    for i in range(len(a)):
+        sizes[0] += abs(a[i])
+        sizes[1] += abs(b[i])
+        if not apart[i]:
+            continue
+        mine, other = abs(a[i]) * sizes[1], abs(b[i]) * sizes[0]
+        e = other / (mine + other) if mine + other > 0.0 else 0.5
+        place, level, other_level = place_of(chance[i]), level_at(e), level_at(1.0 - e)
+        count_round(tally, place, level, True, asked[i], chance[i] > 0.0)
+        if several:
+            count_round(tally, place, other_level, False, asked[i], chance[i] > 0.0)
+        if told[i]:
+            settle_pair(tally, 2 if several else 1, chance[i], level, other_level, wrong[i], other_wrong[i], several)
+    return level + BOTH * other_level
+
+
+@step
+def settle_pair(
+    tally: Any, ago: int, chance: float, level: int, other_level: int, wrong: bool, other_wrong: bool, several: bool
+) -> None:
+    """Count the label of a round in which the two differ, whose first count is ``ago`` counts back, in place."""
+    place = place_of(chance)
+    settle_bet(tally, ago, chance, place, level, True, wrong)
+    if several:
+        settle_bet(tally, ago - 1, chance, place, other_level, False, other_wrong)
+
+
+@entry
+def settle_one(
+    address: Any, ago: int, chance: float, levels: int, wrong: bool, other_wrong: bool, several: bool
+) -> None:
+    """The same, for a question that waited."""
+    (tally,) = lend(address)
+    settle_pair(tally, ago, chance, levels % BOTH, levels // BOTH, wrong, other_wrong, several)

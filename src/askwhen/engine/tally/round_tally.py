@@ -1,0 +1,430 @@
+"""What a sampler remembers of its labels, to say how accurate it is: sums of fixed size, whatever the stream's length.
+
+Every asked label carries the probability P with which it was asked. Its round's mistake, less what was predicted of it
+and weighted by 1/P, estimates the mistakes of all rounds; and it moves the wealth of the bets in
+:mod:`askwhen.engine.tally.betting`, which bound them at every round at once. :mod:`askwhen.evaluate` makes estimates
+and intervals of both. A tally has
+
+- the whole life: unasked rounds in ``cells``, by side, place and level; the logarithms of the wealth from answers, by
+  side and stake, in ``logs``; and ``sums``. Side 0 is for rounds in which -1 was predicted, side 1 for +1, since their
+  mistakes are false negatives and false positives;
+- the rounds of late, for each of some windows as eleven blocks of a tenth of its length, both sides together: the
+  present block, and the ten before it. They take turns in a ring;
+- ``now``, ``product`` and ``fresh``: the present block of the shortest window, which is added to all others when it
+  ends. Logarithms are slow, so factors of the wealth are multiplied up in ``product`` first.
+
+A label that comes late finds the blocks of its round, as long as they are there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiled.frames import lend, new_frame
+from ...compiled.steps import apart, borrow, entry, entry_point, step
+from ...contracts.learner import LARGEST_COUNT, is_sound
+from ...linalg.vectors import LARGEST, all_within, clear
+from .betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
+from .error_model import (
+    LABELS,
+    SHRINK,
+    boundary,
+    count_label,
+    hear_label,
+    is_sound_model,
+    level_at,
+    level_of,
+    log_odds,
+    new_model,
+    note_margin,
+    set_limits,
+    sigmoid,
+)
+
+WINDOWS = (1_000, 5_000, 20_000)
+"""Of how many of the last rounds a sampler can tell the accuracy, up to a tenth more."""
+
+BLOCKS = 11
+ROUNDS, UNOBSERVED, ANSWERED, MISTAKES, FORGOTTEN, CERTAIN, EXPECTED, RESIDUAL = range(8)
+"""Places in sums: rounds, those in which nothing could be asked, labels told, mistakes among them, questions that will
+never be answered, mistakes in rounds that were certain to be asked about, which need no bet; the mistakes that were
+predicted, and the weighted difference of what was told from that."""
+
+CELLS = PLACES * LEVELS
+_SUMS = 8
+_HEARD, _BETWEEN = 1000, 7
+"""Where every label is told anyway, the error model hears one in eight after the first ones: more is no use."""
+
+_FACTORS = 1e200
+"""A product is made a logarithm before it leaves the range from 1e-200 to this."""
+
+
+class Tally(NamedTuple):
+    """See above. count = (rounds, the first round of the present block, how many of its cells are ``touched``).
+
+    ``steps`` has the length of a window's blocks, and ``touched`` the cells of the present block that are not 0.
+
+    ``growth`` and ``loss`` are e^c and 1 - e^c of the stakes c. ``log_cost`` is ln of what a false positive costs, in
+    false negatives.
+    """
+
+    cells: Any
+    logs: Any
+    sums: Any
+    now: Any
+    touched: Any
+    product: Any
+    carried: Any
+    fresh: Any
+    block_cells: Any
+    block_logs: Any
+    block_sums: Any
+    stakes: Any
+    growth: Any
+    loss: Any
+    factors: Any
+    model: Any
+    limits: Any
+    count: Any
+    steps: Any
+    log_cost: float
+
+
+DERIVED = ("growth", "loss", "factors", "limits", "steps", "touched")
+"""What follows from the rest, and is not kept in files."""
+
+
+def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes: np.ndarray = STANDARD) -> Tally:
+    """Nothing has happened; windows of so many rounds will be kept, each a multiple of the first or shorter than 10."""
+    W = len(windows)
+    cells, now, touched = np.zeros((2, CELLS)), np.zeros(2 * CELLS, np.uint16), np.zeros(2 * CELLS, np.int64)
+    wealth = [np.zeros((2, STAKES)) for _ in range(2)]
+    blocks = np.zeros((W, BLOCKS, CELLS), np.uint16), np.zeros((W, BLOCKS, STAKES)), np.zeros((W, BLOCKS, _SUMS))
+    steps = np.array([max(window // 10, 1) for window in windows], np.int64)
+    limits = np.zeros(LEVELS - 1)
+    set_limits(limits, 0.0)
+    return Tally(
+        cells,
+        wealth[0],
+        np.zeros((2, _SUMS)),
+        now,
+        touched,
+        np.ones((2, STAKES)),
+        wealth[1],
+        np.zeros((2, _SUMS)),
+        *blocks,
+        stakes.copy(),
+        np.exp(stakes),
+        -np.expm1(stakes),
+        np.zeros(STAKES),
+        new_model(),
+        limits,
+        np.zeros(3, np.int64),
+        steps,
+        float(log_cost),
+    )
+
+
+def complete(tally: Tally) -> None:
+    """Make what follows from the rest, in place, after the rest came from a file."""
+    tally.growth[:], tally.loss[:] = np.exp(tally.stakes), -np.expm1(tally.stakes)
+    n = tally.model[LABELS]
+    set_limits(tally.limits, n if n <= 64.0 else n - n % 16.0)
+    touched = np.flatnonzero(tally.now)
+    tally.touched[: len(touched)], tally.count[2] = touched, len(touched)
+
+
+@is_sound.of(Tally)
+def _is_sound(tally: Tally) -> Any:
+    largest = LARGEST_COUNT / SMALLEST_COIN
+    sums = (tally.sums, tally.fresh, tally.block_sums)
+    return (
+        all_within(tally.cells, 0.0, LARGEST_COUNT)
+        and all(all_within(each[..., :EXPECTED], 0.0, LARGEST_COUNT) for each in sums)
+        and all(all_within(each[..., EXPECTED:], -largest, largest) for each in sums)
+        and all(all_within(each, -LARGEST, LARGEST) for each in (tally.logs, tally.carried, tally.block_logs))
+        and all_within(tally.product, 1.0 / LARGEST, LARGEST)
+        and all_within(np.abs(tally.stakes), 1e-9, 2.0)
+        and bool((np.sign(tally.stakes) == np.sign(STANDARD)).all())
+        and is_sound_model(tally.model)
+        and all_within(tally.count, 0, LARGEST_COUNT)
+        and tally.count[1] == first_of_block(int(tally.count[0]), int(tally.steps[0]))
+    )
+
+
+def first_of_block(count: int, size: int) -> int:
+    """The first round of the present block of this size, which ends only when the next round begins."""
+    return max(count - 1, 0) // size * size
+
+
+@apart
+def end_block(tally: Any) -> None:
+    """Add the present block of the shortest window to all others, and begin the next, in place."""
+    count, steps = tally.count[0], tally.steps
+    last = count - 1
+    for side in range(2):
+        product, carried = tally.product[side], tally.carried[side]
+        for j in range(len(product)):
+            if product[j] != 1.0 or carried[j] != 0.0:
+                log = carried[j] + math.log(product[j])
+                tally.logs[side, j] += log
+                for w in range(len(steps)):
+                    tally.block_logs[w, last // steps[w] % BLOCKS, j] += log
+                product[j], carried[j] = 1.0, 0.0
+        fresh = tally.fresh[side]
+        for i in range(len(fresh)):
+            tally.sums[side, i] += fresh[i]
+            for w in range(len(steps)):
+                tally.block_sums[w, last // steps[w] % BLOCKS, i] += fresh[i]
+            fresh[i] = 0.0
+    for at in range(tally.count[2]):
+        cell = tally.touched[at]
+        n = tally.now[cell]
+        tally.now[cell] = 0
+        tally.cells[cell // CELLS, cell % CELLS] += n
+        for w in range(len(steps)):
+            tally.block_cells[w, last // steps[w] % BLOCKS, cell % CELLS] += n
+    tally.count[1], tally.count[2] = count, 0
+    for w in range(len(steps)):
+        if count % steps[w] == 0:
+            slot = count // steps[w] % BLOCKS
+            clear(tally.block_logs[w, slot])
+            clear(tally.block_sums[w, slot])
+            block = tally.block_cells[w, slot]
+            for i in range(len(block)):
+                block[i] = 0
+
+
+@step
+def note_round(tally: Any, P: float, place: int, raw: float, positive: bool, asked: bool) -> Any:
+    """Count a round with this raw margin, whose prediction is ``positive`` or not, in place: the level of its bet.
+
+    The raw margin is measured from 0, wherever costs have moved the boundary.
+    """
+    level = 0  # of no account where nothing may be asked, and p may be unknown; nor where it is asked for certain
+    if not math.isnan(raw):
+        t = tally.count[0]
+        note_margin(tally.model, raw, 1.0, t < 64 or t & 63 == 0)
+        if P < 1.0:
+            level = level_of(tally.model, tally.limits, raw, positive)
+    count_round(tally, place, level, positive, asked, P >= SMALLEST_COIN)
+    return level
+
+
+@apart
+def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any:
+    """Count a round whose margin is known only if the coin said so, in place: the level that it is bet on."""
+    sums, fresh, n = tally.sums, tally.fresh, tally.model[LABELS]
+    wrong = rounds = 0.0
+    for side in range(2):
+        rounds += sums[side, ROUNDS] + fresh[side, ROUNDS]
+        wrong += sums[side, EXPECTED] + fresh[side, EXPECTED] + sums[side, RESIDUAL] + fresh[side, RESIDUAL]
+    level = level_at(wrong / max(rounds, 1.0) * n / (n + SHRINK))
+    count_round(tally, place, level, positive, asked, True)
+    return level
+
+
+@step
+def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
+    """Count a round in its cell, unless it was asked about, in place; it is ``observed`` if it can have been."""
+    count, side = tally.count, 1 if positive else 0
+    if count[0] - count[1] >= tally.steps[0]:
+        end_block(tally)
+    count[0] += 1
+    fresh = tally.fresh[side]
+    fresh[ROUNDS] += 1.0
+    if observed:
+        fresh[EXPECTED] += ERRORS[level]
+    else:
+        fresh[UNOBSERVED] += 1.0
+    if not asked:
+        cell = side * CELLS + place * LEVELS + level
+        if tally.now[cell] == 0:
+            tally.touched[count[2]] = cell
+            count[2] += 1
+        tally.now[cell] += 1
+
+
+@step
+def certainty_of(tally: Any, raw: float, positive: bool) -> Any:
+    """How likely a prediction at this raw margin is right, by the error model."""
+    log = log_odds(tally.model, raw)
+    return sigmoid(log if positive else -log)
+
+
+@apart
+def settle_round(
+    tally: Any, ago: int, P: float, raw: float, place: int, level: int, positive: bool, wrong: bool
+) -> None:
+    """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
+    n = int(count_label(tally.model, tally.limits))
+    if P < 1.0 or n < _HEARD or n & _BETWEEN == 0:
+        hear_label(tally.model, raw, positive != wrong)
+    settle_bet(tally, ago, P, place, level, positive, wrong)
+
+
+@step
+def settle_bet(tally: Any, ago: int, P: float, place: int, level: int, positive: bool, wrong: bool) -> None:
+    """The same without the error model."""
+    certain = P == 1.0 and place == 0 and level < LEVELS
+    if not certain:
+        bet(tally.factors, tally.growth, tally.loss, P, place, level, wrong, wrong)
+    expected = ERRORS[level] if level < LEVELS else 0.0
+    residual = ((1.0 if wrong else 0.0) - expected) / max(P, SMALLEST_COIN)
+    side = 1 if positive else 0
+    if tally.count[0] - ago >= tally.count[1]:
+        add_label(tally.fresh[side], wrong, certain, residual)
+        if not certain:
+            multiply_up(tally, side)
+    else:
+        settle_late(tally, ago, side, wrong, certain, residual)
+
+
+@step
+def add_label(sums: Any, wrong: bool, certain: bool, residual: float) -> None:
+    """Count a label, in place."""
+    sums[ANSWERED] += 1.0
+    sums[MISTAKES] += 1.0 if wrong else 0.0
+    sums[CERTAIN] += 1.0 if wrong and certain else 0.0
+    sums[RESIDUAL] += residual
+
+
+@apart
+def multiply_up(tally: Any, side: int) -> None:
+    """Multiply the wealth of the present block by the factors of an answer, in place."""
+    product, factors, full = tally.product[side], tally.factors, 0
+    for j in range(len(product)):
+        product[j] *= factors[j]
+        full |= (product[j] < 1.0 / _FACTORS) | (product[j] > _FACTORS)
+    if full:
+        for j in range(len(product)):
+            tally.carried[side, j] += math.log(product[j])
+            product[j] = 1.0
+
+
+@apart
+def settle_late(tally: Any, ago: int, side: int, wrong: bool, certain: bool, residual: float) -> None:
+    """Count a label in the blocks that its round was in, where they are still there, in place."""
+    add_label(tally.sums[side], wrong, certain, residual)
+    if not certain:
+        add_logs(tally.logs[side], tally.factors)
+    last, place, steps = tally.count[0] - 1, tally.count[0] - ago, tally.steps
+    for w in range(len(steps)):
+        block = place // steps[w]
+        if place >= 0 and last // steps[w] - block < BLOCKS:
+            add_label(tally.block_sums[w, block % BLOCKS], wrong, certain, residual)
+            if not certain:
+                add_logs(tally.block_logs[w, block % BLOCKS], tally.factors)
+
+
+@step
+def add_logs(logs: Any, factors: Any) -> None:
+    """Add the logarithms of these factors, in place."""
+    for j in range(len(logs)):
+        logs[j] += math.log(factors[j])
+
+
+def doubted(tally: Tally, P: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """The logarithms of the factors of questions without an answer, a row each: a mistake above, and none below."""
+    out = np.zeros((len(P), STAKES))
+    doubt_all(tally.growth, tally.loss, P, level, out)
+    return out
+
+
+@entry
+def doubt_all(growth: Any, loss: Any, P: Any, level: Any, out: Any) -> None:
+    """Write the logarithms of the factors of questions without an answer."""
+    for i in range(len(P)):
+        bet(out[i], growth, loss, P[i], place_of(P[i]), level[i], True, False)
+        for j in range(out.shape[1]):
+            out[i, j] = math.log(out[i, j])
+
+
+def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -> None:
+    """Count a question that will never be answered as a possible mistake, in place."""
+    logs, side = doubted(tally, np.array([P]), np.array([level]))[0], int(positive)
+    tally.logs[side] += logs
+    tally.sums[side, FORGOTTEN] += 1.0
+    last, place = int(tally.count[0]) - 1, int(tally.count[0]) - ago
+    for w, size in enumerate(tally.steps.tolist()):
+        block = place // size
+        if place >= 0 and last // size - block < BLOCKS:
+            tally.block_logs[w, block % BLOCKS] += logs
+            tally.block_sums[w, block % BLOCKS, FORGOTTEN] += 1.0
+
+
+@step
+def counts_in_rounds(tally: Any) -> Any:
+    """Whether rounds must be counted as they are played: with costs, what was told moves the boundary of the next."""
+    return tally.log_cost != 0.0
+
+
+NO_LEVELS = np.zeros(0, np.int8)
+
+
+def note_rounds(tally: Tally, *told: Any) -> None:
+    """Count rounds that were told at once, in place; see :func:`note_all`."""
+    (_held, address), kind = new_frame(tally)
+    note_rounds_at(address, kind, *told, NO_LEVELS)
+
+
+def note_rounds_at(address: int, kind: Any, *told: Any) -> None:
+    """The same for a tally in a frame."""
+    entry_point(note_all, kind, *told)(address, *told)
+
+
+@entry
+def note_all(
+    address: Any,
+    probability: Any,
+    margin: Any,
+    prediction: Any,
+    queried: Any,
+    mistaken: Any,
+    floor: float,
+    blind: bool,
+    levels: Any,
+) -> None:
+    """Count rounds that were told at once, in place: in a loop of its own that takes half the time.
+
+    In ``blind`` rounds whether P is known depends on the coin: each is bet on as one that was asked about with the
+    rule's floor. The levels of the bets are written to ``levels``, unless it is empty.
+    """
+    (tally,) = lend(address)
+    probability, margin, prediction = borrow(probability), borrow(margin), borrow(prediction)
+    queried, mistaken, levels = borrow(queried), borrow(mistaken), borrow(levels)
+    place, kept = place_of(floor), len(levels) > 0
+    for i in range(len(probability)):
+        told = (prediction[i] > 0, queried[i], mistaken[i])
+        level = count_told(tally, probability[i], margin[i], *told, place, blind)
+        if kept:
+            levels[i] = level
+
+
+@apart
+def count_told_apart(
+    tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
+) -> None:
+    """The same, not written out where it is called: there it would slow down rounds that do not call it."""
+    count_told(tally, P, p, positive, asked, wrong, place, blind)
+
+
+@step
+def count_told(
+    tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
+) -> Any:
+    """Count a round, and its label where it was asked for, in place: the level of its bet; blind ones have a place."""
+    raw = p + boundary(tally.model, tally.log_cost)
+    if blind:
+        level = note_blind_round(tally, place, positive, asked)
+        if asked:
+            note_margin(tally.model, raw, 1.0 / P, True)
+    else:
+        place = place_of(P)
+        level = note_round(tally, P, place, raw, positive, asked)
+    if asked:
+        settle_round(tally, 1, P, raw, place, level, positive, wrong)
+    return level

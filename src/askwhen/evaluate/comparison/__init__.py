@@ -1,0 +1,1 @@
+"""Several algorithms on one stream: comparison, tuning, and two samplers side by side."""

@@ -1,0 +1,240 @@
+"""Many algorithms over one stream, each at the same shares of labels, again and again with other coins.
+
+As the papers do it: the scale of each algorithm is found by bisection, so that it asks for the wanted share of the
+whole stream; then it is run with that scale and other coins. The rounds are compiled and run on all cores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...algorithms import algorithm
+from ...engine.inputs.argument_checks import check_classes
+from ...errors import InputError
+from ...prepare import Prepare
+from ...validation import check_count, check_flag, check_number, check_seed
+from .baselines import EVERYTHING, LAST, MAJORITY
+from .cluster import workers_of
+from .label_order import order_warning
+from .plans import WINDOWS, Plan, Result, Work
+from .workers import Watch
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One algorithm at one share of labels.
+
+    Attributes
+    ----------
+    algorithm : str
+        Its name.
+    letters : dict
+        Its parameters, with the one that was tuned to the share.
+    share : float
+        The share of labels that was wanted; 1 for an algorithm that asks for every label.
+    asked, accuracy : array of float
+        The share of labels asked for, and the accuracy, in each repeat.
+    windows : array of float
+        The accuracy in each window of rounds: a row for each repeat.
+    seconds : float
+        How long a repeat took, on average.
+    """
+
+    algorithm: str
+    letters: dict[str, Any]
+    share: float
+    asked: np.ndarray
+    accuracy: np.ndarray
+    windows: np.ndarray
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """The mean accuracy."""
+        return float(self.accuracy.mean())
+
+    @property
+    def margin_of_error(self) -> float:
+        """Half of the 95 % confidence interval of the mean accuracy; NaN for a single repeat."""
+        return float(half_width(self.accuracy))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What came of a comparison: cells in the order of the shares, then of the algorithms.
+
+    ``rounds`` says how many rounds had been played at the end of each window.
+
+    ``baselines`` are cells too, of rules that are not among the algorithms: "majority so far", which knows every label
+    before its round (share 1); "last label told", for each share that of the algorithm whose questions made it most
+    accurate; and, where they were asked for, learners that are told everything, such as "default, all labels".
+
+    ``order_warning`` is one sentence where the labels come sorted or in blocks, and None otherwise.
+
+    Attributes
+    ----------
+    cells : list of Cell
+        What came of each algorithm at each share.
+    algorithms : list of str
+        Their names.
+    shares : list of float
+        The shares of labels.
+    rounds : array of int
+        How many rounds had been played at the end of each window.
+    repeats : int
+        How often each was run.
+    baselines : list of Cell
+        What simple rules came to.
+    order_warning : str or None
+        One sentence where the labels come sorted or in blocks.
+    """
+
+    cells: list[Cell]
+    algorithms: list[str]
+    shares: list[float]
+    rounds: np.ndarray
+    repeats: int
+    baselines: list[Cell] = field(default_factory=list)
+    order_warning: str | None = None
+
+    @property
+    def best(self) -> Cell:
+        """The most accurate algorithm at the largest share of labels below all of them."""
+        share = max((cell.share for cell in self.cells if cell.share < 1), default=1.0)
+        return max((cell for cell in self.cells if cell.share == share), key=lambda cell: cell.mean)
+
+    @property
+    def majority(self) -> float | None:
+        """The mean accuracy of always saying the label that was more frequent before; None where nobody counted."""
+        return next((cell.mean for cell in self.baselines if cell.algorithm == MAJORITY), None)
+
+
+def half_width(values: np.ndarray) -> Any:
+    """Half of Student's 95 % interval for the mean over the first axis; NaN for a single value."""
+    n = len(values)
+    if n < 2:
+        return np.full(np.shape(values)[1:], np.nan)
+    from scipy.stats import t as student  # half of what importing this package would take
+
+    return student.ppf(0.975, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
+
+
+def compare(
+    X: Any,
+    y: Any,
+    algorithms: Iterable[str] = ("default", "random"),
+    shares: Iterable[float] = (0.1,),
+    *,
+    repeats: int = 20,
+    letters: dict[str, dict[str, Any]] | None = None,
+    prepare: Prepare | None = None,
+    shuffle: bool = False,
+    windows: int | None = None,
+    seed: int = 0,
+    watch: Watch | None = None,
+    everything: bool = False,
+    classes: Any = None,
+    cluster: str | None = None,
+) -> Comparison:
+    """Run algorithms at the same shares of labels, and say how accurate each is.
+
+    Parameters
+    ----------
+    X, y : array or CSR matrix, array
+        The stream.
+    algorithms : iterable of str
+        Names, as ``askwhen algorithms`` lists them. One that asks for every label is run once, for reference.
+    shares : iterable of float
+        The shares of labels, above 0 and below 1.
+    repeats : int, default 20
+        How often each is run, every time with other coins.
+    letters : dict, optional
+        For each name, letters that are not to have their usual values.
+    prepare : Prepare, optional
+        How the instances are scaled for all of them.
+    shuffle : bool, default False
+        Whether every repeat takes the stream in another order, the same for all algorithms.
+    windows : int, optional
+        In how many windows of rounds the accuracy is told, at most. By default 50, or as many as have 50 rounds each,
+        since the accuracy of fewer rounds is mostly noise.
+    seed : int, default 0
+        Seeds coins and orders.
+    watch : callable, optional
+        Is told how many runs are done, of how many, and which was the last.
+    everything : bool, default False
+        Whether to play each learner a second time, told every label, for a baseline.
+    classes : list, optional
+        The labels, where they are not -1 and +1; every algorithm then plays all of them with one question.
+    cluster : str, optional
+        Run on a Ray cluster instead of on the cores of this machine: ``host:port`` or "auto", from one of its machines,
+        or "local" to start one here. The numbers are the same to the bit; a worker that dies costs only its run.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> X, y = aw.data.switching(2000, 10, seed=1)[:2]
+    >>> found = aw.evaluate.compare(X, y, ["sel-p", "sel-p-fixed"], [0.2], repeats=3)
+    >>> [cell.algorithm for cell in found.cells], [round(float(cell.asked.mean()), 1) for cell in found.cells]
+    (['sel-p', 'sel-p-fixed'], [0.2, 0.2])
+    >>> [(cell.algorithm, cell.share) for cell in found.baselines]
+    [('last label told', 0.2), ('majority so far', 1.0)]
+    """
+    chosen = list({found.name: found for found in map(algorithm, algorithms)}.values())
+    wanted = list(dict.fromkeys(float(share) for share in shares))
+    check_count("compare", "repeats", repeats)
+    check_count("compare", "windows", WINDOWS if windows is None else windows)
+    check_flag("compare", "everything", everything)
+    check_seed("compare", seed)
+    for share in wanted:
+        check_number("compare", "share", share, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+    if not chosen or not wanted:
+        raise InputError("give at least one algorithm and one share of labels.", owner="compare")
+    given = {name.lower(): values for name, values in (letters or {}).items()}
+    plans = [Plan(each, share) for share in wanted for each in chosen if each.scale is not None]
+    plans += [Plan(each, 1.0) for each in chosen if each.scale is None]
+    names = None if classes is None else check_classes("compare", classes)
+    work = Work(X, np.asarray(y), prepare, shuffle, windows, int(seed), given, names)
+    for plan in plans:  # whatever is refused is refused before the work begins
+        work.check(plan.algorithm)
+    if everything:
+        plans += work.told_everything(plans)
+    again = int(repeats)
+    with workers_of(cluster, watch, len(plans) * (1 + again)) as workers:
+        tuned = workers.all([(plan.name, partial(work.match, plan)) for plan in plans])
+        pairs = list(zip(plans, tuned, strict=True))
+        runs = workers.all(
+            [(plan.name, partial(work.run, plan, found, k)) for plan, found in pairs for k in range(again)]
+        )
+    groups = [runs[at : at + again] for at in range(0, len(runs), again)]
+    cells = [_cell(plan, found, group) for (plan, found), group in zip(pairs, groups, strict=True)]
+    number = sum(not plan.everything for plan in plans)
+    baselines = _simple(cells[:number], groups[:number]) + cells[number:]
+    warning = None if shuffle else order_warning(work.y, names)
+    return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
+
+
+def _cell(plan: Plan, letters: dict[str, Any], runs: list[Result]) -> Cell:
+    name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
+    asked, accuracy, windows, seconds = (np.array([run[at] for run in runs]) for at in range(4))
+    return Cell(name, letters, plan.share, asked, accuracy, windows, float(seconds.mean()))
+
+
+def _simple(cells: list[Cell], groups: list[list[Result]]) -> list[Cell]:
+    """The simple rules as cells: the last label told at each share, and the majority."""
+
+    def rule(name: str, share: float, asked: np.ndarray, runs: list[Result]) -> Cell:
+        accuracy, windows = (np.array([run.simple[name][at] for run in runs]) for at in range(2))
+        return Cell(name, {}, share, asked, accuracy, windows, math.nan)
+
+    found: dict[float, Cell] = {}
+    for cell, runs in zip(cells, groups, strict=True):
+        told = rule(LAST, cell.share, cell.asked, runs)
+        if cell.share not in found or told.mean > found[cell.share].mean:
+            found[cell.share] = told
+    return [*found.values(), rule(MAJORITY, 1.0, np.ones(len(groups[0])), groups[0])]

@@ -1,0 +1,453 @@
+"""Two samplers on one stream, and which of them is better: the honest way to change a live model.
+
+One coin is tossed for both, and the label is asked for when either of them would: with probability P, the larger of
+theirs. Each is told only what it would have asked for itself, so each is just what it would be alone.
+
+Rounds in which both predict alike say nothing of the difference. Where two labels are predicted one of them is right
+and the other wrong, so the difference follows from the number S of a's mistakes among the D rounds in which they
+differ: (D - 2 S) of all rounds. S is bounded by the bets of :mod:`askwhen.engine.tally.betting`, at every round at
+once. With more classes both may be wrong, and the mistakes of each are bounded. Before its coin, a's mistake is
+predicted with probability r_b / (r_a + r_b), r being |margin| over its running mean.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...compiled.frames import new_frame
+from ...compiled.steps import entry_point
+from ...contracts.learner import is_sound
+from ...engine.engine import Engine, Waiting
+from ...engine.inputs.argument_checks import check_new_label, check_origin, dimensions_of, open_question
+from ...engine.inputs.instance_checks import check_instances
+from ...engine.inputs.registry import OWN_KERNEL
+from ...engine.state_arrays import arrays_of, copy_state, with_arrays
+from ...engine.tally.betting import LEVELS
+from ...engine.tally.paired_rounds import BOTH, compare_rounds, settle_one
+from ...engine.tally.round_tally import DERIVED, Tally, complete, forget_round, new_tally
+from ...errors import InputError, SnapshotError
+from ...linalg.rows import shape_of
+from ...linalg.vectors import LARGEST, all_within
+from ...sampler import Sampler
+from ...snapshot import engine_state, file_format
+from ...snapshot.header import UNREADABLE, count
+from ...system.fork_safe_lock import new_lock
+from ...trace.trace import Ask, Trace
+from ...validation import check_number, check_seed
+from ...weights.kernels import Kernel
+from ..estimation.tally_views import sides_of
+
+_KIND = "side_by_side"
+_COUNTS = ("round", "questions", "updates", "volunteered", "switches", "names")
+"""What a run changes beside the states."""
+
+
+class PairAsk(NamedTuple):
+    """What both say of one instance; if ``query``, answer with ``pair.tell(ask, y)``."""
+
+    round: int
+    a: Ask
+    b: Ask
+    probability: float
+    query: bool
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The accuracy of a less that of b, over all rounds, with an interval that holds at every round at once.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The estimate, kept inside the interval, and the interval. Above 0, a is known to be better.
+    unbiased : float
+        The estimate before that.
+    rounds, apart : int
+        How many rounds were played, and in how many of them the two predicted different labels.
+    questions, answered : int
+        How many labels were asked for in all, and told where the two differed.
+    confidence : float
+        The interval covers the true difference at all rounds at once with this probability.
+    """
+
+    value: float
+    low: float
+    high: float
+    unbiased: float
+    rounds: int
+    apart: int
+    questions: int
+    answered: int
+    confidence: float
+
+    def __str__(self) -> str:
+        if self.rounds == 0:
+            return "nothing is known of the difference yet: no round was played"
+        said = "a is better" if self.low > 0.0 else "b is better" if self.high < 0.0 else "not known which is better"
+        ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
+        return (
+            f"{said}: {100 * self.value:+.1f} points ({ends}) over {self.rounds} rounds, in {self.apart} of which they "
+            f"differed, at {self.confidence:.0%} confidence"
+        )
+
+
+class _Open(NamedTuple):
+    """A question that waits: its place among what was counted (-1: they did not differ), and the levels of its bets."""
+
+    ask: PairAsk
+    place: int
+    levels: int
+
+
+class SideBySide:
+    """Plays two samplers on one stream with one coin, and says which of them is more accurate.
+
+    A label is asked for where either of them would ask; each is told only what it would have asked for itself. So both
+    stay within their own budgets, and a person is asked no more often than the sum of both.
+
+    Parameters
+    ----------
+    a, b : Sampler
+        Two classifiers of the same labels, two or more, fresh or from a file; they are played, and can be taken out
+        again at any time.
+    seed : int, optional
+        Seeds the coins.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((20000, 5))
+    >>> y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
+    >>> pair = aw.SideBySide(aw.Sampler(seed=7), aw.Sampler(aw.AutoLasec(), prepare=aw.Prepare(), seed=7), seed=7)
+    >>> traces = pair.run(X, y)
+    >>> pair.difference().low > 0.2
+    True
+    """
+
+    def __init__(self, a: Sampler, b: Sampler, seed: int | None = None) -> None:
+        for name, sampler in (("a", a), ("b", b)):
+            if not isinstance(sampler, Sampler) or sampler.classes is None or sampler.tasks:
+                raise InputError(f"{name} must be a Sampler that predicts labels, got {sampler!r}.", owner="SideBySide")
+        if _labels(a) != _labels(b):
+            raise InputError(
+                f"a and b must predict the same labels, got {a.classes} and {b.classes}.", owner="SideBySide"
+            )
+        if a is b:
+            raise InputError("a and b must be two samplers, got the same one twice.", owner="SideBySide")
+        check_seed("SideBySide", seed)
+        self._own(a, b, np.random.Generator(np.random.PCG64(None if seed is None else int(seed))))
+
+    def _own(self, a: Sampler, b: Sampler, coins: np.random.Generator) -> None:
+        self.a, self.b = a, b
+        self._several = a.engine.most > 0 or len(a.classes or ()) > 2
+        self._coins = coins
+        self._tally: Tally = new_tally((1000,))
+        self._sizes = np.zeros(2)
+        self._round = self._questions = 0
+        self._open: dict[int, _Open] = {}
+        self._lock = new_lock(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return copy.deepcopy({name: value for name, value in self.__dict__.items() if name != "_lock"})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=new_lock(self))
+
+    def __copy__(self) -> SideBySide:
+        """A copy shares nothing."""
+        return copy.deepcopy(self)
+
+    def __repr__(self) -> str:
+        return f"<SideBySide({self.a!r}, {self.b!r}) in round {self._round}>"
+
+    @property
+    def round(self) -> int:
+        """How many rounds have been played; also the number of the next one."""
+        return self._round
+
+    @property
+    def questions(self) -> int:
+        """How many labels have been asked for."""
+        return self._questions
+
+    @property
+    def pending(self) -> list[PairAsk]:
+        """The questions that wait for a label, oldest first."""
+        return [waiting.ask for waiting in self._open.values()]
+
+    def ask(self, x: Any, time: Any = None) -> PairAsk:
+        """Play one round: let both predict x, and decide whether its label is worth asking for.
+
+        Parameters
+        ----------
+        x : array or one row of a CSR matrix
+            The instance.
+        time : float or date, optional
+            When it is, for a budget by time; it never goes back.
+        """
+        with self._lock:
+            self.a.check(x, time)
+            self.b.check(x, time)  # so that both play the round, or neither does
+            coin = float(self._coins.random())
+            a, b = self.a.ask_on(coin, x, time), self.b.ask_on(coin, x, time)
+            chance, query = self._union(a.probability, b.probability), a.query or b.query
+            ask = PairAsk(self._round, a, b, chance, query)
+            apart = a.prediction != b.prediction
+            nothing = ([False], [False], [False])
+            levels = self._count([a.margin], [b.margin], [apart], [chance], [query], *nothing)
+            if query:
+                place = int(self._tally.count[0]) - 1 - self._several if apart else -1
+                self._open[self._round] = _Open(ask, place, levels)
+                self._questions += 1
+            self._round += 1
+            return ask
+
+    def _union(self, a: Any, b: Any) -> Any:
+        """The probability that either asks: rules ask below their probability, audits at the other end of the coin."""
+        rules, audits = np.zeros_like(np.asarray(a, float)), np.zeros_like(np.asarray(a, float))
+        for chance, sampler in ((a, self.a), (b, self.b)):
+            rate = 0.0 if sampler.audit is None else sampler.audit.rate
+            audit = np.where(np.asarray(chance) > 0.0, rate, 0.0)
+            rules, audits = np.maximum(rules, np.asarray(chance) - audit), np.maximum(audits, audit)
+        found = np.minimum(rules + audits, 1.0)
+        return found if found.ndim else float(found)
+
+    def _count(self, *rounds: Any) -> int:
+        floats, flags = (0, 1, 3), (2, 4, 5, 6, 7)
+        kinds = {**dict.fromkeys(floats, np.float64), **dict.fromkeys(flags, np.bool_)}
+        arrays: list[Any] = [np.ascontiguousarray(each, kinds[i]) for i, each in enumerate(rounds)]
+        (_held, address), kind = new_frame(self._tally)
+        given = (self._sizes, *arrays, self._several)
+        return int(entry_point(compare_rounds, kind, *given)(address, *given))
+
+    def tell(self, ask: PairAsk | int, y: Any) -> None:
+        """Give the label of a question: each learns it if it would have asked for it itself.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        y : label
+            Its label.
+        """
+        with self._lock:
+            waiting = self._waiting("tell", ask)
+            label = y.item() if isinstance(y, np.generic) else y
+            if self.a.engine.most:
+                label = check_new_label("tell", self.a.classes or [], y)
+            elif not isinstance(label, (str, int, float)) or label not in (self.a.classes or ()):
+                raise InputError(f"y must be one of {self.a.classes}, got {y!r}.", owner="tell")
+            for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
+                if each.query and each.round in sampler.engine.pending:  # it may have been told to one of them alone
+                    sampler.tell(each, y)
+            if waiting.place >= 0:
+                ago = int(self._tally.count[0]) - waiting.place
+                wrong = [bool(each.prediction != label) for each in (waiting.ask.a, waiting.ask.b)]
+                told = (ago, waiting.ask.probability, waiting.levels, *wrong, self._several)
+                (_held, address), kind = new_frame(self._tally)
+                entry_point(settle_one, kind, *told)(address, *told)
+            del self._open[waiting.ask.round]
+
+    def forget(self, ask: PairAsk | int) -> None:
+        """Drop a question that will never be answered, by what ``ask`` returned or the number of its round.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        """
+        with self._lock:
+            waiting = self._waiting("forget", ask)
+            for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
+                if each.query and each.round in sampler.engine.pending:
+                    sampler.forget(each)
+            if waiting.place >= 0:
+                for ago, P, level, first in self._doubts(waiting):
+                    forget_round(self._tally, ago, P, level, first)
+            del self._open[waiting.ask.round]
+
+    def _doubts(self, waiting: _Open) -> list[Waiting]:
+        """The bets of an open question: that on a's mistake, and with several classes that on b's."""
+        ago, P = int(self._tally.count[0]) - waiting.place, waiting.ask.probability
+        found = [(ago, P, waiting.levels % BOTH, True), (ago - 1, P, waiting.levels // BOTH, False)]
+        return found if self._several else found[:1]
+
+    def _waiting(self, owner: str, ask: PairAsk | int) -> _Open:
+        found = open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
+        if isinstance(ask, PairAsk):
+            check_origin(owner, found.ask.a.origin, ask.a)
+        return found
+
+    def run(self, X: Any, y: Any, times: Any = None) -> tuple[Trace, Trace]:
+        """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
+
+        Parameters
+        ----------
+        X : array, CSR or table
+            Instances, a row each.
+        y : array
+            Their labels.
+        times : array, optional
+            The time of each row, for a budget by time.
+        """
+        with self._lock:
+            n = shape_of(check_instances("run", X, self.a.engine.form))[0]
+            if dimensions_of("run", y) != 1:
+                raise InputError("y must hold one label for each row of X.", owner="run")
+            coins, engine = self._coins.bit_generator.state, self.a.engine
+            kept = {name: copy.copy(getattr(engine, name)) for name in _COUNTS}
+            before, tossed = engine.checkpoint(), self._coins.random(n)
+            try:
+                a = self.a.run_on(tossed, X, y, times)
+                b = self.b.run_on(tossed, X, y, times)
+            except BaseException:
+                engine.restore(before)
+                for name, value in kept.items():
+                    setattr(engine, name, value)
+                self._coins.bit_generator.state = coins
+                raise
+            apart, asked = a.prediction != b.prediction, a.queried | b.queried
+            chance = self._union(a.probability, b.probability)
+            self._count(a.margin, b.margin, apart, chance, asked, asked, a.mistaken, b.mistaken)
+            self._round += a.rounds
+            self._questions += int(np.count_nonzero(asked))
+            return a, b
+
+    def difference(self, confidence: float = 0.95) -> Difference:
+        """The accuracy of a less that of b, over all rounds, from the labels that were asked for.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            Of the interval, at all rounds at once.
+        """
+        level = "a number strictly between 0 and 1"
+        check_number("difference", "confidence", confidence, level, 0.0, 1.0, open_high=True)
+        with self._lock:
+            rounds, questions = self._round, self._questions
+            waiting = [bet for each in self._open.values() if each.place >= 0 for bet in self._doubts(each)]
+            b, a = sides_of(copy_state(self._tally), waiting)
+        if rounds == 0:
+            return Difference(math.nan, -1.0, 1.0, math.nan, 0, 0, 0, 0, confidence)
+        alpha, apart, observed = 1.0 - confidence, float(a.rounds), float(a.rounds - a.unobserved)
+        shown = apart / observed if observed > 0.0 else 0.0  # rounds that could not be asked about are like the rest
+        if self._several:
+            (few, many), (other_few, other_many) = a.mistakes(alpha / 2.0), b.mistakes(alpha / 2.0)
+            low, high, unbiased = float(other_few - many), float(other_many - few), float(b.estimate - a.estimate)
+        else:
+            few, many = a.mistakes(alpha)
+            low, high, unbiased = (
+                apart - 2.0 * float(many),
+                apart - 2.0 * float(few),
+                observed - 2.0 * float(a.estimate),
+            )
+        low, high, unbiased = low / rounds, high / rounds, shown * unbiased / rounds
+        value = min(max(unbiased, low), high)
+        return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(a.answered), confidence)
+
+    def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
+        """Write both samplers, the coins, the open questions and what is known of the difference to one file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        note : str, optional
+            Any text to keep beside it.
+        """
+        with self._lock:
+            header: dict[str, Any] = {
+                _KIND: {
+                    "round": self._round,
+                    "questions": self._questions,
+                    "coins": self._coins.bit_generator.state,
+                    "open": [
+                        [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a), list(o.ask.b)]
+                        for o in self._open.values()
+                    ],
+                }
+            }
+            kept = arrays_of(self._tally, "tally").items()
+            arrays: dict[str, Any] = {name: array for name, array in kept if name.split(".")[1] not in DERIVED}
+            arrays["sizes"] = self._sizes
+            for name, sampler in (("a", self.a), ("b", self.b)):
+                header[name], own = engine_state.dump(sampler.engine, [])
+                arrays |= {f"{name}.{key}": array for key, array in own.items()}
+            file_format.write(path, header, arrays, note)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Any = ()) -> SideBySide:
+        """A pair that goes on from a file exactly where ``save`` left it; see ``Sampler.load``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        kernel : Kernel, optional
+            The kernel of your own that it had: a file holds no code.
+        parts : iterable of classes, optional
+            Your own learner, rule or drift guard, for the same reason.
+        """
+        header, arrays = file_format.read(path)
+        try:
+            engine_state.check_kind(header, "SideBySide")
+            a, b = (Sampler.of(_engine(header[name], arrays, name, kernel, parts)) for name in ("a", "b"))
+            if _labels(a) != _labels(b) or a.classes is None:
+                raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
+            about = header[_KIND]
+            made = cls.__new__(cls)
+            made._own(a, b, np.random.Generator(np.random.PCG64()))
+            made._coins.bit_generator.state = about["coins"]
+            made._round, made._questions = (count(about[name]) for name in ("round", "questions"))
+            derived = {f"tally.{name}": getattr(made._tally, name) for name in DERIVED}
+            made._tally = with_arrays(made._tally, "tally", arrays | derived)
+            made._sizes = arrays["sizes"]
+            sizes = made._sizes.shape == (2,) and made._sizes.dtype == float and all_within(made._sizes, 0.0, LARGEST)
+            counts = made._questions <= made._round >= int(made._tally.count[0]) // (1 + made._several)
+            if not (sizes and counts and is_sound(made._tally)):
+                raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
+            complete(made._tally)
+            for line in about["open"]:
+                number, waiting = _opened(line, made)
+                made._open[number] = waiting
+            return made
+        except SnapshotError:
+            raise
+        except UNREADABLE as error:
+            raise SnapshotError("the file holds no SideBySide that this version can read.", owner="load") from error
+
+
+def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, kernel: Any, parts: Any) -> Engine:
+    own = {key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")}
+    needs = header["parts"][0][1].get("kernel") == OWN_KERNEL
+    return engine_state.restore(header, own, kernel if needs else None, given=parts)[0]
+
+
+def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
+    """An open question from a header that may say anything."""
+    number, chance, place, levels, *asks = line
+    number = count(number, pair.round - 1)
+    place = -1 if place == -1 else count(place, int(pair._tally.count[0]) - 1)
+    if max(divmod(count(levels), BOTH)) >= LEVELS:
+        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
+    a, b = (Ask(*each) for each in asks)
+    known = all(
+        (ask.prediction in (sampler.classes or ()) or (ask.prediction is None and sampler.engine.most))
+        and type(ask.query) is bool
+        for ask, sampler in ((a, pair.a), (b, pair.b))
+    ) and (a.query or b.query)
+    if not known or number in pair._open or type(chance) is not float or not 0.0 < chance <= 1.0:
+        raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
+    return number, _Open(PairAsk(number, a, b, chance, True), place, levels)
+
+
+def _labels(sampler: Sampler) -> Any:
+    """What a sampler predicts; where classes appear, how many may."""
+    return sampler.engine.most or sampler.classes

@@ -1,0 +1,1 @@
+"""Estimates of accuracy, with intervals, from the labels that were asked for."""

@@ -1,0 +1,347 @@
+"""The accuracy of all rounds, honestly, from the labels that were asked for.
+
+Before every coin the probability of a mistake is predicted; where a label comes, the difference from that, weighted by
+1/P, puts the prediction right. The sum estimates the mistakes of all rounds without bias. The intervals of
+:mod:`askwhen.evaluate.estimation.confidence` hold at every round at once, so that one may look as often as one likes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...contracts.sampler import Counting
+from ...engine.engine import Waiting
+from ...engine.tally.error_model import log_cost_of
+from ...engine.tally.label_tally import LabelTally
+from ...engine.tally.round_tally import WINDOWS, Tally, new_tally, note_rounds
+from ...errors import InputError
+from ...trace.trace import Trace
+from ...validation import check_count, check_number
+from .by_class import ClassAccuracy, by_class, by_label_of, taken_for
+from .estimate import Cost, Estimate, by_kind, inside
+from .sample_size import Needed, needed_labels
+from .tally_views import Counted, sides_of, window_of
+
+RECENT = 5_000
+"""Of how many of the last rounds the recent accuracy is told, unless another window is asked for."""
+
+_LARGEST_WINDOW = 600_000
+_POINTS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+_MOST_LABELS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What a sampler or a trace says of itself.
+
+    Attributes
+    ----------
+    overall, recent : Estimate
+        The accuracy over all rounds, and over the last ones.
+    windows : dict of int to Estimate
+        The accuracy over the last 1,000, 5,000 and 20,000 rounds. Each window's interval covers its true value at all
+        rounds of the window at once with this confidence; it is not the chance that all windows of a long life do.
+    f_measure, precision, recall : Estimate
+        Of the label +1, over all rounds; unknown where there are several classes.
+    classes : dict of label to ClassAccuracy
+        Precision, recall and F of every class, where a sampler has several. A trace does not know the labels.
+    confusion : list of lists of Estimate, or None
+        Where a sampler has several classes, at most 127: in row a and column b, the share of the rounds with a
+        predicted whose label is b. Each cell's interval is its own, as all others are.
+    cost : Cost or None
+        What the mistakes cost, on average in a round, where ``costs`` say what each kind does.
+    rounds, questions, answered, unanswered : int
+        How many rounds were played and labels asked for, answered, and open or forgotten.
+    unobserved : float
+        The share of the rounds in which nothing could be asked, because a budget was spent.
+    confidence : float
+        Each interval covers its true value at all rounds at once with this probability.
+    """
+
+    overall: Estimate
+    recent: Estimate
+    f_measure: Estimate
+    precision: Estimate
+    recall: Estimate
+    rounds: int
+    questions: int
+    answered: int
+    unanswered: int
+    unobserved: float
+    confidence: float
+    windows: dict[int, Estimate] = field(default_factory=dict)
+    cost: Cost | None = None
+    classes: dict[Any, ClassAccuracy] = field(default_factory=dict)
+    confusion: list[list[Estimate]] | None = field(default=None, repr=False)
+    counted: Counted | None = field(default=None, repr=False, compare=False)
+    spent: bool = field(default=False, repr=False, compare=False)
+
+    def needed(self, width: float) -> Needed:
+        """How many more labels should bring the interval of the overall accuracy to this width (0.04: 4 points).
+
+        ``needed(0.04).by_rule`` goes on asking as until now, ``.at_random`` asks about every round alike from now on,
+        as often; None where no number of labels will do, or the rule has spent all it had. Both suppose that the stream
+        goes on as it was, and say what to expect, not what is certain.
+        """
+        check_number("needed", "width", width, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+        if self.counted is None:
+            return Needed(None, None)
+        found = needed_labels(self.counted, self.questions, float(width), 1.0 - self.confidence)
+        return found._replace(by_rule=None) if self.spent else found
+
+    @property
+    def target(self) -> float | None:
+        """The next width that is worth asking for: plus and minus 10, 5, 2 or 1 points, or a half, a fifth, a tenth."""
+        width = self.overall.high - self.overall.low
+        return next((2.0 * points for points in _POINTS if 2.0 * points < 0.9 * width), None)
+
+    def advice(self) -> str:
+        """What it would take to know the accuracy better, in a sentence; empty where nothing can be said."""
+        if self.target is None:
+            return ""
+        by_rule, at_random = self.needed(self.target)
+        asks = [
+            f"about {_shown(labels)} more labels {how}"
+            for labels, how in ((at_random, "at random"), (by_rule, "by this rule"))
+            if labels is not None and labels <= _MOST_LABELS
+        ]
+        within = f"{50.0 * self.target:g} point" + ("" if self.target == 0.02 else "s")
+        return f"To know this within {within} either way, ask for {' or '.join(asks)}." if asks else ""
+
+    def __str__(self) -> str:
+        return (
+            f"accuracy {self.overall} over {self.rounds} rounds, {self.recent} over the last {self.recent.rounds}, "
+            f"from {self.answered} labels at {self.confidence:.0%} confidence"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The overall accuracy as it was after so many rounds: arrays of the same length.
+
+    Attributes
+    ----------
+    rounds : array of int
+        How many rounds had been played.
+    value, low, high : array of float
+        The estimate then, and its interval.
+    """
+
+    rounds: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def _shown(labels: int) -> str:
+    """A number of labels in two digits: more would promise too much."""
+    places = max(len(str(labels)) - 2, 0)
+    return f"{round(labels, -places):,}"
+
+
+def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
+    """How accurate a sampler is, or was during a run, from the labels that it asked for.
+
+    Unasked labels are never looked at, also where a simulation knows them. Give the rule a ``floor`` or the sampler an
+    ``Audit``: where the probability of asking is nearly 0 nothing can be known, and the interval says so by its width.
+
+    Parameters
+    ----------
+    source : Trace, or any sampler
+        What happened in a run, or a sampler with all rounds of its life; questions that are still open, or were
+        forgotten, count as both right and wrong in the interval. Of several classes, precision, recall and F are in
+        ``classes``.
+    confidence : float, default 0.95
+        The probability with which an interval covers the true value at all rounds at once.
+    recent : int, default 5000
+        Over how many of the last rounds the recent accuracy goes, up to a tenth more: 1,000, 5,000 or 20,000 for a
+        sampler, any number for a trace.
+
+    Examples
+    --------
+    >>> import numpy as np, askwhen as aw
+    >>> X = np.random.default_rng(0).standard_normal((20000, 10))
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> trace = aw.Sampler(seed=7).run(X, y)
+    >>> found = aw.evaluate.accuracy(trace)
+    >>> found.overall.low < 1 - trace.mistakes / trace.rounds < found.overall.high
+    True
+    """
+    check_number("accuracy", "confidence", confidence, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
+    check_count("accuracy", "recent", recent)
+    alpha = 1.0 - float(confidence)
+    if isinstance(source, Trace):
+        _check_trace(source)
+        if recent > _LARGEST_WINDOW:
+            raise InputError(f"recent must be at most {_LARGEST_WINDOW:,}, got {recent}.", owner="accuracy")
+        found = Collected(None if recent in WINDOWS else int(recent))
+        found.add(source, 0, source.rounds)
+        return found.report(alpha, int(recent))
+    if not isinstance(source, Counting):
+        raise InputError(f"source must be a Sampler or a Trace, got {type(source).__name__}.", owner="accuracy")
+    if getattr(source, "tasks", None):
+        raise InputError("this sampler has tasks; use sampler.tasks[j], or the traces of the run.", owner="accuracy")
+    if source.classes is None:
+        raise InputError(_REGRESSOR, owner="accuracy")
+    check_window("accuracy", recent)
+    tally, _, questions, waiting = source.tally()
+    window = window_of(tally, WINDOWS.index(recent), waiting)
+    report = _report(tally, questions, waiting, alpha, window, getattr(source, "costs", None))
+    most = getattr(getattr(source, "rule", None), "most", None)
+    report = replace(report, spent=most is not None and questions >= most)
+    by_label = source.class_tally() if hasattr(source, "class_tally") else None
+    if by_label is None:
+        return report
+    labels, unknown = source.classes, Estimate(math.nan, 0.0, 1.0, math.nan, report.rounds)
+    report = replace(report, precision=unknown, recall=unknown, f_measure=unknown)
+    if isinstance(by_label, LabelTally):
+        return replace(report, classes=dict(zip(labels, by_label_of(by_label, alpha), strict=True)))
+    classes = dict(zip(labels, by_class(by_label, alpha, len(labels)), strict=True))
+    return replace(report, classes=classes, confusion=taken_for(by_label, alpha, len(labels)))
+
+
+def check_window(owner: str, recent: Any) -> None:
+    """Refuse a window that samplers do not keep."""
+    if recent not in WINDOWS:
+        kept = ", ".join(f"{window:,}" for window in WINDOWS[:-1])
+        raise InputError(f"recent must be {kept} or {WINDOWS[-1]:,} for a sampler, got {recent}.", owner=owner)
+
+
+def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200) -> Curve:
+    """The overall accuracy of a trace at evenly spread rounds, with its interval.
+
+    Parameters
+    ----------
+    trace : Trace
+        A run, with all its rounds.
+    confidence : float, default 0.95
+        Of the interval, at all rounds at once.
+    points : int, default 200
+        At how many rounds it is told, evenly spread.
+    """
+    level = "a number strictly between 0 and 1"
+    check_number("accuracy_curve", "confidence", confidence, level, 0.0, 1.0, open_high=True)
+    check_count("accuracy_curve", "points", points)
+    _check_trace(trace)
+    found = Collected()
+    before = 0
+    for until in np.unique(np.linspace(0, trace.rounds, min(int(points), trace.rounds) + 1).astype(int)[1:]).tolist():
+        found.add(trace, before, until)
+        found.mark()
+        before = until
+    return found.curve(1.0 - confidence)
+
+
+class Collected:
+    """What rounds said of the accuracy, as they came: for estimates at any of the marks that were set on the way.
+
+    Beside the windows that a sampler keeps there may be one of another length.
+    """
+
+    def __init__(self, window: int | None = None) -> None:
+        self.rounds = 0
+        self._window = window
+        self._tallies: list[Tally] = []
+        self._questions = 0
+        self._costs: Any = None
+        self._marks: list[Counted] = []
+
+    def add(self, trace: Trace, first: int, last: int) -> None:
+        """Some rounds of a trace, which must follow the last ones."""
+        if not self._tallies:
+            self._costs = trace.costs
+            kept = [WINDOWS] + ([] if self._window is None else [(self._window,)])
+            self._tallies = [new_tally(windows, log_cost_of(trace.costs)) for windows in kept]
+        here = slice(first, last)
+        predicted = np.ones(last - first, np.int8) if trace.several else trace.prediction[here]
+        rounds = (trace.probability[here], trace.margin[here], predicted, trace.queried[here], trace.mistaken[here])
+        for tally in self._tallies:
+            note_rounds(tally, *rounds, trace.floor, trace.blind)
+        self.rounds += last - first
+        self._questions += int(np.count_nonzero(trace.queried[here]))
+
+    def mark(self) -> None:
+        """Remember where the overall accuracy stands."""
+        negative, positive = sides_of(self._tallies[0])
+        self._marks.append(negative + positive)
+
+    def curve(self, alpha: float) -> Curve:
+        """The overall accuracy at every mark."""
+        if not self._marks:
+            return Curve(*(np.zeros(0) for _ in range(4)))
+        sums, A = (np.array([getattr(mark, name) for mark in self._marks]) for name in ("sums", "A"))
+        all_marks = Counted(sums, A, self._marks[0].stakes)
+        fewest, largest = all_marks.mistakes(alpha)
+        low, high = 1.0 - largest / all_marks.rounds, 1.0 - fewest / all_marks.rounds
+        value = np.where(all_marks.answered > 0, np.clip(_unbiased(all_marks), low, high), np.nan)
+        return Curve(all_marks.rounds.astype(int), value, low, high)
+
+    def report(self, alpha: float, recent: int) -> Accuracy:
+        """Everything that these rounds say."""
+        if not self._tallies:
+            self._tallies = [new_tally(), new_tally((recent,))]
+        window = window_of(self._tallies[-1], 0 if recent not in WINDOWS else WINDOWS.index(recent))
+        return _report(self._tallies[0], self._questions, [], alpha, window, self._costs)
+
+
+_REGRESSOR = "a regressor makes no mistakes to count; use evaluate.progressive for its error."
+
+
+def _check_trace(trace: Trace) -> None:
+    if not isinstance(trace, Trace):
+        raise InputError(f"trace must be a Trace, got {type(trace).__name__}.", owner="accuracy_curve")
+    if trace.rounds > len(trace.queried):
+        raise InputError("this trace kept only its counts; run with trace=True.", owner="accuracy")
+    if trace.rounds and trace.prediction.dtype.kind == "f" and not trace.several:
+        raise InputError(_REGRESSOR, owner="accuracy")
+
+
+def _estimate(found: Counted, alpha: float) -> Estimate:
+    """The accuracy of these rounds."""
+    rounds = int(found.rounds)
+    if rounds == 0:
+        return Estimate(math.nan, 0.0, 1.0, math.nan, 0)
+    fewest, largest = found.mistakes(alpha)
+    low, high = 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds
+    return inside(float(_unbiased(found)), low, high, rounds, known=found.answered > 0)
+
+
+def _unbiased(found: Counted) -> Any:
+    """The estimate over the rounds that could be asked about, with mean the accuracy over these."""
+    observed = found.rounds - found.unobserved
+    return np.where(observed > 0.0, 1.0 - found.estimate / np.maximum(observed, 1.0), np.nan)
+
+
+def _report(
+    tally: Tally,
+    questions: int,
+    waiting: Iterable[Waiting],
+    alpha: float,
+    recent: Counted,
+    costs: tuple[float, float] | None,
+) -> Accuracy:
+    negative, positive = sides_of(tally, waiting)
+    both = negative + positive
+    windows = {length: _estimate(window_of(tally, w, waiting), alpha) for w, length in enumerate(WINDOWS)}
+    precision, recall, f_measure, cost = by_kind(negative, positive, alpha, costs)
+    return Accuracy(
+        overall=_estimate(both, alpha),
+        recent=_estimate(recent, alpha),
+        f_measure=f_measure,
+        precision=precision,
+        recall=recall,
+        rounds=int(both.rounds),
+        questions=questions,
+        answered=int(both.answered),
+        unanswered=int(both.unanswered),
+        unobserved=float(both.unobserved / both.rounds) if both.rounds else 0.0,
+        confidence=1.0 - alpha,
+        windows=windows,
+        cost=cost,
+        counted=both,
+    )

@@ -1,0 +1,123 @@
+"""A tally's sums as an estimate reads them: the whole life by side, and the rounds of late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...engine.engine import Waiting
+from ...engine.tally.betting import STAKES, all_unasked
+from ...engine.tally.round_tally import (
+    ANSWERED,
+    BLOCKS,
+    CELLS,
+    CERTAIN,
+    EXPECTED,
+    FORGOTTEN,
+    MISTAKES,
+    RESIDUAL,
+    ROUNDS,
+    UNOBSERVED,
+    Tally,
+    doubted,
+)
+from .confidence import least, most
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Some rounds: ``sums`` as in a tally, A of the wealth for every stake, and how many of the questions are open."""
+
+    sums: np.ndarray
+    A: np.ndarray
+    stakes: np.ndarray
+    open: Any = 0
+
+    def __add__(self, other: Counted) -> Counted:
+        return replace(self, sums=self.sums + other.sums, A=self.A + other.A, open=self.open + other.open)
+
+    @property
+    def rounds(self) -> Any:
+        """How many there are."""
+        return self.sums[..., ROUNDS]
+
+    @property
+    def unobserved(self) -> Any:
+        """In how many of them nothing could be asked."""
+        return self.sums[..., UNOBSERVED]
+
+    @property
+    def answered(self) -> Any:
+        """How many labels were told."""
+        return self.sums[..., ANSWERED]
+
+    @property
+    def unanswered(self) -> Any:
+        """How many questions are open or forgotten."""
+        return self.sums[..., FORGOTTEN] + self.open
+
+    @property
+    def estimate(self) -> Any:
+        """The number of mistakes, without bias: what was predicted of every round, put right where a label came."""
+        return self.sums[..., EXPECTED] + self.sums[..., RESIDUAL]
+
+    def mistakes(self, alpha: float) -> tuple[Any, Any]:
+        """The fewest and the most mistakes there can have been."""
+        seen, right = self.sums[..., MISTAKES], self.answered - self.sums[..., MISTAKES]
+        fewest = np.maximum(least(self.A, self.stakes, self.rounds, alpha / 2.0), seen)
+        return fewest, np.minimum(most(self.A, self.stakes, self.rounds, alpha / 2.0), self.rounds - right)
+
+
+@lru_cache(4)
+def _table(stakes: bytes) -> np.ndarray:
+    return all_unasked(np.frombuffer(stakes)).reshape(CELLS, STAKES)
+
+
+def _wealth(tally: Tally, cells: np.ndarray, logs: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """A from counts of unasked rounds, the logarithms of what answers did, and the mistakes that needed no bet."""
+    return np.asarray(cells @ _table(tally.stakes.tobytes()) - logs + sums[..., CERTAIN, None] * tally.stakes)
+
+
+def _doubts(tally: Tally, waiting: Iterable[Waiting]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of open questions: how many rounds ago they were, what was predicted, and what they do to the wealth."""
+    ago, P, level, positive = np.array([tuple(map(float, each)) for each in waiting]).reshape(-1, 4).T
+    return ago.astype(int), positive.astype(int), doubted(tally, P.copy(), level.astype(np.int64))
+
+
+def sides_of(tally: Tally, waiting: Iterable[Waiting] = ()) -> list[Counted]:
+    """The whole life: rounds in which -1 was predicted, and those in which +1 was."""
+    logs, opened = tally.logs + tally.carried + np.log(tally.product), [0, 0]
+    _, positive, doubts = _doubts(tally, waiting)
+    for side in (0, 1):
+        logs[side] += doubts[positive == side].sum(axis=0)
+        opened[side] = int(np.count_nonzero(positive == side))
+    sums = tally.sums + tally.fresh
+    A = _wealth(tally, tally.cells + tally.now.reshape(2, CELLS), logs, sums)
+    return [Counted(sums[s], A[s], tally.stakes, opened[s]) for s in (0, 1)]
+
+
+def blocks_of(tally: Tally, which: int, first: int, last: int, waiting: Iterable[Waiting] = ()) -> Counted:
+    """The blocks from first to last, the last excluded, of one of the windows."""
+    size, count = int(tally.steps[which]), int(tally.count[0])
+    slots = np.arange(first, last) % BLOCKS
+    cells = tally.block_cells[which, slots].astype(float).sum(axis=0)
+    logs, sums = tally.block_logs[which, slots].sum(axis=0), tally.block_sums[which, slots].sum(axis=0)
+    if last * size >= count:  # the present block of the shortest window is not among them yet
+        cells = cells + tally.now.reshape(2, CELLS).sum(axis=0)
+        logs = logs + (tally.carried + np.log(tally.product)).sum(axis=0)
+        sums = sums + tally.fresh.sum(axis=0)
+    ago, _, doubts = _doubts(tally, waiting)
+    here = (first * size <= count - ago) & (count - ago < last * size)
+    logs = logs + doubts[here].sum(axis=0)
+    return Counted(sums, _wealth(tally, cells, logs, sums), tally.stakes, int(np.count_nonzero(here)))
+
+
+def window_of(tally: Tally, which: int, waiting: Iterable[Waiting] = ()) -> Counted:
+    """The last rounds: those of ten blocks, and what there is of the present one."""
+    size, count = int(tally.steps[which]), int(tally.count[0])
+    first = max(count - 10 * size, 0) // size
+    return blocks_of(tally, which, first, max(count - 1, 0) // size + 1, waiting)

@@ -1,0 +1,86 @@
+"""The memory of a sampler as words of 8 bytes, stored as what differs from a sampler that has played no round.
+
+Most of that memory is the tally, 50 KB of which a young sampler has touched a few hundred bytes. What is stored is the
+exclusive or with a fresh sampler, as runs: one word says how many words to pass over (upper half) and how many follow
+(lower half), and then these follow. A single equal word between two runs is stored too, since a run costs as much.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..compiled.steps import entry
+from ..engine.tally.error_model import LABELS, set_limits
+
+_HALF = 32
+_BLOCK = 16
+
+
+@entry
+def squeeze(words: Any, fresh: Any, out: Any) -> int:
+    """Write what differs from fresh words to ``out``, which has room for 3/2 as many and two; how many it took."""
+    n, at, done, i = len(words), 0, 0, 0
+    while i < n:
+        while i + _BLOCK <= n:  # most blocks are as they were, and this is compiled to few instructions
+            changed = 0
+            for j in range(_BLOCK):
+                changed |= words[i + j] ^ fresh[i + j]
+            if changed != 0:
+                break
+            i += _BLOCK
+        while i < n and words[i] == fresh[i]:
+            i += 1
+        if i == n:
+            break
+        lead, at = at, at + 1
+        first = i
+        while i < n and (words[i] != fresh[i] or (i + 1 < n and words[i + 1] != fresh[i + 1])):
+            out[at] = words[i] ^ fresh[i]
+            at += 1
+            i += 1
+        out[lead] = ((first - done) << _HALF) | (i - first)
+        done = i
+    return at
+
+
+@entry
+def spread(stored: Any, fresh: Any, words: Any) -> bool:
+    """Write the words that were squeezed over fresh ones, in place; False where they are not of such words."""
+    n, at, place = len(words), 0, 0
+    while at < len(stored):
+        skip, count = stored[at] >> _HALF, stored[at] & 0xFFFFFFFF
+        at += 1
+        if skip < 0 or count <= 0 or place + skip + count > n or at + count > len(stored):
+            return False
+        place += skip
+        for j in range(count):
+            words[place + j] = stored[at + j] ^ fresh[place + j]
+        place += count
+        at += count
+    return True
+
+
+@entry
+def wipe(stored: Any, n: int, fresh: Any, words: Any) -> None:
+    """Make the words fresh again of which the first ``n`` of ``stored`` are what was squeezed, in place."""
+    at = place = 0
+    while at < n:
+        place += stored[at] >> _HALF
+        for _ in range(stored[at] & 0xFFFFFFFF):
+            words[place] = fresh[place]
+            place += 1
+            at += 1
+        at += 1
+
+
+@entry
+def complete(now: Any, touched: Any, count: Any, model: Any, limits: Any) -> None:
+    """Make what follows from the rest of a tally, in place."""
+    found = 0
+    for cell in range(len(now)):
+        if now[cell] != 0:
+            touched[found] = cell
+            found += 1
+    count[2] = found
+    n = model[LABELS]
+    set_limits(limits, n if n <= 64.0 else n - n % 16.0)

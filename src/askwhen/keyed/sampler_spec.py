@@ -1,0 +1,88 @@
+"""What the samplers of all keys have in common, as text that a store remembers and another process can read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ..contracts.sampler import Parts
+from ..engine.inputs.registry import build, describe
+from ..errors import InputError
+from ..sampler import Sampler
+from ..validation import check_count, check_flag
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The parameters of every key's sampler, the seed from which theirs follow, and the form of the instances.
+
+    ``features`` is None where the first instance of a partition decides, which is for dense instances only.
+    """
+
+    parts: Parts
+    seed: int
+    costs: tuple[float, float] | None
+    classes: tuple[Any, ...] | None
+    most: int
+    features: int | None
+    sparse: bool
+
+    @classmethod
+    def of(cls, sampler: Any, features: int | None, sparse: bool) -> Kind:
+        """The kind of a sampler that has played no round."""
+        if not isinstance(sampler, Sampler):
+            raise InputError(f"sampler must be an aw.Sampler, got {sampler!r}.", owner="keyed")
+        engine = sampler.engine
+        if engine.round or engine.volunteered or sampler.tasks:
+            raise InputError("sampler must be a new one: every key gets its own, made like it.", owner="keyed")
+        if engine.seed is None:
+            raise InputError("sampler must have a seed, from which the seed of every key follows.", owner="keyed")
+        check_flag("keyed", "sparse", sparse)
+        if features is not None:
+            check_count("keyed", "features", features)
+        elif sparse:
+            raise InputError("features must say how many features there are where instances are sparse.", owner="keyed")
+        classes = None if engine.classes is None else tuple(engine.classes)
+        found = cls(engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse)
+        found.make(0)
+        return found
+
+    @property
+    def needs_time(self) -> bool:
+        """Whether every instance must come with its time."""
+        return self.make(0).engine.needs_time
+
+    def make(self, seed: int) -> Sampler:
+        """A sampler of this kind."""
+        classes: Any = "open" if self.most else None if self.classes is None else list(self.classes)
+        more: dict[str, Any] = {"most_classes": self.most} if self.most else {}
+        return Sampler(*self.parts, seed=seed, costs=self.costs, classes=classes, **more)
+
+    def written(self) -> str:
+        """As text, the same for the same kind."""
+        facts = {
+            "parts": [describe(part) for part in self.parts],
+            "seed": self.seed,
+            "costs": self.costs,
+            "classes": self.classes,
+            "most": self.most,
+            "features": self.features,
+            "sparse": self.sparse,
+        }
+        return json.dumps(facts, sort_keys=True)
+
+    @classmethod
+    def read(cls, text: str) -> Kind:
+        """The kind that was written."""
+        facts = json.loads(text)
+        pair, classes = facts["costs"], facts["classes"]
+        return cls(
+            Parts(*(build(part) for part in facts["parts"])),
+            facts["seed"],
+            None if pair is None else (pair[0], pair[1]),
+            None if classes is None else tuple(classes),
+            facts["most"],
+            facts["features"],
+            facts["sparse"],
+        )

@@ -1,0 +1,1 @@
+"""Readers for the file layouts of the first release."""
