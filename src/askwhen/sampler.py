@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
-from .contracts.rule import Rule
+from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
 from .engine.engine import Engine, OpenQuestion, Waiting, no_room
 from .engine.inputs.argument_checks import (
@@ -27,6 +28,7 @@ from .engine.inputs.argument_checks import (
     check_most,
     check_new_label,
     check_open_labels,
+    check_time,
     dimensions_of,
     given_rows,
     moment,
@@ -44,12 +46,12 @@ from .engine.tally.label_tally import LabelTally
 from .engine.tally.round_tally import Tally
 from .errors import InputError, QuestionError, owned_by
 from .learners import Mixture
-from .linalg.rows import SparseRow, SparseRows, shape_of
+from .linalg.rows import Row, SparseRow, SparseRows, shape_of
 from .prepare import Prepare
 from .rules import Audit, BudgetRule
 from .snapshot import engine_state, file_format
 from .system.fork_safe_lock import new_lock
-from .trace.trace import Ask, Trace
+from .trace.trace import Ask, RoundResult, Trace
 from .validation import check_flag, check_seed, short
 from .weights.expansion import expansion_of, kept, support_of
 from .weights.kernels import Kernel
@@ -246,6 +248,36 @@ class Sampler:
         self._tasks = [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
 
     @property
+    def needs_time(self) -> bool:
+        """Whether every round needs a time, because the budget is per period of time."""
+        return self._engine.needs_time
+
+    def labels_left(self, time: Any = None) -> float | None:
+        """Number of labels that the budget still allows: in the period of this time, or in all.
+
+        None where a budget bounds only the share of labels, and for rules without a budget.
+
+        Parameters
+        ----------
+        time : number or datetime, optional
+            Needed for a budget per period of time.
+
+        Examples
+        --------
+        >>> import askwhen as aw
+        >>> aw.Sampler(rule=aw.BudgetRule(0.1, most=500), seed=7).labels_left()
+        500.0
+        """
+        with self._lock:
+            now = check_time("labels_left", time) if self.needs_time else 0.0
+            left = float(labels_left(self._engine.rule, now))
+        return None if math.isinf(left) else left
+
+    def is_open(self, ask: Ask | int) -> bool:
+        """Whether a question waits for its label, by its Ask or the number of its round."""
+        return (ask if isinstance(ask, int) else ask.round) in self._engine.pending
+
+    @property
     def drift_weights(self) -> np.ndarray:
         """How much a mixture trusts each of its experts, see ``experts``; empty for other learners."""
         learner = self._engine.learner
@@ -354,6 +386,33 @@ class Sampler:
                     return engine.ask(plain)
             return self._ask(x, time, None)
 
+    def play(self, x: Any, time: Any = None) -> RoundResult:
+        """Play one round as ``ask`` does, and return with the ``Ask`` what a log of the stream needs to store.
+
+        Parameters
+        ----------
+        x, time
+            As for ``ask``.
+
+        Returns
+        -------
+        RoundResult
+            The ``ask``, the random draw ``coin`` that decided it, whether a switch was declared (``switched``), and the
+            ``level`` of certainty with which a question is counted.
+
+        Examples
+        --------
+        >>> import askwhen as aw
+        >>> result = aw.Sampler(aw.Perceptron(), aw.MarginRule(1.0), seed=7).play([1.0, 2.0])
+        >>> result.ask.query == (result.coin < result.ask.probability), result.switched
+        (True, False)
+        """
+        with self._lock:
+            row, now, names = self._checked(x, time)
+            result = self._engine.play(row, now)
+            self._engine.names = names
+            return result
+
     def ask_on(self, coin: float, x: Any, time: Any = None) -> Ask:
         """Play one round with a coin that was tossed elsewhere, for several samplers at once; the own coins wait."""
         with self._lock:
@@ -382,6 +441,13 @@ class Sampler:
                 raise InputError(error.sentence, owner="ask") from error
 
     def _ask(self, x: Any, time: Any, coin: float | None) -> Ask:
+        row, now, names = self._checked(x, time)
+        ask = self._engine.ask(row, now, coin)
+        self._engine.names = names
+        return ask
+
+    def _checked(self, x: Any, time: Any) -> tuple[Row, float, tuple[str, ...] | None]:
+        """An instance for a round, its time, and the names of the features; the engine is ready for it."""
         engine = self._engine
         if self._tasks:
             raise self._has_tasks("ask")
@@ -389,9 +455,7 @@ class Sampler:
         row, d = check_instance("ask", x, engine.form)
         names = check_names("ask", x, engine.names)
         engine.begin("ask", "x", d, isinstance(row, SparseRow))
-        ask = engine.ask(row, now, coin)
-        engine.names = names
-        return ask
+        return row, now, names
 
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.

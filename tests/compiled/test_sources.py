@@ -21,7 +21,7 @@ def add(path, text):
 
 
 @pytest.mark.parametrize(
-    "name", ["papers.py", "sampler.py", "cli/commands/run.py", "evaluate/accuracy.py", "learners/lasec.py"]
+    "name", ["papers.py", "sampler.py", "cli/commands/run.py", "evaluate/estimation/accuracy.py", "learners/lasec.py"]
 )
 def test_what_holds_no_step_compiles_nothing_anew(package, name):
     before = source_hash(package)
@@ -30,7 +30,8 @@ def test_what_holds_no_step_compiles_nothing_anew(package, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["rules/state.py", "rules/bbq.py", "linalg/vectors.py", "adapters/river/columns.py", "engine/tally.py"]
+    "name",
+    ["rules/state.py", "rules/bbq.py", "linalg/vectors.py", "adapters/river/columns.py", "engine/tally/round_tally.py"],
 )
 def test_a_step_and_the_constants_it_takes_from_elsewhere_count(package, name):
     before = source_hash(package)

@@ -104,7 +104,7 @@ def main():
         import numpy as np
 
         for _ in range(3):
-            ask, _ = model.ask(np.ones(4), 0.0)
+            ask = model.ask(np.ones(4), 0.0).ask
             if ask.query:
                 model.tell(ask.round, "a")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

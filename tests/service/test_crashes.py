@@ -216,7 +216,7 @@ def test_a_snapshot_cut_at_any_byte_is_refused():
     given = Settings(labels=LABELS[:2], seed=1, algorithm="perceptron")
     model = Model(given)
     for i in range(20):
-        ask, _ = model.ask(np.array([float(i), 1.0]), 0.0)
+        ask = model.ask(np.array([float(i), 1.0]), 0.0).ask
         model.tell(ask.round, LABELS[i % 2])
     content = model.dump()()
     assert bits(Model.load(given, content).sampler) == content

@@ -18,7 +18,7 @@ A rule needs ``decide`` and ``probability``; every other family has a default th
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, runtime_checkable
 
 from ..compiled.steps import Family, step
 from .learner import State
@@ -53,6 +53,10 @@ def _zero(rule: Any) -> Any:
 
 def _no_time(rule: Any) -> Any:
     return math.nan
+
+
+def _endless(rule: Any, now: float) -> Any:
+    return math.inf
 
 
 begin_round = Family("begin_round", default=_nothing_at)
@@ -92,6 +96,10 @@ last_time = Family("last_time", default=_no_time)
 """``last_time(rule)`` -> the time of the last round, NaN before the first: time must not go back."""
 
 
+labels_left = Family("labels_left", default=_endless)
+"""``labels_left(rule, now)`` -> how many labels may still be asked for; infinite without a budget (Python only)."""
+
+
 @step
 def toss(chance: float, u: float) -> Any:
     """Compare the coin u with the probability of asking: ASK or PASS, or UNDECIDED where that is not known yet."""
@@ -113,3 +121,16 @@ class Rule(Protocol):
 
     def start(self) -> State:
         """The state before the first round."""
+
+
+@runtime_checkable
+class LengthRule(Protocol):
+    """A rule that may be for a known number of rounds, as a budget is for the rows of a file."""
+
+    length: int | None
+
+    def with_length(self, rounds: int) -> Self:
+        """The same rule for so many rounds."""
+
+    def resized(self, state: State) -> State:
+        """A state of the rule that was for another number of rounds, for that of this one."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
 from ..contracts.learner import State, experts, grow, open_class, quadratic_bound, ready, restart, widen
-from ..contracts.rule import least_chance, note_class, period_length, restart_rule
+from ..contracts.rule import LengthRule, least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..errors import INSTANCES, InputError, at_row, called
 from ..linalg.rows import (
@@ -46,9 +45,7 @@ from ..prepare import (
     width_of,
 )
 from ..rules.audit import audit_state
-from ..rules.budget import lead_for
-from ..rules.state import RuleState
-from ..trace.trace import Ask, Origin, Trace
+from ..trace.trace import Ask, Origin, RoundResult, Trace
 from ..validation import short
 from ..weights.class_slots import repeat_last
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
@@ -158,8 +155,8 @@ class Engine:
         self.learner = None
         self._audit = audit_state(parts.audit)
         self.rule = parts.rule.start()
-        if answers is not None and isinstance(self.rule, RuleState):
-            lead_for(self.rule, len(answers.names))
+        for k in range(len(() if answers is None else answers.names)):
+            note_class(self.rule, k + 1)
         self.needs_time = bool(period_length(self.rule) > 0.0)
         self.drift = NoDrift(0)
         self.prepare = None
@@ -256,11 +253,12 @@ class Engine:
         return self._drawn.pop()
 
     def lengthen(self, rounds: int) -> None:
-        """Let a budget that is for a known number of rounds be for so many: its file has grown, or another follows."""
+        """Change the length of a budget for a known number of rounds: its file has grown, or another one follows."""
         rule = self.parts.rule
-        if getattr(rule, "length", None) not in (None, rounds) and isinstance(self.rule, RuleState):
-            self.parts = self.parts._replace(rule=replace(rule, length=rounds))
-            self.rule = self.rule._replace(length=float(rounds))
+        if isinstance(rule, LengthRule) and rule.length not in (None, rounds):
+            rule = rule.with_length(rounds)
+            self.parts = self.parts._replace(rule=rule)
+            self.rule = rule.resized(self.rule)
 
     @property
     def has_learnt(self) -> bool:
@@ -448,6 +446,18 @@ class Engine:
             if self.answers is not None and isinstance(self.learner, EachState):
                 self.signs[number] = self.learner.signs.copy()
         return ask
+
+    def play(self, x: Row, time: float = 0.0) -> RoundResult:
+        """Play one round as ``ask`` does, with the next random draw, and return all that happened in it."""
+        coin = self._drawn.pop() if self._drawn else self._draw()
+        try:
+            ask = self.ask(x, time, coin)
+        except BaseException:
+            self._drawn.append(coin)  # a refused round draws nothing
+            raise
+        question = self.pending.get(ask.round)
+        switched = bool(self.switches) and self.switches[-1] == ask.round
+        return RoundResult(ask, coin, switched, 0 if question is None else self._bet_on(question)[2])
 
     def _prepared_row(self, x: Row) -> Row:
         """What the learner sees of x, in the live row, which the next instance overwrites."""

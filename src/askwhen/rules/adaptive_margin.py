@@ -17,13 +17,26 @@ from typing import Any, ClassVar
 
 from ..compiled.steps import step
 from ..validation import check_positive
-from .state import ADAPTIVE, RuleState, check_floor, new_state
+from .margin import margin_probability, margin_threshold
+from .state import RuleState, check_floor, new_kind, new_state
 
 
 @step
 def adaptive_scale(beta: float, K: float, X2: float, norm2: float) -> Any:
     """The scale b of this round, from the squared norms."""
     return beta * max(X2, norm2) * math.sqrt(1.0 + K)
+
+
+def _threshold(rule: Any, norm2: float, u: float) -> Any:
+    return margin_threshold(adaptive_scale(rule.value, rule.memory[1], rule.memory[2], norm2), u)
+
+
+def _chance(rule: Any, m: float, q: float, norm2: float) -> Any:
+    scale = adaptive_scale(rule.value, rule.memory[1], rule.memory[2], norm2)
+    return margin_probability(scale, m / (1.0 + q))
+
+
+_ADAPTIVE = new_kind(threshold=_threshold, chance=_chance)
 
 
 @dataclass(frozen=True)
@@ -50,4 +63,4 @@ class AdaptiveMarginRule:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(ADAPTIVE, self.beta, self.floor)
+        return new_state(_ADAPTIVE, self.beta, self.floor)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from ..compiled.steps import step
 from ..contracts.rule import ASK, PASS, UNDECIDED
 from ..validation import check_number
-from .state import BBQ, RuleState, check_floor, new_state
+from .state import RuleState, check_floor, new_kind, new_state
 
 
 @step
@@ -29,6 +29,17 @@ def ask_by_uncertainty(kappa: float, t: int, q_low: float, q_high: float) -> Any
     if q_high / (1.0 + q_high) <= theta:
         return PASS
     return UNDECIDED
+
+
+def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
+    return ASK if u < rule.floor else ask_by_uncertainty(rule.value, rule.memory[0], q_low, q_high)
+
+
+def _chance(rule: Any, m: float, q: float, norm2: float) -> Any:
+    return 1.0 if ask_by_uncertainty(rule.value, rule.memory[0], q, q) == ASK else 0.0
+
+
+_BBQ = new_kind(decide=_decide, chance=_chance)
 
 
 @dataclass(frozen=True)
@@ -55,4 +66,4 @@ class BBQRule:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(BBQ, self.kappa, self.floor)
+        return new_state(_BBQ, self.kappa, self.floor)

@@ -1,14 +1,14 @@
 """Asking within a budget: the person says what they can afford, and the rule steers itself to spend just that.
 
-Ours. The rule asks with probability min(1, g ((1 - l) 1.3 A bell + l rate)), bell = exp(-(p / s)^2), and moves its
-hands:
+Ours. The rule asks with probability min(1, g ((1 - l) 1.3 A G + l rate)), where G = exp(-(p / s)^2) is a Gaussian
+weight, and adjusts:
 
 ==========  ==========================================================
-s           the scale. ln s += 0.2 (rate - bell): after a while the bell alone would ask at the rate
-A           the hazard: the sum of bells since the last question, this round included. Questions spread out in time
+s           the scale. ln s += 0.2 (rate - G): after a while G alone would ask at the rate
+A           the hazard: the sum of G since the last question, this round included. Questions spread out in time
 l           how little the learner knows: clip((0.7 - H/V) / 0.1, 0, 1). Where it hardly does better than chance, its
             margins say nothing, and the rule asks at random
-H, V        right answers and all answers of late, each weighted by 1/probability, at most 20; both fade by .995 a label
+H, V        right answers and all answers, weighted by 1/probability, at most 20; both fade by .995 with every label
 g           the multiplier, ((B - D) / (B + D))^1.5
 D           the debt: labels spent beyond what the budget has allowed for so far, and beyond the lead
 B           the slack. The multiplier is 1 without debt, 0 from D = B on, and beyond all bounds (ask!) from D = -B on
@@ -16,7 +16,7 @@ L           the lead: how far spending may run ahead while there is everything t
             classes k/2 times as far, at most five times
 ==========  ==========================================================
 
-With ``spread=False`` it is min(1, g bell), the rule of the first release.
+With ``spread=False`` it is min(1, g G), the rule of the first release.
 
 **By rate.** Every round allows for ``rate`` labels. B = max(240 rate, 7) - 1, and D never leaves [-B - 1, B + 1]: in
 *every* run of rounds that begins after the first thousand, whatever the instances and the margins are, the labels spent
@@ -43,24 +43,24 @@ from __future__ import annotations
 
 import datetime
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..compiled.steps import step
+from ..contracts.learner import LARGEST_COUNT
+from ..contracts.rule import ASK, PASS, UNDECIDED, toss
 from ..errors import InputError
-from ..validation import check_choice, check_count, check_flag, check_number
-from .focused import bell, bell_threshold
+from ..linalg.vectors import all_finite, all_within
+from ..validation import LARGEST_TIME, check_choice, check_count, check_flag, check_number
+from .focused import gaussian_threshold, gaussian_weight
 from .state import (
-    BELL,
-    BUDGET,
     CHANCE,
     DEBT,
     EXPECTED,
     HAZARD,
     HEARD,
-    LARGEST_LOG,
     LEAD,
     LOG_SCALE,
     PERIOD,
@@ -68,12 +68,16 @@ from .state import (
     RIGHT,
     ROUNDS,
     SPENT,
-    SPREAD,
     TIME,
+    WEIGHT,
     RuleState,
     check_floor,
+    new_kind,
     new_state,
 )
+
+LARGEST_LOG = 650.0
+"""The largest size of the logarithm of a budget's scale."""
 
 _GAIN = 0.2
 _FIRST_SCALE = 0.3
@@ -112,7 +116,7 @@ def debt(rule: Any) -> Any:
     spending = rule.spending
     if rule.per > 0.0:
         return spending[DEBT]
-    lead = spending[LEAD] if rule.kind == SPREAD else _LEAD * rule.value * math.exp(-spending[ROUNDS] / _LEAD_ROUNDS)
+    lead = spending[LEAD] if rule.kind == _SPREAD else _LEAD * rule.value * math.exp(-spending[ROUNDS] / _LEAD_ROUNDS)
     reserve = (1.0 - rule.value) * spending[ROUNDS] / rule.length if spending[ROUNDS] <= rule.length else 0.0
     return spending[DEBT] + reserve - min(lead, _LEAD_OF_REST * still_due(rule))
 
@@ -125,7 +129,7 @@ def accrue(rule: Any, time: float) -> None:
         spending[RATE] = rule.value
         spending[DEBT] -= rule.value
         spending[ROUNDS] += 1.0
-        if rule.kind == SPREAD:
+        if rule.kind == _SPREAD:
             spending[LEAD] *= _LEAD_FADE
         return
     period = math.floor(time / rule.per)
@@ -199,7 +203,7 @@ def budget_threshold(rule: Any, u: float) -> Any:
     """The distance below which this coin asks; for the rule of the first release."""
     if u == 0.0:
         return math.inf
-    return bell_threshold(math.exp(rule.spending[LOG_SCALE]), pull(rule) - math.log(u))
+    return gaussian_threshold(math.exp(rule.spending[LOG_SCALE]), pull(rule) - math.log(u))
 
 
 @step
@@ -224,10 +228,10 @@ def multiplier(rule: Any) -> Any:
 
 @step
 def spread_probability(rule: Any, z: float) -> Any:
-    """The probability of asking at distance z where questions are spread; it and the bell are noted, in place."""
+    """The probability of asking at distance z where questions are spread; it and G are noted, in place."""
     spending, g = rule.spending, multiplier(rule)
-    near = bell(z, math.exp(spending[LOG_SCALE]))
-    spending[BELL] = near
+    near = gaussian_weight(z, math.exp(spending[LOG_SCALE]))
+    spending[WEIGHT] = near
     near *= _HAZARD * (spending[HAZARD] + near)
     if not rule.by_uncertainty:
         ignorance = (_KNOWS - spending[RIGHT] / spending[HEARD]) / (_KNOWS - _CHANCE_LEVEL)
@@ -252,11 +256,11 @@ def spend(rule: Any, z: float, asked: bool) -> None:
     spending = rule.spending
     if spending[SPENT] >= rule.most:
         return  # nothing is asked any more
-    if rule.kind == SPREAD:
-        near = bell(z, math.exp(spending[LOG_SCALE])) if is_spent(rule) else spending[BELL]
+    if rule.kind == _SPREAD:
+        near = gaussian_weight(z, math.exp(spending[LOG_SCALE])) if is_spent(rule) else spending[WEIGHT]
         spending[HAZARD] = 0.0 if asked else spending[HAZARD] + near
     else:
-        near = bell(z, math.exp(spending[LOG_SCALE]))
+        near = gaussian_weight(z, math.exp(spending[LOG_SCALE]))
     step_up = _GAIN * (spending[RATE] - near)
     spending[LOG_SCALE] = min(max(spending[LOG_SCALE] + step_up, -LARGEST_LOG), LARGEST_LOG)
     if asked:
@@ -264,17 +268,80 @@ def spend(rule: Any, z: float, asked: bool) -> None:
         spending[SPENT] += 1.0
 
 
-def lead_for(state: RuleState, k: int) -> None:
-    """Let spending run further ahead for k classes, in place: with more of them there is more to learn at first."""
-    for each in range(3, k + 1):
-        lead_further(state, each)
-
-
 @step
 def lead_further(rule: Any, k: int) -> None:
     """Let what is left of the lead be that of one class more, the k-th, in place."""
-    if rule.kind == SPREAD and rule.per == 0.0 and 2 < k <= _MOST_LEADING:
+    if rule.per == 0.0 and 2 < k <= _MOST_LEADING:
         rule.spending[LEAD] *= k / (k - 1.0)
+
+
+def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
+    if rule.spending[SPENT] >= rule.most:
+        return PASS
+    if q_low != q_high:
+        return UNDECIDED  # a budget steers by the margin of every round
+    if is_spent(rule):
+        return PASS
+    if rule.kind == _SPREAD:
+        return toss(spread_probability(rule, distance(rule, m, q_low)), u)
+    return ASK if u < budget_floor(rule) or distance(rule, m, q_low) < budget_threshold(rule, u) else PASS
+
+
+def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
+    if is_spent(rule):
+        return 0.0
+    if math.isnan(q):
+        return 1.0 if rule.floor == 1.0 else math.nan
+    if rule.kind == _SPREAD:
+        return rule.spending[CHANCE]  # as decided: the same bits, without two exponentials
+    return max(max(budget_probability(rule, distance(rule, m, q)), budget_floor(rule)), rule.floor)
+
+
+def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
+    spend(rule, distance(rule, m, q), asked)
+
+
+def _labels_left(rule: RuleState, now: float) -> float:
+    spent = float(rule.spending[SPENT])
+    if rule.per > 0.0:
+        return rule.value - (spent if rule.spending[PERIOD] == math.floor(now / rule.per) else 0.0)
+    return rule.most - spent
+
+
+def is_sound_spending(rule: RuleState) -> bool:
+    """The rate is a share, up to rounding: as a floor it becomes a probability, and that a place in the tally."""
+    spending, time = rule.spending, rule.spending[TIME]
+    return (
+        all_within(spending[LOG_SCALE], -LARGEST_LOG, LARGEST_LOG)
+        and all_within(spending[RATE], 0.0, 1.0 + 1e-9)
+        and (math.isnan(time) or abs(time) <= LARGEST_TIME)
+        and all_within(spending[[SPENT, ROUNDS, EXPECTED]], 0.0, LARGEST_COUNT)
+        and all_finite(spending[[DEBT, PERIOD]])
+    )
+
+
+def _is_sound_spread(rule: RuleState) -> bool:
+    """The share of right answers becomes a probability."""
+    spending, right, heard = rule.spending, rule.spending[RIGHT], rule.spending[HEARD]
+    counts = all_within(spending[[LEAD, HAZARD, RIGHT, HEARD]], 0.0, LARGEST_COUNT)
+    return (
+        is_sound_spending(rule)
+        and counts
+        and all_within(spending[[WEIGHT, CHANCE]], 0.0, 1.0)
+        and bool(0.0 < heard >= right)
+    )
+
+
+_SHARED: dict[str, Any] = {
+    "decide": _decide,
+    "probability": _probability,
+    "forbids": is_spent,
+    "begin_round": accrue,
+    "end_round": _end_round,
+    "labels_left": _labels_left,
+}
+_BUDGET = new_kind(**_SHARED)
+_SPREAD = new_kind(**_SHARED, is_sound=_is_sound_spread, note_label=hear_label, note_class=lead_further)
 
 
 def seconds(owner: Any, name: str, value: Any) -> float:
@@ -380,15 +447,25 @@ class BudgetRule:
         """Whether the rule reads r."""
         return self.by == "uncertainty"
 
+    def with_length(self, rounds: int) -> BudgetRule:
+        """The same budget for so many rounds."""
+        return replace(self, length=rounds)
+
+    def resized(self, state: RuleState) -> RuleState:
+        """The state of a budget of another length, with the length of this one."""
+        return state._replace(length=math.inf if self.length is None else float(self.length))
+
     def start(self) -> RuleState:
         """The state before the first round."""
-        kind, floor = SPREAD if self.spread else BUDGET, -_FLOOR if self.floor is None else self.floor
+        kind, floor = _SPREAD if self.spread else _BUDGET, -_FLOOR if self.floor is None else self.floor
         by_uncertainty = self.by == "uncertainty"
         most, length = (math.inf if given is None else given for given in (self.most, self.length))
         value, per = self.rate, 0.0
         if self.rate is None:
             value, per = self.count, seconds(self, "per", self.per)
-        state = new_state(kind, value or 0.0, floor, per, by_uncertainty, _FIRST_SCALE, most, length)
+        state = new_state(
+            kind, value or 0.0, floor, per, by_uncertainty, _FIRST_SCALE, most, length, CHANCE + 1 if self.spread else 8
+        )
         if self.spread:
             answers = _FIRST_ANSWERS / (self.rate or _FIRST_RATE)
             state.spending[[LEAD, RIGHT, HEARD]] = _LEAD * (self.rate or 0.0), _FIRST_ACCURACY * answers, answers

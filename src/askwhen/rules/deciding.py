@@ -1,91 +1,37 @@
-"""The steps that the round calls on our own rules: plain data, so that one compiled round serves all of them.
+"""The steps that a round calls on the rules of this package, which share one state.
 
-A budget that spreads its questions compares the coin u with the probability of asking. Every other rule but BBQ
-compares a distance with a threshold, |p| < theta, on every path through the code, so that all of them decide alike;
-with bounds on q the comparison is often settled before q is known.
+The default way to decide compares a distance with a threshold, |p| < theta, on every path through the code, so that all
+paths decide alike; with bounds on q the comparison is often settled before q is known.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
+from pathlib import Path
 from typing import Any
 
 from ..compiled.steps import step
-from ..contracts.rule import (
-    ASK,
-    PASS,
-    UNDECIDED,
-    begin_round,
-    decide,
-    end_round,
-    forbids,
-    last_time,
-    least_chance,
-    note_class,
-    note_label,
-    note_update,
-    period_length,
-    probability,
-    restart_rule,
-    toss,
-)
-from .adaptive_margin import adaptive_scale
-from .bbq import ask_by_uncertainty
-from .budget import (
-    accrue,
-    budget_floor,
-    budget_probability,
-    budget_threshold,
-    distance,
-    hear_label,
-    is_spent,
-    lead_further,
-    spend,
-    spread_probability,
-)
-from .focused import bell, bell_threshold
-from .margin import margin_probability, margin_threshold
-from .state import ADAPTIVE, ALWAYS, BBQ, BUDGET, CHANCE, FIXED, FOCUSED, SPENT, SPREAD, TIME, RuleState
+from ..contracts import rule as contract
+from ..contracts.learner import LARGEST_COUNT, is_sound
+from ..contracts.rule import ASK, PASS, UNDECIDED
+from ..linalg.vectors import LARGEST, all_within
+from .budget import is_sound_spending
+from .state import TIME, RuleState, by_kind
+
+for _module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+    if _module.name != "deciding":
+        importlib.import_module(f"{__package__}.{_module.name}")  # which registers the steps of a rule
+
+_threshold, _chance = step(by_kind("threshold")), step(by_kind("chance"))
 
 
-@step
-def threshold(rule: Any, norm2: float, u: float) -> Any:
-    """The distance below which this coin asks, for every rule but BBQ and a budget."""
-    kind, value, memory = rule.kind, rule.value, rule.memory
-    if kind == ALWAYS:
-        return math.inf
-    if kind == FIXED:
-        return math.inf if u < value else 0.0
-    if kind == FOCUSED:
-        return bell_threshold(value, -math.log(u)) if u > 0.0 else math.inf
-    scale = adaptive_scale(value, memory[1], memory[2], norm2) if kind == ADAPTIVE else value
-    return margin_threshold(scale, u)
-
-
-@forbids.of(RuleState)
-def _forbids(rule: Any) -> Any:
-    """Whether nothing may be asked in this round, by rule, window or audit."""
-    return rule.kind >= BUDGET and is_spent(rule)
-
-
-@decide.of(RuleState)
-def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
+def _compare(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: float) -> Any:
     """ASK, PASS, or UNDECIDED where the decision depends on q between its bounds."""
-    if rule.kind >= BUDGET:
-        if rule.spending[SPENT] >= rule.most:
-            return PASS
-        if q_low != q_high:
-            return UNDECIDED  # a budget steers by the margin of every round
-        if is_spent(rule):
-            return PASS
-        if rule.kind == SPREAD:
-            return toss(spread_probability(rule, distance(rule, m, q_low)), u)
-        return ASK if u < budget_floor(rule) or distance(rule, m, q_low) < budget_threshold(rule, u) else PASS
     if u < rule.floor:
         return ASK
-    if rule.kind == BBQ:
-        return ask_by_uncertainty(rule.value, rule.memory[0], q_low, q_high)
-    theta = threshold(rule, norm2, u)
+    theta = _threshold(rule, norm2, u)
     if abs(m) / (1.0 + q_low) < theta:
         return ASK
     if abs(m) / (1.0 + q_high) >= theta:
@@ -93,67 +39,51 @@ def _decide(rule: Any, m: float, q_low: float, q_high: float, norm2: float, u: f
     return UNDECIDED
 
 
-@probability.of(RuleState)
-def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
-    """The rule's probability of asking in this round, before its coin is seen; NaN where it depends on an unknown q."""
-    kind, value, memory = rule.kind, rule.value, rule.memory
-    if kind == ALWAYS:
-        return 1.0
-    if kind == FIXED:
-        return max(value, rule.floor)
-    if kind >= BUDGET and is_spent(rule):
-        return 0.0
+def _chance_or_floor(rule: Any, m: float, q: float, norm2: float) -> Any:
+    """The probability of asking, before the random draw is seen; NaN where it depends on an unknown q."""
     if math.isnan(q):
         return 1.0 if rule.floor == 1.0 else math.nan
-    if kind == BBQ:
-        chance = 1.0 if ask_by_uncertainty(value, memory[0], q, q) == ASK else 0.0
-    elif kind == SPREAD:
-        return rule.spending[CHANCE]  # as decided: the same bits, without two exponentials
-    elif kind == BUDGET:
-        chance = max(budget_probability(rule, distance(rule, m, q)), budget_floor(rule))
-    elif kind == FOCUSED:
-        chance = bell(m / (1.0 + q), value)
-    else:
-        scale = adaptive_scale(value, memory[1], memory[2], norm2) if kind == ADAPTIVE else value
-        chance = margin_probability(scale, m / (1.0 + q))
-    return max(chance, rule.floor)
+    return max(_chance(rule, m, q, norm2), rule.floor)
 
 
-@begin_round.of(RuleState)
-def _begin_round(rule: Any, time: float) -> None:
-    """Let the rule's clock tick, in place."""
-    if rule.kind >= BUDGET:
-        accrue(rule, time)
+def _allow(rule: Any) -> Any:
+    return False
+
+
+def _no_time(rule: Any, time: float) -> None:
+    return
+
+
+def _no_cost(rule: Any, m: float, q: float, asked: bool) -> None:
+    return
+
+
+def _ignore_label(rule: Any, right: bool, chance: float) -> None:
+    return
+
+
+def _ignore_class(rule: Any, k: int) -> None:
+    return
+
+
+_begin_round = step(by_kind("begin_round", _no_time))
+
+
+@contract.begin_round.of(RuleState)
+def _tick(rule: Any, time: float) -> None:
+    """Advance the clock of the rule, in place."""
+    _begin_round(rule, time)
     rule.memory[0] += 1.0
 
 
-@end_round.of(RuleState)
-def _end_round(rule: Any, m: float, q: float, asked: bool) -> None:
-    """Tell the rule whether a label was asked for, by itself, by a window or by an audit, in place."""
-    if rule.kind >= BUDGET:
-        spend(rule, distance(rule, m, q), asked)
-
-
-@note_label.of(RuleState)
-def _note_label(rule: Any, right: bool, chance: float) -> None:
-    """Tell the rule whether a told label was predicted, in place."""
-    if rule.kind == SPREAD:
-        hear_label(rule, right, chance)
-
-
-@note_update.of(RuleState)
+@contract.note_update.of(RuleState)
 def _note_update(rule: Any, norm2: float) -> None:
-    """Tell the rule that the learner moved on an instance of this squared norm, in place."""
+    """Note that the learner moved on an instance of this squared norm, in place."""
     rule.memory[1] += 1.0
     rule.memory[2] = max(rule.memory[2], norm2)
 
 
-@note_class.of(RuleState)
-def _note_class(rule: Any, k: int) -> None:
-    lead_further(rule, k)
-
-
-@restart_rule.of(RuleState)
+@contract.restart_rule.of(RuleState)
 def _restart_rule(rule: Any) -> None:
     """Set the clock and the memory back, in place; what was spent stays spent."""
     memory = rule.memory
@@ -161,18 +91,41 @@ def _restart_rule(rule: Any) -> None:
         memory[i] = 0.0
 
 
-@least_chance.of(RuleState)
-def _least_chance(rule: Any) -> Any:
-    if rule.kind == ALWAYS:
-        return 1.0
-    return max(rule.floor, rule.value) if rule.kind == FIXED else max(rule.floor, 0.0)
-
-
-@period_length.of(RuleState)
+@contract.period_length.of(RuleState)
 def _period_length(rule: Any) -> Any:
     return rule.per
 
 
-@last_time.of(RuleState)
+@contract.last_time.of(RuleState)
 def _last_time(rule: Any) -> Any:
     return float(rule.spending[TIME])
+
+
+def _floor(rule: RuleState) -> float:
+    return max(rule.floor, 0.0)
+
+
+def _endless(rule: RuleState, now: float) -> float:
+    return math.inf
+
+
+_own_arrays = by_kind("is_sound", is_sound_spending)
+
+
+@is_sound.of(RuleState)
+def _is_sound(rule: RuleState) -> Any:
+    counts = all_within(rule.memory[:2], 0.0, LARGEST_COUNT) and all_within(rule.memory[2], 0.0, LARGEST)
+    return counts and _own_arrays(rule)
+
+
+for _family, _default in (
+    (contract.decide, _compare),
+    (contract.probability, _chance_or_floor),
+    (contract.forbids, _allow),
+    (contract.end_round, _no_cost),
+    (contract.note_label, _ignore_label),
+    (contract.note_class, _ignore_class),
+    (contract.least_chance, _floor),
+    (contract.labels_left, _endless),
+):
+    _family.of(RuleState)(by_kind(_family.__name__, _default))

@@ -5,11 +5,40 @@ Cesa-Bianchi, Gentile, Zaniboni 2006, section 4: the baseline that margin-based 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..validation import check_number
-from .state import ALWAYS, FIXED, RuleState, check_floor, new_state
+from .state import RuleState, check_floor, new_kind, new_state
+
+
+def _everything(rule: Any, norm2: float, u: float) -> Any:
+    return math.inf
+
+
+def _surely(rule: Any, m: float, q: float, norm2: float) -> Any:
+    return 1.0
+
+
+def _by_draw(rule: Any, norm2: float, u: float) -> Any:
+    return math.inf if u < rule.value else 0.0
+
+
+def _rate(rule: Any, m: float, q: float, norm2: float) -> Any:
+    return max(rule.value, rule.floor)
+
+
+def _one(rule: RuleState) -> float:
+    return 1.0
+
+
+def _least(rule: RuleState) -> float:
+    return max(rule.floor, rule.value)
+
+
+_ALWAYS = new_kind(threshold=_everything, probability=_surely, least_chance=_one)
+_FIXED = new_kind(threshold=_by_draw, probability=_rate, least_chance=_least)
 
 
 @dataclass(frozen=True)
@@ -32,7 +61,7 @@ class Always:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(ALWAYS, 1.0, self.floor)
+        return new_state(_ALWAYS, 1.0, self.floor)
 
 
 @dataclass(frozen=True)
@@ -59,4 +88,4 @@ class FixedRate:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(FIXED, self.rate, self.floor)
+        return new_state(_FIXED, self.rate, self.floor)

@@ -1,7 +1,7 @@
 """Margin-based asking without a heavy tail.
 
 Ours. The papers' b / (b + |p|) falls off slowly: at ten times its scale it still asks one time in eleven, and most
-labels are spent far from the boundary. The bell of this rule spends them near it.
+labels are spent far from the boundary. A Gaussian weight spends them near it.
 
 ==========  ==========================================================
 p           margin
@@ -18,20 +18,31 @@ from typing import Any, ClassVar
 
 from ..compiled.steps import step
 from ..validation import check_positive
-from .state import FOCUSED, RuleState, check_floor, new_state
+from .state import RuleState, check_floor, new_kind, new_state
 
 
 @step
-def bell(p: float, s: float) -> Any:
+def gaussian_weight(p: float, s: float) -> Any:
     """exp(-(p/s)^2)."""
     z = p / s
     return math.exp(-z * z)
 
 
 @step
-def bell_threshold(s: float, log_odds: float) -> Any:
-    """Theta where bell(p, s) e^a > u is |p| < theta, with log_odds = a - ln u; 0 where no p is asked about."""
+def gaussian_threshold(s: float, log_odds: float) -> Any:
+    """Theta: gaussian_weight(p, s) e^a > u iff |p| < theta, with log_odds = a - ln u; 0 where no p is asked about."""
     return s * math.sqrt(log_odds) if log_odds > 0.0 else 0.0
+
+
+def _threshold(rule: Any, norm2: float, u: float) -> Any:
+    return gaussian_threshold(rule.value, -math.log(u)) if u > 0.0 else math.inf
+
+
+def _chance(rule: Any, m: float, q: float, norm2: float) -> Any:
+    return gaussian_weight(m / (1.0 + q), rule.value)
+
+
+_FOCUSED = new_kind(threshold=_threshold, chance=_chance)
 
 
 @dataclass(frozen=True)
@@ -63,4 +74,4 @@ class FocusedRule:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(FOCUSED, self.scale, self.floor)
+        return new_state(_FOCUSED, self.scale, self.floor)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from ..compiled.steps import step
 from ..validation import check_number
-from .state import MARGIN, RuleState, check_floor, new_state
+from .state import RuleState, check_floor, new_kind, new_state
 
 
 @step
@@ -34,6 +34,17 @@ def margin_probability(b: float, p: float) -> Any:
     if p == 0.0 or b == math.inf:
         return 1.0
     return b / (b + abs(p))
+
+
+def _threshold(rule: Any, norm2: float, u: float) -> Any:
+    return margin_threshold(rule.value, u)
+
+
+def _chance(rule: Any, m: float, q: float, norm2: float) -> Any:
+    return margin_probability(rule.value, m / (1.0 + q))
+
+
+_MARGIN = new_kind(threshold=_threshold, chance=_chance)
 
 
 @dataclass(frozen=True)
@@ -60,4 +71,4 @@ class MarginRule:
 
     def start(self) -> RuleState:
         """The state before the first round."""
-        return new_state(MARGIN, self.scale, self.floor)
+        return new_state(_MARGIN, self.scale, self.floor)

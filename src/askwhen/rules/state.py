@@ -1,31 +1,68 @@
-"""What a rule is inside a step: plain data, so that one compiled loop serves all rules."""
+"""The state that the rules of this package share, and the table of the steps that tell them apart.
+
+A round is compiled for the types of its states. With a type for each rule it would be compiled again for each of them,
+which takes seconds; so these rules share :class:`RuleState`, whose ``kind`` says which rule it belongs to. Each rule
+registers its steps in its own file with :func:`new_kind`, and :func:`by_kind` makes one step of them, a chain of
+comparisons that the compiler inlines.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contracts.learner import LARGEST_COUNT, is_sound
-from ..linalg.vectors import LARGEST, all_finite, all_within
-from ..validation import LARGEST_TIME, check_number
-
-ALWAYS, FIXED, MARGIN, ADAPTIVE, BBQ, FOCUSED, BUDGET, SPREAD = range(8)
-"""The kinds of rules; a budget that spreads its questions is one of its own."""
+from ..compiled.steps import Family, step
+from ..validation import check_number
 
 LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
-LEAD, HAZARD, RIGHT, HEARD, BELL, CHANCE = range(8, 14)
-"""Places in a budget's spending; see :mod:`askwhen.rules.budget`. The last six are there if it spreads: BELL and CHANCE
-are those of the round that was decided last."""
+LEAD, HAZARD, RIGHT, HEARD, WEIGHT, CHANCE = range(8, 14)
+"""Places in the ``spending`` of a budget; see :mod:`askwhen.rules.budget`. The last six are there if it spreads its
+questions: WEIGHT and CHANCE are those of the round that was decided last."""
+
+_steps: dict[str, dict[int, Callable[..., Any]]] = {}
+_kinds = itertools.count()
 
 
-LARGEST_LOG = 650.0
-"""The largest size of the logarithm of a budget's scale."""
+def new_kind(**steps: Callable[..., Any]) -> int:
+    """Register the steps of a rule, and return the number that tells its states from those of other rules.
+
+    Either ``threshold(rule, norm2, u)``, the distance below which the random draw u asks, and
+    ``chance(rule, m, q, norm2)``, the probability of asking before the floor, for a rule that compares a distance with
+    a threshold. Or ``decide`` and ``probability``, as :mod:`askwhen.contracts.rule` describes them. Any other family of
+    that module may be given by its name as well.
+    """
+    kind = next(_kinds)
+    for name, function in steps.items():
+        _steps.setdefault(name, {})[kind] = function
+    return kind
+
+
+def by_kind(name: str, default: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A function that calls what the rule of a state has registered by this name, or the default."""
+    registered = sorted(_steps[name].items(), reverse=True)
+    found = registered.pop(0)[1] if default is None else default
+    for kind, function in registered:
+        found = _either(kind, _as_step(function), _as_step(found))
+    return found
+
+
+def _as_step(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function if isinstance(function, Family) else step(function)
+
+
+def _either(kind: int, function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def choose(rule: Any, *args: Any) -> Any:
+        return function(rule, *args) if rule.kind == kind else otherwise(rule, *args)
+
+    return choose
 
 
 class RuleState(NamedTuple):
-    """value is the rule's one parameter, memory = (t, K, X2), and spending is what a budget keeps track of.
+    """value is the rule's one parameter, memory = (t, K, X2), and spending are the numbers that a budget updates.
 
     t counts rounds from 1 since the last restart, K the updates since then, and X2 is the largest squared norm among
     the updated instances. A negative ``floor`` is a share of a budget's rate. ``per`` is the length of a budget's
@@ -53,35 +90,13 @@ def new_state(
     first_scale: float = 1.0,
     most: float = math.inf,
     length: float = math.inf,
+    places: int = 8,
 ) -> RuleState:
-    """A rule that has seen no round."""
-    spending = np.zeros(14 if kind == SPREAD else 8)
+    """A rule that has seen no round; ``places`` is the length of ``spending``."""
+    spending = np.zeros(places)
     spending[LOG_SCALE], spending[TIME] = math.log(first_scale), math.nan
     numbers = (float(value), float(floor), float(per), float(most), float(length))
     return RuleState(kind, *numbers, by_uncertainty, np.zeros(3), spending)
-
-
-@is_sound.of(RuleState)
-def _is_sound(rule: RuleState) -> Any:
-    """The rate is a share, up to rounding: as a floor it becomes a probability, and that a place in the tally."""
-    spending, time = rule.spending, rule.spending[TIME]
-    return (
-        all_within(rule.memory[:2], 0.0, LARGEST_COUNT)
-        and all_within(rule.memory[2], 0.0, LARGEST)
-        and all_within(spending[LOG_SCALE], -LARGEST_LOG, LARGEST_LOG)
-        and all_within(spending[RATE], 0.0, 1.0 + 1e-9)
-        and (math.isnan(time) or abs(time) <= LARGEST_TIME)
-        and all_within(spending[[SPENT, ROUNDS, EXPECTED]], 0.0, LARGEST_COUNT)
-        and all_finite(spending[[DEBT, PERIOD]])
-        and (rule.kind != SPREAD or _is_heard(spending))
-    )
-
-
-def _is_heard(spending: np.ndarray) -> bool:
-    """Whether what spreads the questions is sound; the share of right answers becomes a probability."""
-    right, heard = spending[RIGHT], spending[HEARD]
-    counts = all_within(spending[[LEAD, HAZARD, RIGHT, HEARD]], 0.0, LARGEST_COUNT)
-    return counts and all_within(spending[[BELL, CHANCE]], 0.0, 1.0) and bool(0.0 < heard >= right)
 
 
 def check_floor(owner: Any, floor: Any) -> None:

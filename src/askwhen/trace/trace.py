@@ -91,6 +91,27 @@ class Ask(_Fields):
         return made
 
 
+class RoundResult(NamedTuple):
+    """A round as a log stores it: the answer, and what :class:`askwhen.Ask` leaves out.
+
+    Attributes
+    ----------
+    ask : Ask
+        The prediction, and whether a label is asked for.
+    coin : float
+        The random draw that was compared with ``ask.probability``.
+    switched : bool
+        Whether a switch was declared in this round.
+    level : int
+        How certain the tally took the prediction to be; a correction of the answer needs it. 0 where nothing is asked.
+    """
+
+    ask: Ask
+    coin: float
+    switched: bool
+    level: int
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What happened in every round of a run.

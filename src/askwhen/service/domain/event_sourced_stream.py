@@ -151,7 +151,6 @@ class Logged:
         self.state, self.model = state, model
         self.settings = changed(self._made, *(changes for _, changes in state.changes))
         self.books = Books(self.settings, self.recall, state.books)
-        self._switches = len(model.sampler.engine.switches)
 
     @property
     def name(self) -> str:
@@ -209,7 +208,6 @@ class Logged:
     def take(self, model: Model) -> None:
         """Go on with another model."""
         self.model = model
-        self._switches = len(model.sampler.engine.switches)
 
     def dump(self) -> tuple[int, bytes, Callable[[], bytes]]:
         """Everything as it is now: the last event, the books, and a function that packs the model."""
@@ -225,7 +223,7 @@ class Logged:
 
     def replay(self, event: Event, fact: Instance) -> None:
         """Play a stored round again, and demand the stored decision, bit for bit."""
-        ask, coin = self.model.ask(row_codec.from_bytes(event.row), event.time)
+        ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time)
         found = (ask.round, self.model.word(ask.prediction), ask.margin, ask.probability, coin, ask.query)
         stored = (fact.played, fact.prediction, fact.margin, fact.probability, fact.coin, fact.asked)
         if found != stored or (ask.certainty, ask.uncertainty) != (fact.certainty, fact.uncertainty):
@@ -234,7 +232,6 @@ class Logged:
                 f"{found} and not {stored}; askwhen serve --from-snapshots goes on without playing again.",
                 owner="serve",
             )
-        self._switches = len(self.model.sampler.engine.switches)
 
     def pass_over(self, event: Event, fact: Instance) -> None:
         """Take a stored round as decided, without playing it: the model does not know of it."""

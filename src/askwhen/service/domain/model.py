@@ -1,8 +1,4 @@
-"""A sampler for a stream: made from the settings, told in the words of the stream, with its coins in the open.
-
-The sampler tosses its own coins, one for every round, from a generator that its seed determines. The same generator is
-kept here beside it, so that every coin can be stored as a fact.
-"""
+"""The sampler of a stream, made from the stream's settings and used with the stream's own labels."""
 
 from __future__ import annotations
 
@@ -12,16 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...algorithms import algorithm
-from ...engine.round.rounds import read_marks
 from ...errors import InputError, SnapshotError
 from ...prepare import Prepare, ViewsState, let_go
 from ...rules import BudgetRule
 from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
-from ...trace.trace import Ask
+from ...trace.trace import RoundResult
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
 
-_AHEAD = 256
 _MOST_WARMING = 20
 
 
@@ -47,18 +41,12 @@ class Model:
 
     def _take(self, sampler: Sampler) -> None:
         self.sampler = sampler
-        self.needs_time = sampler.engine.needs_time
+        self.needs_time = sampler.needs_time
         self.has_budget = isinstance(sampler.rule, BudgetRule)
-        self._coins = np.random.Generator(np.random.PCG64(sampler.seed))
-        self._coins.bit_generator.advance(sampler.round)  # type: ignore[attr-defined]
-        self._drawn: list[float] = []
 
-    def ask(self, x: Any, time: float) -> tuple[Ask, float]:
-        """Play a round; what it says, and the coin that was tossed."""
-        ask = self.sampler.ask(x, time if self.needs_time else None)
-        if not self._drawn:
-            self._drawn = self._coins.random(_AHEAD)[::-1].tolist()
-        return ask, self._drawn.pop()
+    def ask(self, x: Any, time: float) -> RoundResult:
+        """Play a round."""
+        return self.sampler.play(x, time if self.needs_time else None)
 
     def guess(self, x: Any) -> tuple[Any, float | None]:
         """What is predicted of an instance by now, and how likely that is right, without playing a round."""
@@ -76,13 +64,9 @@ class Model:
         classes = self.sampler.classes or []
         return classes[int(np.argmax(margin))] if np.ndim(margin) else 1 if margin > 0.0 else -1
 
-    def level(self, played: int) -> int:
-        """The level of the bet on an open question, which a correction of its answer needs later."""
-        return int(read_marks(self.sampler.engine.pending[played][2])[3])
-
     def waits(self, played: int) -> bool:
         """Whether the sampler has this question open."""
-        return played in self.sampler.engine.pending
+        return self.sampler.is_open(played)
 
     def tell(self, played: int, label: str) -> None:
         """Tell the label of an open question."""
@@ -179,7 +163,7 @@ def warm(settings: Settings) -> None:
     model, x = _scratch(settings)
     label = "a" if settings.labels == OPEN else settings.labels[0]
     for time in range(_MOST_WARMING):
-        ask, _ = model.ask(x, float(time))
+        ask = model.ask(x, float(time)).ask
         if ask.query:
             model.tell(ask.round, label)
             return

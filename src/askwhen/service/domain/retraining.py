@@ -67,7 +67,7 @@ class Remaking:
             self.passed.append(fact.round)
             return
         x = row_codec.from_bytes(event.row)
-        ask, _ = self.model.ask(x, event.time)
+        ask = self.model.ask(x, event.time).ask
         if ask.query and fact.asked:
             self.played[fact.round] = ask.round
         elif ask.query:

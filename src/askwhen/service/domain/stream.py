@@ -43,8 +43,7 @@ class Stream(Logged):
     ) -> Played:
         """Play one round on an instance as the reader made it; what was decided, as an event."""
         time = max(now, self.state.time)
-        ask, coin = self.model.ask(x, time)
-        switches = len(self.model.sampler.engine.switches)
+        ask, coin, switched, level = self.model.ask(x, time)
         fact = Instance(
             self.state.round,
             self.model.word(ask.prediction),
@@ -56,12 +55,11 @@ class Stream(Logged):
             ask.round,
             ask.certainty,
             ask.uncertainty,
-            self.model.level(ask.round) if ask.query else 0,
+            level,
             priority,
-            switches > self._switches,
+            switched,
             not self.state.spent and ask.probability == 0.0 and self._is_spent(),
         )
-        self._switches = switches
         seq = self.seq + 1
         question = fact.round if ask.query else None
         row = row_codec.to_bytes(x)

@@ -24,7 +24,7 @@ def compile_streams(algorithm: str) -> None:
         for features, x in kinds:
             model = Model(Settings(labels=labels, algorithm=algorithm, features=features, seed=1))
             for time in range(_ROUNDS):
-                ask, _ = model.ask(x, float(time))
+                ask = model.ask(x, float(time)).ask
                 if ask.query:
                     model.tell(ask.round, labels[time % 2])
             model.learn(x, labels[0])
