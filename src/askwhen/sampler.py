@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .contracts.abilities import ClassDrift, ViewLearner, classes_of, is_multi
 from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule, labels_left
@@ -65,13 +66,13 @@ def _check_with_classes(learner: Any, names: list[Any], regression: bool, costs:
     for what, given in (("regression", regression), ("costs", costs is not None)):
         if given:
             raise InputError(f"classes do not go with {what}.", owner="Sampler")
-    if drift is not None and (not names or not hasattr(drift, "start_classes")):
+    if drift is not None and (not names or not isinstance(drift, ClassDrift)):
         known = "knows two labels only" if names else "must know all classes from the start"
         raise InputError(f"{short(drift)} {known}.", owner="Sampler")
-    rooms = getattr(learner, "classes", None)
+    rooms = classes_of(learner)
     if getattr(learner, "regression", False) or (rooms is not None and rooms != len(names)):
         raise InputError(f"{short(learner)} does not learn {len(names)} classes.", owner="Sampler")
-    if hasattr(learner, "layout") and rooms is None:
+    if isinstance(learner, ViewLearner) and rooms is None:
         raise InputError(
             f"{short(learner)} is for two labels; leave it out, or say Mixture(classes={len(names)}).", owner="Sampler"
         )
@@ -141,8 +142,8 @@ class Sampler:
         check_flag("Sampler", "regression", regression)
         opens = isinstance(classes, str) and classes == "open"
         names = None if classes is None else [] if opens else check_classes("Sampler", classes)
-        rooms = getattr(learner, "classes", None)
-        if getattr(learner, "multi", False):
+        rooms = classes_of(learner)
+        if is_multi(learner):
             raise InputError(f"{short(learner)} is for several labels at once; use MultiLabel.", owner="Sampler")
         if names is None and rooms is not None:
             names, opens = list(range(rooms)), rooms == 0
@@ -286,10 +287,7 @@ class Sampler:
     @property
     def experts(self) -> list[str]:
         """What a mixture mixes, one name for each of ``drift_weights``; empty for other learners."""
-        found: list[str] = []
-        if self._engine.learner is not None and hasattr(self.learner, "names"):
-            found = self.learner.names(*self._engine.shape)
-        return found
+        return [] if self._engine.learner is None else list(self._engine.expert_names())
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:

@@ -476,7 +476,7 @@ def test_a_new_format_is_one_new_module(tmp_path):
     copy = pathlib.Path(shutil.copytree(package, tmp_path / "askwhen", ignore=shutil.ignore_patterns("__pycache__")))
     (copy / "data" / "formats" / "counting.py").write_text(
         "import numpy as np\n"
-        "from ..request import Chunk\n"
+        "from ..read_request import Chunk\n"
         "def chunks(request):\n"
         "    n = int(open(request.path).read())\n"
         "    yield Chunk(np.arange(float(n))[:, None], np.array([1.0, -1.0] * n)[:n])\n"

@@ -18,7 +18,7 @@ A rule needs ``decide`` and ``probability``; every other family has a default th
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol
 
 from ..compiled.steps import Family, step
 from .learner import State
@@ -121,16 +121,3 @@ class Rule(Protocol):
 
     def start(self) -> State:
         """The state before the first round."""
-
-
-@runtime_checkable
-class LengthRule(Protocol):
-    """A rule that may be for a known number of rounds, as a budget is for the rows of a file."""
-
-    length: int | None
-
-    def with_length(self, rounds: int) -> Self:
-        """The same rule for so many rounds."""
-
-    def resized(self, state: State) -> State:
-        """A state of the rule that was for another number of rounds, for that of this one."""

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
+from ..contracts.abilities import ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
 from ..contracts.learner import State, experts, grow, open_class, quadratic_bound, ready, restart, widen
-from ..contracts.rule import LengthRule, least_chance, note_class, period_length, restart_rule
+from ..contracts.rule import least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..errors import INSTANCES, InputError, at_row, called
 from ..linalg.rows import (
@@ -281,6 +282,11 @@ class Engine:
         """Whether instances are sparse, or None before the first."""
         return None if self.learner is None else self.shape.sparse
 
+    def expert_names(self) -> tuple[str, ...]:
+        """The names of the experts of a mixture; empty for other learners."""
+        learner = self.parts.learner
+        return tuple(learner.names(*self.shape)) if isinstance(learner, ExpertLearner) else ()
+
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
         """Make the state for the dimension and the form of the first instance; later ones must agree.
 
@@ -299,13 +305,13 @@ class Engine:
         """The states before the first round."""
         learner, _, drift, prepare, _ = self.parts
         try:
-            layout = learner.layout(d, sparse) if given is None and hasattr(learner, "layout") else None
+            layout = learner.layout(d, sparse) if given is None and isinstance(learner, ViewLearner) else None
             first: PrepareState | ViewsState | None = None
             if layout is not None:
                 # Of a copy, so that an instance that is only looked at, or is refused, leaves nothing behind.
                 first, sparse = start_views(prepare, layout, copy.deepcopy(self.randomness)), False
             elif prepare is not None:
-                first = prepare.start(d, sparse, hasattr(learner, "layout"))
+                first = prepare.start(d, sparse, isinstance(learner, ViewLearner))
             seen = width_of(first, d)
             watching: State = NoDrift(0)
             if drift is not None and self.classes is None:
@@ -314,7 +320,7 @@ class Engine:
                 watching = drift.start_classes(seen, sparse, len(self.places))
             if given is None and layout is not None:
                 given = learner.start_views(layout)
-            elif given is None and self.answers is not None and getattr(learner, "classes", None) is None:
+            elif given is None and self.answers is not None and classes_of(learner) is None:
                 by_uncertainty = bool(self.parts.rule.needs_uncertainty)
                 given = start_classes(learner, seen, sparse, self.answers.begun, by_uncertainty, self.answers.multi)
             elif given is None:
@@ -670,7 +676,7 @@ class Engine:
             blind=blind,
             costs=self.costs,
             several=several,
-            experts=tuple(names(d, self.shape.sparse)) if (names := getattr(self.parts.learner, "names", None)) else (),
+            experts=self.expert_names(),
         )
         self.round += n
         self.questions += questions
@@ -691,7 +697,8 @@ class Engine:
 
     def _is_blind(self, every_margin: bool) -> bool:
         """Whether it depends on the coin which margins are computed."""
-        steers = getattr(self.parts.rule, "reads_every_margin", False)
+        rule = self.parts.rule
+        steers = isinstance(rule, SteeringRule) and rule.reads_every_margin
         watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
         return not (every_margin or steers or watched or self.costs) and type(self.learner) in quadratic_bound
 

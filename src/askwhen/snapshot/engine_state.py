@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..contracts.abilities import MultiClassLearner, classes_of
 from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
 from ..engine.decider import Decider, Given
@@ -230,7 +231,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     elif names is not None:
         names = check_classes("load", names)
     most = 0 if not most else check_most("load", most)
-    rooms = getattr(parts.learner, "classes", None)
+    rooms = classes_of(parts.learner)
     if (names is None and rooms is not None) or rooms not in (None, 0 if most else len(names or ())):
         raise SnapshotError(CONTRADICTION, owner="load")
     answers: Any = None if names is None else Classes([] if most else names, most)
@@ -238,7 +239,8 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
         if len(names) > MOST_LABELS or most:
             raise SnapshotError(CONTRADICTION, owner="load")
         answers = LabelSets(names)
-    if answers is not None and answers.multi != getattr(parts.learner, "multi", answers.multi):
+    learner = parts.learner
+    if answers is not None and isinstance(learner, MultiClassLearner) and answers.multi != learner.multi:
         raise SnapshotError(CONTRADICTION, owner="load")
     engine = (Decider if judges else Engine)(parts, seed, paid, answers)
     d, sparse = header["d"], flag(header["sparse"])

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import MissingExtraError
 
 _OURS = __name__.partition(".")[0]
+_EXTRAS = {"client": "service"}  # packages whose extra has another name
 
 
 @contextlib.contextmanager
@@ -46,13 +47,14 @@ def missing_extra(error: ImportError, extra: str, what: str, owner: str = "") ->
 
 
 def extra_of(error: ImportError) -> str | None:
-    """The extra whose module could not be imported: it is named like the package of askwhen that imports it."""
+    """The extra whose module could not be imported: most are named like the package of askwhen that imports it."""
     importers = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
     packages = [name.split(".")[1] for name in importers if name.startswith(f"{_OURS}.")]
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         extras = importlib.metadata.metadata(_OURS).get_all("Provides-Extra") or []
-        if packages and packages[-1] in extras and _root(error) != _OURS:
-            return packages[-1]
+        extra = _EXTRAS.get(packages[-1], packages[-1]) if packages else None
+        if extra in extras and _root(error) != _OURS:
+            return extra
     return None
 
 

@@ -1,0 +1,109 @@
+"""Optional abilities of learners, rules and drift detectors.
+
+:class:`~askwhen.contracts.learner.Learner`, :class:`~askwhen.contracts.rule.Rule` and
+:class:`~askwhen.contracts.drift.Drift` are all that a part needs. A part that has the members of a protocol of this
+module is used in the way that its docstring describes; ``isinstance(part, ViewLearner)`` tells whether it has them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, Self, runtime_checkable
+
+from .learner import Learner, State
+from .views import Layout
+
+
+@runtime_checkable
+class ViewLearner(Protocol):
+    """A learner that sees several views of an instance side by side, see :mod:`askwhen.contracts.views`."""
+
+    def layout(self, d: int, sparse: bool) -> Layout | None:
+        """The places of the views of instances with d features; None where it takes such instances as they are."""
+
+    def start_views(self, layout: Layout) -> State:
+        """The state before the first round, for rows of this layout; ``start`` is for instances without one."""
+
+
+@runtime_checkable
+class MultiClassLearner(Protocol):
+    """A learner of several classes. Any other learner is copied, one for each class against the rest."""
+
+    classes: int | None
+    """The number of classes, 0 where they appear one by one, and None for two labels or for numbers."""
+
+    multi: bool
+    """Whether any of the labels may apply at once, instead of exactly one of them."""
+
+
+@runtime_checkable
+class ExpertLearner(Protocol):
+    """A mixture of experts, whose weights the family ``experts`` gives."""
+
+    def names(self, d: int, sparse: bool) -> list[str]:
+        """One name for each expert, for instances with d features."""
+
+
+@runtime_checkable
+class FormLearner(Protocol):
+    """A second-order learner that keeps a d x d matrix (primal form), or the instances it has learnt (dual form)."""
+
+    form: str
+    """"primal", "dual", or "auto" for the one that fits."""
+
+    kernel: Any
+    budget: int | None
+    matrices: int
+    """Number of matrices in primal form."""
+
+
+@runtime_checkable
+class KernelLearner(Protocol):
+    """A learner that may have a kernel."""
+
+    kernel: Any
+
+
+@runtime_checkable
+class SteeringRule(Protocol):
+    """A rule that may read the margin of every round, so that ``margins=False`` must not skip any."""
+
+    reads_every_margin: bool
+
+
+@runtime_checkable
+class LengthRule(Protocol):
+    """A rule that may be for a known number of rounds, as a budget is for the rows of a file."""
+
+    length: int | None
+
+    def with_length(self, rounds: int) -> Self:
+        """The same rule for so many rounds."""
+
+    def resized(self, state: State) -> State:
+        """A state of the rule that was for another number of rounds, for that of this one."""
+
+
+@runtime_checkable
+class ClassDrift(Protocol):
+    """A drift detector for several classes."""
+
+    def start_classes(self, d: int, sparse: bool, k: int) -> State:
+        """The state before the first round, for instances of dimension d and k classes."""
+
+
+@runtime_checkable
+class SelectiveDrift(Protocol):
+    """A drift detector that does not go with every learner."""
+
+    def check_learner(self, learner: Learner) -> None:
+        """Raise an ``InputError`` for a learner that does not fit."""
+
+
+def classes_of(learner: Any) -> int | None:
+    """The number of classes that a learner is made for; None where it is for two labels or for numbers."""
+    return learner.classes if isinstance(learner, MultiClassLearner) else None
+
+
+def is_multi(learner: Any) -> bool:
+    """Whether a learner is for several labels at once."""
+    return isinstance(learner, MultiClassLearner) and learner.multi
