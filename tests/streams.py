@@ -64,7 +64,7 @@ def every_sequence_of_coins(X, y, make):
     for asked in itertools.product([True, False], repeat=len(X)):
         made, chance, predicted = make(), 1.0, []
         for x, label, query in zip(X, y, asked, strict=True):
-            made.engine._drawn[:] = [0.0 if query else 1.0 - 1e-12]
+            made.engine.draws.ahead[:] = [0.0 if query else 1.0 - 1e-12]
             ask = made.ask(x)
             chance *= ask.probability if query else 1.0 - ask.probability
             if chance == 0.0:

@@ -124,7 +124,7 @@ def test_mistakes_about_a_label_are_unbiased_over_all_coin_sequences():
         made = aw.MultiLabel(["a", "b"], aw.Perceptron(), aw.MarginRule(0.5, floor=0.2), seed=0)
         chance, predicted = 1.0, []
         for x, row, query in zip(X, Y, asked, strict=True):
-            made._sampler.engine._drawn[:] = [0.0 if query else 1.0 - 1e-12]
+            made._sampler.engine.draws.ahead[:] = [0.0 if query else 1.0 - 1e-12]
             ask = made.ask(x)
             chance *= ask.probability if query else 1.0 - ask.probability
             if chance == 0.0:

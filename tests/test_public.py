@@ -16,6 +16,7 @@ import askwhen as aw
 from askwhen.compiled import steps
 from askwhen.contracts.drift import NoDrift, watches
 from askwhen.contracts.learner import experts, leave
+from askwhen.engine.batch_run import prepared
 from askwhen.engine.inputs.instance_checks import check_instances
 from askwhen.engine.inputs.registry import PARTS
 from askwhen.engine.round import rounds, step_table
@@ -85,7 +86,7 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     rows = check_instances("test", form(X))
     sampler._engine.begin("test", "X", X.shape[1], isinstance(rows, SparseRows))
     if sampler._engine.prepare is not None:
-        rows = sampler._engine.prepared(rows)
+        rows = prepared(sampler._engine, rows)
     record = rounds.new_record(len(y), trace.drift_weights.shape[1])
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)

@@ -373,7 +373,7 @@ def test_a_refused_first_instance_leaves_nothing_behind_wherever_an_interrupt_co
     with pytest.raises(aw.InputError):
         sampler.ask(np.array([np.nan, 1.0, 2.0]))
     engine = sampler._engine
-    assert (engine.learner, engine.plain, engine._frame, engine._ask) == (None, None, None, None)
+    assert (engine.learner, engine.plain, engine.session.frame, engine.session.ask) == (None, None, None, None)
     assert sampler.ask(np.ones(5)).round == 0
     # A frame is never played with rounds that were compiled for states of another kind.
     engine.learner = aw.Perceptron().start(5, False)

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from .contracts.learner import enter, grow, hear, learn, learns, leave, quadratic, ready, score
 from .contracts.sampler import Parts
 from .data.synthetic import switching
+from .engine.batch_run import prepared
 from .errors import InputError
 from .learners import LeastSquares, Perceptron
 from .linalg.rows import DenseRows, size
@@ -166,8 +167,8 @@ def _check_plain(name: str, learner: Any) -> None:
     X, y = _stream(bool(learner.regression))
     trace, engine = _played(Parts(learner, Always()), X, y), Sampler(learner, Always(), seed=1).engine
     engine.begin("check_learner", "X", _D, False)
-    state, randomness = engine.learner, engine.randomness
-    seen = X if engine.prepare is None else engine.prepared(DenseRows(X)).X  # type: ignore[union-attr]
+    state, randomness = engine.learner, engine.draws.randomness
+    seen = X if engine.prepare is None else prepared(engine, DenseRows(X)).X  # type: ignore[union-attr]
     for i, x in enumerate(seen):
         enter(state, x)
         if not ready(state, x):

@@ -7,7 +7,7 @@ import copy
 import math
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,8 @@ from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
+from .engine.batch_run import Batch, learn, run
+from .engine.batch_run import margins as margins_of
 from .engine.engine import Engine, OpenQuestion, Waiting, no_room
 from .engine.inputs.argument_checks import (
     check_class,
@@ -379,7 +381,7 @@ class Sampler:
             ):
                 return engine.ask(x)
             if time is None and type(x) in _CSR and x.shape == engine.plain_csr:
-                plain = engine.plain_row(x)
+                plain = engine.session.plain_row(x, engine.shape.d)
                 if plain is not None:
                     return engine.ask(plain)
             return self._ask(x, time, None)
@@ -434,7 +436,7 @@ class Sampler:
             rows, _ = given_rows("ask", x, 1, engine.form)
             check_names("ask", x, engine.names)
             try:
-                engine.margins(rows)
+                margins_of(engine, rows)
             except InputError as error:
                 raise InputError(error.sentence, owner="ask") from error
 
@@ -545,7 +547,7 @@ class Sampler:
             before = engine.checkpoint()
             try:
                 engine.begin("learn", "x", shape_of(rows)[1], isinstance(rows, SparseRows))
-                engine.learn(rows, labels, new)
+                learn(engine, rows, labels, new)
             except BaseException:
                 engine.restore(before)
                 raise
@@ -585,40 +587,52 @@ class Sampler:
         """
         check_flag("run", "margins", margins)
         check_flag("run", "trace", trace)
-        return self._run(X, y, times, margins, trace, volunteered, None)
+        y = one_column(y)
+        with self._lock:
+            if not self._tasks and dimensions_of("run", y) == 1:
+                return self._run(X, y, times, margins, trace, volunteered)
+            if volunteered is not None:
+                raise InputError("volunteered labels are for one task.", owner="run")
+            return cast(Trace, self._run_tasks("run", X, y, times, margins, trace))  # a list, as in earlier versions
 
     def run_on(self, coins: np.ndarray, X: Any, y: Any, times: Any = None) -> Trace:
-        """Play a round for every row of X with coins that were tossed elsewhere; the own coins wait."""
-        return self._run(X, y, times, True, True, None, coins)
+        """Play a round for every row of X with random draws that were made elsewhere; its own are not used up."""
+        with self._lock:
+            return self._run(X, y, times, coins=coins)
 
     def run_sets(self, X: Any, sets: np.ndarray, times: Any = None) -> Trace:
         """Play a round for every row of X, whose sets of labels are numbers; see :class:`askwhen.MultiLabel`."""
-        return self._run(X, sets, times, True, True, None, None)
+        with self._lock:
+            return self._run(X, sets, times)
 
     def _run(
-        self, X: Any, y: Any, times: Any, margins: bool, trace: bool, volunteered: Any, coins: np.ndarray | None
+        self,
+        X: Any,
+        y: Any,
+        times: Any,
+        margins: bool = True,
+        trace: bool = True,
+        volunteered: Any = None,
+        coins: np.ndarray | None = None,
     ) -> Trace:
-        engine, y = self._engine, one_column(y)
-        with self._lock:
-            if self._tasks or dimensions_of("run", y) == 2:
-                if volunteered is not None:
-                    raise InputError("volunteered labels are for one task.", owner="run")
-                return self._run_tasks("run", X, y, times, margins, trace)  # type: ignore[return-value]
-            rows = check_instances("run", X, engine.form)
-            names = check_names("run", X, engine.names)
-            n, d = shape_of(rows)
-            (labels, new), when = self._labels("run", y, n), moments(engine, "run", times, n)
-            given = check_flags("run", "volunteered", volunteered, n)
-            before = engine.checkpoint()
-            try:
-                engine.begin("run", "X", d, isinstance(rows, SparseRows))
-                every = margins or engine.regression
-                played = engine.run(rows, labels, every, trace, when, given=given, coins=coins, new=new)
-            except BaseException:
-                engine.restore(before)
-                raise
-            engine.names = names
-            return played
+        engine = self._engine
+        if self._tasks:
+            raise self._has_tasks("run")
+        rows = check_instances("run", X, engine.form)
+        names = check_names("run", X, engine.names)
+        n, d = shape_of(rows)
+        (labels, new), when = self._labels("run", y, n), moments(engine, "run", times, n)
+        given = check_flags("run", "volunteered", volunteered, n)
+        before = engine.checkpoint()
+        try:
+            engine.begin("run", "X", d, isinstance(rows, SparseRows))
+            every = margins or engine.regression
+            played = run(engine, Batch(rows, labels, every, trace, when, unsolicited=given, draws=coins, new=new))
+        except BaseException:
+            engine.restore(before)
+            raise
+        engine.names = names
+        return played
 
     def _labels(self, owner: str, y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
         """Labels as numbers, and those that are no class yet."""
@@ -715,7 +729,7 @@ class Sampler:
                 raise self._has_tasks("margins")
             rows = check_instances("margins", X, self._engine.form)
             check_names("margins", X, self._engine.names)
-            return self._engine.margins(rows)
+            return margins_of(self._engine, rows)
 
     def predict(self, X: Any) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round.

@@ -104,7 +104,7 @@ def test_a_missing_number_has_no_say():
     engine = model.sampler._engine
     mean = statistics_of(engine.prepare).mean[2]
     ask = model.ask_one({"a": 5.0, "b": 1.0, "d": 0.0})
-    assert engine._live.row[engine.prepare.linear + 2] == 0.0
+    assert engine.session.live.row[engine.prepare.linear + 2] == 0.0
     assert ask.margin != 0.0
     assert statistics_of(engine.prepare).mean[2] == mean
     x = {"a": 5.0, "b": 1.0, "d": 0.0}

@@ -12,6 +12,7 @@ import pexpect
 import pytest
 
 import askwhen as aw
+from askwhen.client import Stream
 from tests.cli.running import environment, refused
 from tests.forking import Terminal
 from tests.service.serving import Server
@@ -321,7 +322,7 @@ def test_what_is_wrong_is_said_in_one_sentence(server, make, client):
     terminal = Terminal(["label", "--server", server.url], environment())
     terminal.expect(r"askwhen: the service has several streams; name one as --stream: .*another-one")
     assert ended(terminal) == 1
-    terminal = opened(server, aw.service.client.Stream(client, "no-such"))
+    terminal = opened(server, Stream(client, "no-such"))
     terminal.expect("askwhen: there is no stream 'no-such'.")
     assert ended(terminal) == 1
     terminal = Terminal(["label", "--server", "http://127.0.0.1:9"], environment())

@@ -69,8 +69,8 @@ def test_in_a_run_they_come_after_the_prediction(margins):
         if ask.query:
             live.tell(ask, y[i])
         elif flags[i]:  # without counting the instance twice
-            (_held, address), _ = new_frame(DenseRows(engine._live.row[None]))
-            learner, kind = engine.alone()
+            (_held, address), _ = new_frame(DenseRows(engine.session.live.row[None]))
+            learner, kind = engine.session.learner_alone(engine)
             entry_point(learn_rows, kind, 0, y, 0, True)(learner, address, y[i : i + 1], 0, False)
     assert run.volunteered == int((flags & ~trace.queried).sum()) > 10
     assert run.questions == trace.questions == live.questions

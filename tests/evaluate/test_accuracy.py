@@ -44,7 +44,7 @@ def test_the_estimate_is_unbiased_over_all_coin_sequences():
         chance, right = 1.0, 0
         for x, label, query in zip(X, y, asked, strict=True):
             coin = 0.0 if query else 1.0 - 1e-12  # ask, or do not, unless the rule is sure
-            sampler._engine._drawn[:] = [coin]
+            sampler._engine.draws.ahead[:] = [coin]
             ask = sampler.ask(x)
             chance *= ask.probability if query else 1.0 - ask.probability
             if chance == 0.0:

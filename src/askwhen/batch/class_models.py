@@ -15,7 +15,8 @@ import numpy as np
 from ..compiled.frames import new_frame
 from ..compiled.steps import entry_point
 from ..contracts.learner import grow, restart, weights
-from ..engine.engine import Engine, seen_rows
+from ..engine.batch_run import margins, seen_rows
+from ..engine.engine import Engine
 from ..engine.inputs.instance_checks import all_canonical, check_instances
 from ..engine.round.each_class import EachState
 from ..engine.round.rounds import relearn_row
@@ -45,10 +46,10 @@ def _hypotheses(engine: Engine, events: Rows, facts: dict[str, np.ndarray]) -> I
 def _relearn(engine: Engine, event: Rows, y: float, how: int) -> None:
     (_held, rows), _ = new_frame(event)
     while True:
-        address, kind = engine.alone()
+        address, kind = engine.session.learner_alone(engine)
         if entry_point(relearn_row, kind, 0, 1.0, 1)(address, rows, y, how) != NOT_READY:
             return
-        engine.learner = grow(engine.learner, size(row(event, 0)), engine.randomness)
+        engine.learner = grow(engine.learner, size(row(event, 0)), engine.draws.randomness)
 
 
 class ClassVote(Replayed):
@@ -62,7 +63,7 @@ class ClassVote(Replayed):
         each = np.arange(len(found))
         for rounds in _hypotheses(engine, self.events, self.facts):
             if rounds > 0.0:
-                found[each, engine.margins(rows).argmax(axis=1)] += rounds
+                found[each, margins(engine, rows).argmax(axis=1)] += rounds
         return np.asarray(found / self.facts["lived"].sum())
 
 

@@ -19,7 +19,8 @@ from ..contracts.abilities import KernelLearner
 from ..contracts.learner import LARGEST_COUNT
 from ..contracts.sampler import Parts
 from ..contracts.views import Layout
-from ..engine.engine import Engine, seen_rows
+from ..engine.batch_run import margins, seen_rows
+from ..engine.engine import Engine
 from ..engine.inputs.instance_checks import all_canonical, check_instances
 from ..engine.state_arrays import copy_state
 from ..errors import SnapshotError
@@ -292,14 +293,14 @@ class _Replay(Replayed):
         rows = check_instances("margins", X, engine.form)
         y, updated, switched, lived = (self.facts[name] for name in FACTS)
         follower = Follower(engine)
-        found = lived[0] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
+        found = lived[0] * np.where(margins(engine, rows) > 0.0, 1.0, -1.0)
         for e in range(len(y)):
             here = slice(e, e + 1)
             for _ in follower.follow(part_of(self.events, e, e + 1), y[here], updated[here], switched[here], e):
                 pass
             if lived[e + 1] > 0.0:
                 engine.learner = follower.learner
-                found += lived[e + 1] * np.where(engine.margins(rows) > 0.0, 1.0, -1.0)
+                found += lived[e + 1] * np.where(margins(engine, rows) > 0.0, 1.0, -1.0)
         return np.asarray(found / lived.sum())
 
 

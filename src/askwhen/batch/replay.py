@@ -13,6 +13,7 @@ from ..compiled.steps import entry_point
 from ..contracts.learner import grow
 from ..data.stream_pieces import Piece
 from ..drift.switch import SwitchState
+from ..engine.batch_run import Batch, chunk_size, prepared, run
 from ..engine.engine import Engine
 from ..engine.inputs.argument_checks import check_class_labels, check_labels, moments
 from ..engine.inputs.instance_checks import all_canonical, check_instances, check_names
@@ -47,7 +48,7 @@ class Run:
         for piece in self._pieces:
             with piece.named():
                 rows, labels, when = self._checked(piece)
-            n, size = len(labels), self.engine.chunk
+            n, size = len(labels), chunk_size(self.engine)
             for first in range(0, n, size):
                 here = slice(first, min(n, first + size))
                 yield Block(part_of(rows, here.start, here.stop), labels[here], when[here], first, piece)
@@ -70,8 +71,8 @@ class Run:
         """Play a block: its rows as the learner saw them, and what happened."""
         engine, is_prepared = self.engine, self.engine.prepare is not None
         with block.piece.named():
-            seen = engine.prepared(block.rows, block.before) if is_prepared else block.rows
-            trace = engine.run(seen, block.labels, False, True, block.times, block.before, is_prepared)
+            seen = prepared(engine, block.rows, block.before) if is_prepared else block.rows
+            trace = run(engine, Batch(seen, block.labels, False, True, block.times, block.before, is_prepared))
         self.counts += [trace.rounds, trace.questions, trace.updates, trace.mistakes]
         self.hypotheses += trace.updates + len(trace.switches)
         return seen, trace
@@ -108,7 +109,7 @@ class Follower:
         if isinstance(engine.drift, SwitchState):
             engine.restart_if_due()
         self.learner = copy_state(engine.learner)
-        self._randomness = copy.deepcopy(engine.randomness)
+        self._randomness = copy.deepcopy(engine.draws.randomness)
         self._sparse = engine.sees_sparse
         self._log = new_log(_ENTRIES // 4, _ENTRIES)
         self._begun = False

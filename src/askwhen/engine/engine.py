@@ -7,30 +7,19 @@ because only the step can see it, is raised here as one sentence.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..compiled.frames import new_frame
-from ..compiled.steps import entry_point
 from ..contracts.abilities import ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
-from ..contracts.learner import State, experts, grow, open_class, quadratic_bound, ready, restart, widen
+from ..contracts.learner import State, grow, open_class, quadratic_bound, ready, restart, widen
 from ..contracts.rule import least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
-from ..errors import INSTANCES, InputError, at_row, called
+from ..errors import InputError, called
 from ..linalg.rows import (
     Row,
-    Rows,
-    SparseRow,
-    SparseRows,
-    copy_rows,
-    example_rows,
-    in_order,
-    part_of,
-    row,
-    shape_of,
     size,
     values_of,
 )
@@ -38,46 +27,34 @@ from ..linalg.vectors import SOUND, UNSOUND
 from ..prepare import (
     PrepareState,
     ViewsState,
-    absorb_row,
-    room_for,
     start_views,
-    transform_row,
-    transform_rows,
     width_of,
 )
 from ..rules.audit import audit_state
-from ..trace.trace import Ask, Origin, RoundResult, Trace
+from ..trace.trace import Ask, Origin, RoundResult
 from ..validation import short
 from ..weights.class_slots import repeat_last
-from .inputs.instance_checks import canonical, describe_unsound, is_canonical
+from .draws import Draws
+from .inputs.instance_checks import describe_unsound
 from .label_spaces import Classes, LabelSets
-from .round.each_class import EachState, calls_of, start_classes
-from .round.live_row import LiveRow
+from .round.each_class import EachState, start_classes
 from .round.rounds import (
     LABEL_REFUSED,
     LEVEL,
     NO_ROOM,
     PERIOD,
     SWITCHED,
-    Board,
     Record,
-    ask_round,
-    learn_rows,
-    new_record,
-    run_rounds,
-    score_rows,
-    tell_round,
 )
-from .round.step_table import NOT_READY, drift_calls
+from .round.step_table import NOT_READY
+from .session import Session
 from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
 from .tally.error_model import boundary, log_cost_of, log_odds, sigmoid
 from .tally.label_tally import LabelTally
-from .tally.round_tally import ANSWERED, Tally, counts_in_rounds, forget_round, new_tally, note_rounds_at
+from .tally.round_tally import ANSWERED, Tally, forget_round, new_tally
 
 _CHUNK = 1 << 16
-_FEW, _AHEAD = 4, 256  # twice as many coins are drawn at first, and at most so many at once
-Beginning = Callable[[], tuple[int, dict[str, Any]]]
 _PREPARED = 1 << 22  # so many prepared numbers are held at once
 _NO_TIMES = np.zeros(0)
 _NOBODY = np.zeros(0, np.bool_)
@@ -107,7 +84,7 @@ class Shape(NamedTuple):
 UNKNOWN = Shape(-1, False)
 
 
-class _InFrame:
+class InFrame:
     """An attribute for a state that is in the frame: setting it makes the frame stale."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -117,7 +94,7 @@ class _InFrame:
         return engine.__dict__[self.name]
 
     def __set__(self, engine: Any, state: State) -> None:
-        engine._frame = engine._board = engine._alone = None
+        engine.session.invalidate()
         engine.__dict__[self.name] = state
 
 
@@ -132,7 +109,7 @@ class Engine:
     each class said, where there is one for each. ``answers`` are what it predicts if that is not -1 and +1.
     """
 
-    learner, rule, drift, tally, prepare = _InFrame(), _InFrame(), _InFrame(), _InFrame(), _InFrame()
+    learner, rule, drift, tally, prepare = (InFrame() for _ in range(5))
 
     def __init__(
         self,
@@ -141,20 +118,16 @@ class Engine:
         costs: Costs | None = None,
         answers: Classes | LabelSets | None = None,
     ) -> None:
+        self.session = Session()
         self.parts = parts
         self.costs = costs
         self.answers = answers
         self.origin = Origin(seed)
-        self._seed = seed
-        self._coins = np.random.Generator(np.random.PCG64(seed))
-        self._drawn: list[float] = []
-        self._ahead = _FEW
-        self._randomness = self._coins.spawn(1)[0]
-        self._beginning: Beginning | None = None
+        self.draws = Draws(seed)
         self.regression = bool(parts.learner.regression)
         self.has_uncertainty = bool(parts.learner.has_uncertainty)
         self.learner = None
-        self._audit = audit_state(parts.audit)
+        self.audit = audit_state(parts.audit)
         self.rule = parts.rule.start()
         for k in range(len(() if answers is None else answers.names)):
             note_class(self.rule, k + 1)
@@ -174,17 +147,6 @@ class Engine:
         self.signs: dict[int, np.ndarray] = {}
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
-        self._frame: tuple[Any, int] | None = None
-        self._board: Any = None
-        self._alone: Any = None
-        self._kind: Any = None
-        self._ask: Any = None
-        self._tell: Any = None
-        self._preparing: Any = None
-        self._transform: Any = None
-        self._absorb: Any = None
-        self._in_order: Any = None
-        self._live: Any = None
 
     @property
     def classes(self) -> list[Any] | None:
@@ -212,46 +174,9 @@ class Engine:
             self.answers.tally = tally
 
     @property
-    def coins(self) -> np.random.Generator:
-        """The generator of the coins, at the coin of the next round: those drawn ahead for ``ask`` are given back."""
-        if self._drawn:
-            self._coins.bit_generator.advance(-len(self._drawn))  # type: ignore[attr-defined]
-            self._drawn.clear()
-        self._ahead = _FEW
-        return self._coins
-
-    @property
     def seed(self) -> int | None:
-        """The seed that the coins began with."""
-        self._look_back()
-        return self._seed
-
-    @property
-    def randomness(self) -> np.random.Generator:
-        """The generator of whatever else is drawn."""
-        self._look_back()
-        return self._randomness
-
-    def begin_as(self, coins: dict[str, Any], beginning: Beginning) -> None:
-        """Toss the coins that follow this state of their generator, as one with that beginning.
-
-        It gives the seed and the state of the other generator, and is asked for them only by whoever needs them.
-        """
-        self._drawn.clear()
-        self._ahead = _FEW
-        self._coins.bit_generator.state = coins
-        self._beginning = beginning
-
-    def _look_back(self) -> None:
-        if self._beginning is not None:
-            self._seed, self._randomness.bit_generator.state = self._beginning()
-            self._beginning = None
-
-    def _draw(self) -> float:
-        """The next coin, and ever more ahead: one by one they cost as much as half a round."""
-        self._ahead = min(2 * self._ahead, _AHEAD)
-        self._drawn.extend(self._coins.random(self._ahead)[::-1].tolist())
-        return self._drawn.pop()
+        """The seed of the random draws."""
+        return self.draws.seed
 
     def lengthen(self, rounds: int) -> None:
         """Change the length of a budget for a known number of rounds: its file has grown, or another one follows."""
@@ -282,6 +207,11 @@ class Engine:
         """Whether instances are sparse, or None before the first."""
         return None if self.learner is None else self.shape.sparse
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether instances are sparse as they come."""
+        return self.shape.sparse
+
     def expert_names(self) -> tuple[str, ...]:
         """The names of the experts of a mixture; empty for other learners."""
         learner = self.parts.learner
@@ -296,10 +226,10 @@ class Engine:
             if d != self.shape.d:
                 raise InputError(f"{called(name)} must have {self.shape.d} features as before, got {d}.", owner=owner)
             return
-        first, learner, drift = self._start(owner, name, d, sparse, learner)
+        first, learner, drift = self.first_states(owner, name, d, sparse, learner)
         self._become(prepare=first, learner=learner, drift=drift, shape=Shape(d, sparse))
 
-    def _start(
+    def first_states(
         self, owner: str, name: str, d: int, sparse: bool, given: State = None
     ) -> tuple[PrepareState | ViewsState | None, State, State]:
         """The states before the first round."""
@@ -309,7 +239,7 @@ class Engine:
             first: PrepareState | ViewsState | None = None
             if layout is not None:
                 # Of a copy, so that an instance that is only looked at, or is refused, leaves nothing behind.
-                first, sparse = start_views(prepare, layout, copy.deepcopy(self.randomness)), False
+                first, sparse = start_views(prepare, layout, copy.deepcopy(self.draws.randomness)), False
             elif prepare is not None:
                 first = prepare.start(d, sparse, isinstance(learner, ViewLearner))
             seen = width_of(first, d)
@@ -340,57 +270,7 @@ class Engine:
 
     def _become(self, **states: Any) -> None:
         """Replace states and drop what was compiled for the old ones, in one step that no interrupt can split."""
-        self.__dict__.update(dict.fromkeys(_COMPILED) | states)
-
-    def _framed(self) -> tuple[Any, int]:
-        """The states as they are, with their address, and the rounds for them, which take a while to compile."""
-        learner = self.parts.learner
-        try:
-            frame, kind = self._boarded()
-            if kind is not self._kind:
-                self._kind = None
-                self._live = LiveRow(self.dimension, self.sees_sparse)
-                self._tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, True, 1.0, what=learner)
-                x = row(example_rows(self.shape.sparse), 0)
-                if self.shape.sparse:
-                    self._in_order = entry_point(in_order, x, 1)
-                self._ask = entry_point(ask_round, kind, 0, 0, 0.0, 0.5, what=learner)
-                self._kind = kind
-            if self.prepare is not None:
-                x, seen = (row(example_rows(sparse), 0) for sparse in (self.shape.sparse, self.sees_sparse))
-                self._preparing, preparing = new_frame(self.prepare)
-                self._transform = entry_point(transform_row, preparing, x, seen)
-                self._absorb = entry_point(absorb_row, preparing, x)
-        except BaseException:  # an interrupt, most likely
-            self.begin_afresh()
-            raise
-        self._frame = frame
-        d, sparse = self.shape
-        if not self.needs_time:
-            self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
-        return frame
-
-    def _boarded(self) -> tuple[tuple[Any, int], Any]:
-        """A frame of the states as they are, with all that must be held as long as it is used; and its kind."""
-        if self._board is None:
-            sparse, guard = self.sees_sparse, self.drift
-            if self.classes is not None and not isinstance(guard, NoDrift):  # it reads what the learner has just said
-                each = self.learner.q if isinstance(self.learner, EachState) else _NO_TIMES
-                guard = guard._replace(margins=self.learner.mean, forms=each)
-            drift, watching = drift_calls(guard, sparse, self.parts.drift)
-            learner, learning = calls_of(self.learner, sparse, drift.state != 0, self.parts.learner)
-            board = Board(learner, self.rule, self._audit, drift, self.tally, self.regression)
-            (block, address), kind = new_frame(board)
-            self._board = ((block, learning, watching, new_frame(self.tally)), address), kind
-        return cast(tuple[tuple[Any, int], Any], self._board)
-
-    def alone(self) -> tuple[int, Any]:
-        """The address of the learner without a round around it, and the type of that address."""
-        if self._alone is None:
-            calls, block = calls_of(self.learner, self.sees_sparse, False, self.parts.learner)
-            (held, address), kind = new_frame(calls)
-            self._alone = (address, kind), (held, block)
-        return cast(tuple[int, Any], self._alone[0])
+        self.__dict__.update(states, session=Session(), plain=None, plain_csr=None)
 
     def restart_if_due(self) -> None:
         """Start afresh where a switch has been declared, as the next round would."""
@@ -398,40 +278,43 @@ class Engine:
             restart(self.learner)
             restart_rule(self.rule)
 
-    def plain_row(self, x: Any) -> SparseRow | None:
-        """A row of a CSR matrix as it is, or None where it must be looked at closely."""
-        data, indices, pointers = x.data, x.indices, x.indptr.tolist()
-        if data.dtype is not _FLOAT64 or indices.dtype is not _INT32 or len(pointers) != 2:
-            return None
-        if not (data.flags.carray and indices.flags.carray):
-            return None
-        found: SparseRow = _new(SparseRow, (data, indices.view(np.uint32), *pointers))
-        return found if self._in_order(found, self.shape.d) else None
-
     def seen(self, x: Row) -> Row:
         """What the learner sees of x; the next instance may overwrite it."""
-        if self._frame is None:
-            self._framed()
+        if self.session.frame is None:
+            self._compile()
         return x if self.prepare is None else self._prepared_row(x)
 
+    def _compile(self) -> tuple[Any, int]:
+        """Compile rounds for the states as they are; the frame of the states."""
+        try:
+            frame = self.session.compile(self)
+        except BaseException:  # an interrupt, most likely
+            self.begin_afresh()
+            raise
+        d, sparse = self.shape
+        if not self.needs_time:
+            self.plain, self.plain_csr = (None, (1, d)) if sparse else ((d,), None)
+        return frame
+
     def ask(self, x: Row, time: float = 0.0, given: float | None = None) -> Ask:
-        """Play one round, with a coin that is given or the next of its own."""
-        _held, address = self._frame or self._framed()  # held, so that no other thread frees it
-        live = self._live
-        if self._preparing is None:
+        """Play one round, with a random draw that is given or the next of its own."""
+        session, draws = self.session, self.draws
+        _held, address = session.frame or self._compile()  # held, so that no other thread frees it
+        live = session.live
+        if session.preparing is None:
             seen = x
             live.take(x)
         else:
             seen = self._prepared_row(x)
-        number, coins = self.round, self._drawn
-        coin = given if given is not None else coins.pop() if coins else self._draw()
-        verdict, p, r, chance, query, marks, certainty, raw, best = self._ask(address, live.address, 0, time, coin)
-        if verdict != SOUND:
+        number, ahead = self.round, draws.ahead
+        coin = given if given is not None else ahead.pop() if ahead else draws.next()
+        status, p, r, chance, query, marks, certainty, raw, best = session.ask(address, live.address, 0, time, coin)
+        if status != SOUND:
             if given is None:
-                coins.append(coin)
-            return self._ask_again(verdict, x, seen, time, given)
+                ahead.append(coin)
+            return self._ask_again(status, x, seen, time, given)
         if seen is not x:
-            self._absorb(self._preparing[1], x)
+            session.absorb(session.preparing[1], x)
         self.round = number + 1
         if marks & SWITCHED:
             self.switches.append(number)
@@ -455,11 +338,11 @@ class Engine:
 
     def play(self, x: Row, time: float = 0.0) -> RoundResult:
         """Play one round as ``ask`` does, with the next random draw, and return all that happened in it."""
-        coin = self._drawn.pop() if self._drawn else self._draw()
+        coin = self.draws.next()
         try:
             ask = self.ask(x, time, coin)
         except BaseException:
-            self._drawn.append(coin)  # a refused round draws nothing
+            self.draws.ahead.append(coin)  # a refused round draws nothing
             raise
         question = self.pending.get(ask.round)
         switched = bool(self.switches) and self.switches[-1] == ask.round
@@ -467,41 +350,41 @@ class Engine:
 
     def _prepared_row(self, x: Row) -> Row:
         """What the learner sees of x, in the live row, which the next instance overwrites."""
-        seen = self._live.row
-        if isinstance(x, SparseRow) and seen is None:
-            seen = self._live.room(x.stop - x.start + self.dimension - self.shape.d)
-        verdict = self._transform(self._preparing[1], x, seen)
-        if verdict != SOUND:
-            self._refuse(verdict, x)
-        return cast(Row, seen)
+        session = self.session
+        seen = session.room_for(x, self.dimension - self.shape.d)
+        status = session.transform(session.preparing[1], x, seen)
+        if status != SOUND:
+            self._refuse(status, x)
+        return seen
 
-    def _refuse(self, verdict: int, x: Row) -> None:
+    def _refuse(self, status: int, x: Row) -> None:
         self.begin_afresh()
-        raise self.refusal(verdict, x, "ask", "x")
+        raise self.refusal(status, x, "ask", "x")
 
-    def _ask_again(self, verdict: int, x: Row, seen: Row, time: float, given: float | None) -> Ask:
+    def _ask_again(self, status: int, x: Row, seen: Row, time: float, given: float | None) -> Ask:
         """Grow and play a round that could not be played, or raise why it cannot be."""
-        if verdict != NOT_READY:
-            self._refuse(verdict, seen)
-        self._make_ready(verdict, seen, "ask", "x")
+        if status != NOT_READY:
+            self._refuse(status, seen)
+        self.make_ready(status, seen, "ask", "x")
         return self.ask(x, time, given)
 
     def tell(self, question: OpenQuestion, y: float) -> None:
         """Settle an open question."""
         asked, x, marks = question
         number, prediction, margin, _, chance, _, _ = asked
-        _held, address = self._frame or self._framed()  # before the compiled round is looked at
+        session = self.session
+        _held, address = session.frame or self._compile()  # before the compiled round is looked at
         label = y if self.answers is None else self.answers.said(int(y))
         mistaken = bool(label != prediction and not self.regression)
         before = self._take_signs(number) if self.signs else None
-        rows = self._live.take(x)
+        rows = session.live.take(x)
         raw = self.raw.get(number, margin)
         told = (self.round - number, chance, bool(margin > 0.0), raw)
-        verdict, updated = self._tell(address, rows, y, mistaken, marks, *told)
-        if verdict != SOUND:
-            if before is not None and verdict != NOT_READY:  # some classes may have learnt before one refused
+        status, updated = session.tell(address, rows, y, mistaken, marks, *told)
+        if status != SOUND:
+            if before is not None and status != NOT_READY:  # some classes may have learnt before one refused
                 self.learner = before
-            self._make_ready(verdict, x, "tell", f"the instance of round {number}")
+            self.make_ready(status, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
             return
         self.updates += updated
@@ -576,185 +459,22 @@ class Engine:
             self.answers.doubt(found, question[0].prediction, chance, level)
         return found
 
-    def prepared(self, rows: Rows, before: int = 0) -> Rows:
-        """What the learner sees of these rows, which are taken into the running statistics."""
-        assert self.prepare is not None
-        return _transformed(self.prepare, rows, True, "run", before)
-
-    def run(
-        self,
-        rows: Rows,
-        labels: np.ndarray,
-        every_margin: bool,
-        keep: bool,
-        times: np.ndarray = _NO_TIMES,
-        before: int = 0,
-        is_prepared: bool = False,
-        given: np.ndarray = _NOBODY,
-        coins: np.ndarray | None = None,
-        new: Sequence[Any] = (),
-    ) -> Trace:
-        """Play a round for every row, telling each asked label at once; rounds before an error stay played.
-
-        Where classes may appear, labels that are none yet are ``new``, numbered after the classes. ``before`` rows of X
-        came earlier, which an error counts in. ``is_prepared`` rows are what the learner sees. Labels that are
-        ``given`` are learnt even if they are not asked for. ``coins`` may be tossed elsewhere.
-        """
-        n, d = shape_of(rows)
-        prepares = self.prepare is not None and not is_prepared
-        size = self.chunk if prepares else _CHUNK
-        start, room = self.round, n if keep else min(n, size)
-        several = self.answers is not None
-        kept = new_record(room, len(experts(self.learner)), several)
-        counts = np.zeros(3, np.int64)
-        volunteered = 0
-        switches: list[int] = []
-        floor, blind = self._least_chance(), self._is_blind(every_margin)
-        places = _NO_PLACES
-        if new:
-            self.make_room(len(self.places) + len(new))
-            places = np.r_[np.arange(len(self.places)), np.full(len(new), -1)]
-        example = (0, labels, _NO_TIMES, 0, True, 0.0, True, _NOBODY, places, kept)
-        frame, kind = self._boarded()
-        play = entry_point(run_rounds, kind, *example, what=self.parts.learner)
-        for first in range(0, n, size):
-            last = min(n, first + size)
-            here = slice(first, last) if keep else slice(0, last - first)
-            record = Record(*(array[here] for array in kept))
-            if coins is None:
-                self.coins.random(out=record.coin)
-            else:
-                record.coin[:] = coins[first:last]
-            now = times[first:last]
-            chunk = self.prepared(part_of(rows, first, last), before + first) if prepares else None
-            done = 0
-            while done < last - first:
-                part = chunk or part_of(rows, first, last)
-                (_held, address), _ = new_frame(part)
-                told = (labels[first:last], now, done, every_margin, floor, blind, given[first:last], places)
-                done, verdict = play(frame[1], address, *told, record)
-                if verdict == UNSOUND and not prepares and not is_canonical(row(part, done), d):
-                    rows = canonical("run", rows)
-                elif verdict != SOUND:
-                    self._make_ready(verdict, row(part, done), "run", at_row(before + first + done))
-                    frame, _ = self._boarded()
-            if not (self.regression or counts_in_rounds(self.tally)):
-                rounds = (record.probability, record.margin, record.prediction, record.queried, record.mistaken)
-                (_block, counted), counting = frame[0][-1]
-                levels = np.zeros(len(record.best), np.int8)
-                note_rounds_at(counted, counting, *rounds, floor, blind, levels)
-                if self.answers is not None:
-                    numbers = places[labels[first:last].astype(int)].astype(float) if new else labels[first:last]
-                    answers = (numbers, record.probability, record.queried, levels)
-                    self.answers.note(record.best, *answers)
-            volunteered += int(np.count_nonzero(given[first:last] & ~record.queried)) if len(given) else 0
-            counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
-            switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
-        if not keep:
-            kept = new_record(0, kept.experts.shape[1], several)
-        if new:
-            opened = np.argsort(places[len(self.places) :])[np.count_nonzero(places < 0) :].tolist()
-            for code in opened:
-                cast(Classes, self.answers).add(new[code])
-        questions, updates, mistakes = counts.tolist()
-        trace = Trace(
-            start=start,
-            rounds=n,
-            questions=questions,
-            updates=updates,
-            mistakes=mistakes,
-            margin=kept.margin,
-            prediction=self._predictions(kept),
-            probability=kept.probability,
-            coin=kept.coin,
-            queried=kept.queried,
-            updated=kept.updated,
-            mistaken=kept.mistaken,
-            switches=np.array(switches, np.int64),
-            drift_weights=kept.experts,
-            floor=floor,
-            blind=blind,
-            costs=self.costs,
-            several=several,
-            experts=self.expert_names(),
-        )
-        self.round += n
-        self.questions += questions
-        self.updates += updates
-        self.volunteered += volunteered
-        self.switches.extend(switches)
-        return trace
-
-    def _predictions(self, kept: Record) -> np.ndarray:
+    def predictions(self, kept: Record) -> np.ndarray:
         """What was predicted: -1 and +1, a class, or the margin itself."""
         if self.answers is not None:
             return self.answers.all_said(kept.best)
         return cast(np.ndarray, kept.margin if self.regression else kept.prediction)
 
-    def _least_chance(self) -> float:
+    def least_chance(self) -> float:
         """No probability of asking is below this, but for rounds in which nothing may be asked."""
-        return min(float(least_chance(self.rule)) + self._audit.rate, 1.0)
+        return min(float(least_chance(self.rule)) + self.audit.rate, 1.0)
 
-    def _is_blind(self, every_margin: bool) -> bool:
+    def is_blind(self, every_margin: bool) -> bool:
         """Whether it depends on the coin which margins are computed."""
         rule = self.parts.rule
         steers = isinstance(rule, SteeringRule) and rule.reads_every_margin
         watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
         return not (every_margin or steers or watched or self.costs) and type(self.learner) in quadratic_bound
-
-    def learn(self, rows: Rows, labels: np.ndarray, new: Sequence[Any] = ()) -> None:
-        """Learn labels that nobody asked for: no round is played, no coin tossed, and nothing is counted as asked.
-
-        Where classes may appear, those that are ``new`` are opened first, which changes nothing that they learn.
-        """
-        for opened, label in enumerate(new):
-            if self.open(label) is None:
-                for known in reversed(new[:opened]):
-                    self.close(known)
-                raise no_room("learn", self.most, at_row(int(np.argmax(labels == len(self.places)))))
-        try:
-            self._learn(rows, labels)
-        except BaseException:
-            for label in reversed(new):
-                self.close(label)
-            raise
-
-    def _learn(self, rows: Rows, labels: np.ndarray) -> None:
-        self.restart_if_due()
-        seen = rows if self.prepare is None else _transformed(self.prepare, rows, True, "learn", 0)
-        (_held, address), _ = new_frame(part_of(seen, 0, len(labels)))
-        done = 0
-        while done < len(labels):
-            learner, kind = self.alone()
-            step = entry_point(learn_rows, kind, 0, labels, 0, True, what=self.parts.learner)
-            done, verdict = step(learner, address, labels, done, self.regression)
-            if verdict != SOUND:
-                self._make_ready(verdict, row(seen, done), "learn", at_row(done))
-        self.volunteered += len(labels)
-
-    def margins(self, rows: Rows) -> np.ndarray:
-        """The margins of many rows, without playing a round."""
-        n, d = shape_of(rows)
-        if self.learner is not None and d != self.shape.d:
-            raise InputError(f"{INSTANCES} must have {self.shape.d} columns as before, got {d}.", owner="margins")
-        sparse = isinstance(rows, SparseRows)
-        prepare, learner = self.prepare, self.learner
-        if learner is None:
-            prepare, learner, _ = self._start("margins", "X", d, sparse)
-        rows = seen_rows(prepare, rows)
-        p = np.empty((n, 1 if self.classes is None else len(self.classes)))
-        calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, self.parts.learner)
-        (_block, address), kind = new_frame(calls)
-        score = entry_point(score_rows, kind, 0, 1, p)
-        (_held, seen), _ = new_frame(part_of(rows, 0, n))
-        stopped, verdict = score(address, seen, n, p)
-        if verdict == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
-            rows = canonical("margins", rows)
-            (_held, seen), _ = new_frame(part_of(rows, 0, n))
-            stopped, verdict = score(address, seen, n, p)
-        if verdict != SOUND:
-            raise self.refusal(verdict, row(rows, stopped), "margins", at_row(stopped))
-        return p if self.classes is not None else p[:, 0] - boundary(self.tally.model, self.tally.log_cost)
 
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
         """P(y = +1) for these margins."""
@@ -782,47 +502,42 @@ class Engine:
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
         """Everything that a run changes before it succeeds, copied."""
         states = [copied(getattr(self, name)) for name in _STATES]
-        return states, self.shape, self.coins.bit_generator.state, self.randomness.bit_generator.state
+        return states, self.shape, self.draws.generator.bit_generator.state, self.draws.randomness.bit_generator.state
 
     def restore(self, before: Any) -> None:
         """Go back to a checkpoint."""
         states, self.shape, coins, randomness = before
         for name, state in zip(_STATES, states, strict=True):
             setattr(self, name, state)
-        self.coins.bit_generator.state = coins
-        self.randomness.bit_generator.state = randomness
+        self.draws.generator.bit_generator.state = coins
+        self.draws.randomness.bit_generator.state = randomness
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, **dict.fromkeys(_COMPILED))
+        self.__dict__.update(state, session=Session(), plain=None, plain_csr=None)
         for name in _STATES:
             setattr(self, name, writeable(getattr(self, name)))
 
-    @property
-    def chunk(self) -> int:
-        """How many rows are prepared at once."""
-        return _CHUNK if self.sees_sparse else max(1, min(_CHUNK, _PREPARED // self.dimension))
-
-    def _make_ready(self, verdict: int, x: Row, owner: str, where: str) -> None:
+    def make_ready(self, status: int, x: Row, owner: str, where: str) -> None:
         """Grow what must grow before this row can be taken, or raise why it cannot be."""
-        if verdict != NOT_READY:
-            raise self.refusal(verdict, x, owner, where)
+        if status != NOT_READY:
+            raise self.refusal(status, x, owner, where)
         if ready(self.learner, x):
             assert not has_room_for(self.drift, x)
-            self.drift = grow(self.drift, size(x), self.randomness)
+            self.drift = grow(self.drift, size(x), self.draws.randomness)
         else:
-            self.learner = grow(self.learner, size(x), self.randomness)
+            self.learner = grow(self.learner, size(x), self.draws.randomness)
 
-    def refusal(self, verdict: int, x: Row, owner: str, where: str) -> InputError:
+    def refusal(self, status: int, x: Row, owner: str, where: str) -> InputError:
         """Why a row cannot be taken."""
-        if verdict == UNSOUND:
+        if status == UNSOUND:
             return describe_unsound(owner, x, where)
-        if verdict == NO_ROOM:
+        if status == NO_ROOM:
             return no_room(owner, self.most, where)
         largest = np.abs(values_of(x)).max()
-        trouble = "would overflow the weights of" if verdict == LABEL_REFUSED else "is too large for"
+        trouble = "would overflow the weights of" if status == LABEL_REFUSED else "is too large for"
         return InputError(
             f"{where}, with a value of {largest:.3g}, {trouble} {short(self.parts.learner)}; "
             "scale the instances first, for example to unit norm.",
@@ -831,21 +546,7 @@ class Engine:
 
 
 _STATES = ("learner", "rule", "drift", "prepare", "tally", "class_tally")
-_COMPILED = (
-    "plain",
-    "plain_csr",
-    "_frame",
-    "_board",
-    "_alone",
-    "_kind",
-    "_ask",
-    "_tell",
-    "_preparing",
-    "_transform",
-    "_absorb",
-    "_in_order",
-    "_live",
-)
+_COMPILED = ("plain", "plain_csr", "session")
 
 
 def no_room(owner: str, most: int, where: str) -> InputError:
@@ -854,26 +555,3 @@ def no_room(owner: str, most: int, where: str) -> InputError:
         f"the label of {where} would be one class more than the {most:,} that may appear; is it free text?",
         owner=owner,
     )
-
-
-def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
-    """What a learner sees of rows that are not played."""
-    return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
-
-
-def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
-    """Rows as the learner sees them; an unsound one is refused."""
-    n, d = shape_of(rows)
-    out = room_for(prepare, rows)
-    done, verdict = transform_rows(prepare, part_of(rows, 0, n), n, out, learns)
-    if isinstance(rows, SparseRows) and verdict == UNSOUND and not is_canonical(row(rows, done), d):
-        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
-        alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
-        rows, before_it = canonical(owner, alone), out
-        out = room_for(prepare, rows)
-        copy_rows(before_it, out, done)  # the rows until here were canonical, so they are the same
-        more, verdict = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
-        done += more
-    if verdict != SOUND:
-        raise describe_unsound(owner, row(rows, done), at_row(before + done))
-    return out

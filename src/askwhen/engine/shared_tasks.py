@@ -28,6 +28,7 @@ from ..weights.choose_form import check_memory, matrix_bytes
 from ..weights.expansion import BASE, BORROWED, HELD, Expansion, expansion_of
 from ..weights.instance_store import at, gather, put
 from ..weights.kernels import kernel_value
+from .batch_run import Batch, chunk_size, prepared, run
 from .engine import Engine
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .state_arrays import arrays_of, copy_state, map_arrays
@@ -75,7 +76,7 @@ def run_tasks(
         size = n if first is None else _LINEAR_BLOCK if len(first.primal) else _KERNEL_BLOCK
         together = _prepare_alike(engines)
         if together:
-            size = min(size, engines[0].chunk)
+            size = min(size, chunk_size(engines[0]))
         elif engines[0].prepare is not None:
             first, size = None, n  # each task sees instances of its own
         traces: list[list[Trace]] = [[] for _ in engines]
@@ -93,7 +94,7 @@ def run_tasks(
 
                 def play(j: int, part: Rows = part, start: int = start, stop: int = stop) -> Trace:
                     column, now = np.ascontiguousarray(labels[start:stop, j]), times[start:stop]
-                    return engines[j].run(part, column, every_margin, keep, now, start, together)
+                    return run(engines[j], Batch(part, column, every_margin, keep, now, start, together))
 
                 for found, trace in zip(traces, pool.map(play, range(len(engines))), strict=True):
                     found.append(trace)
@@ -126,7 +127,7 @@ def _prepare_alike(engines: list[Engine]) -> bool:
 
 def _prepared(engines: list[Engine], rows: Rows, before: int) -> Rows:
     """What all learners see of these rows."""
-    rows = engines[0].prepared(rows, before)
+    rows = prepared(engines[0], rows, before)
     for engine in engines[1:]:
         engine.prepare = copy_state(engines[0].prepare)
     return rows

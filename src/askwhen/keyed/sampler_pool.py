@@ -218,13 +218,11 @@ class Slots:
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
         seed = self._kind.seed
-        engine.begin_as(
+        engine.draws.begin_as(
             _generator(generators[:16], generators[16:32]),
             lambda: (seed_of(seed, key), _generator(generators[32:48], generators[48:])),
+            engine.round,
         )
-        if engine.round:
-            coins: Any = engine.coins.bit_generator
-            coins.advance(engine.round)
 
     def _reopen(self, engine: Engine, stored: bytes, at: int) -> int:
         """Let a question wait again; where what follows begins."""

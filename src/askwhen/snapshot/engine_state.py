@@ -87,8 +87,8 @@ def _dump(engine: Engine) -> Content:
         "updates": engine.updates,
         "volunteered": engine.volunteered,
         "switches": list(engine.switches),
-        "coins": engine.coins.bit_generator.state,
-        "randomness": engine.randomness.bit_generator.state,
+        "coins": engine.draws.generator.bit_generator.state,
+        "randomness": engine.draws.randomness.bit_generator.state,
         "pending": open_questions.lines(engine),
     }
     if engine.costs is not None:
@@ -210,8 +210,8 @@ def _restore(
         engine.class_tally = with_kept(engine.class_tally, arrays)
     engine.names = read_names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
-    engine.coins.bit_generator.state = header["coins"]
-    engine.randomness.bit_generator.state = header["randomness"]
+    engine.draws.generator.bit_generator.state = header["coins"]
+    engine.draws.randomness.bit_generator.state = header["randomness"]
     open_questions.reopen(engine, header, arrays)
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:

@@ -72,8 +72,8 @@ def _together(judge: Engine, learners: list[Engine], classes: list[Any]) -> Engi
             engine.learner = engine.learner._replace(learners=states)
     for name in _STATES:
         setattr(engine, name, getattr(judge, name))
-    engine.coins.bit_generator.state = judge.coins.bit_generator.state
-    engine.randomness.bit_generator.state = judge.randomness.bit_generator.state
+    engine.draws.generator.bit_generator.state = judge.draws.generator.bit_generator.state
+    engine.draws.randomness.bit_generator.state = judge.draws.randomness.bit_generator.state
     return engine
 
 

@@ -1,0 +1,271 @@
+"""Many rows at once: rounds in compiled chunks, labels that were not asked for, and margins without rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..compiled.frames import new_frame
+from ..compiled.steps import entry_point
+from ..contracts.learner import experts
+from ..errors import INSTANCES, InputError, at_row
+from ..linalg.rows import Rows, SparseRows, copy_rows, part_of, row, shape_of
+from ..linalg.vectors import SOUND, UNSOUND
+from ..prepare import PrepareState, ViewsState, room_for, transform_rows
+from ..trace.trace import Trace
+from .engine import Engine, no_room
+from .inputs.instance_checks import canonical, describe_unsound, is_canonical
+from .label_spaces import Classes
+from .round.each_class import calls_of
+from .round.rounds import Record, learn_rows, new_record, run_rounds, score_rows
+from .tally.error_model import boundary
+from .tally.round_tally import counts_in_rounds, note_rounds_at
+
+_CHUNK = 1 << 16
+_PREPARED = 1 << 22  # the most prepared numbers that are held at once
+NO_TIMES = np.zeros(0)
+NO_FLAGS = np.zeros(0, np.bool_)
+_NO_PLACES = np.zeros(0, np.int64)
+
+
+class Batch(NamedTuple):
+    """Rows that are played one after the other, each asked label being learnt at once.
+
+    Attributes
+    ----------
+    rows, labels, times
+        A row for each round; ``times`` is empty where the rule needs none.
+    every_margin : bool
+        Whether margins are computed also where they cannot change a decision.
+    keep : bool
+        Whether the trace has what happened in every round, and not only the counts.
+    before : int
+        Number of rows of X that came earlier, which an error message counts in.
+    is_prepared : bool
+        Whether rows are what the learner sees.
+    unsolicited : array of bool
+        Rounds whose label is learnt even if it is not asked for.
+    draws : array, optional
+        Random draws that were made elsewhere.
+    new : sequence
+        Where classes may appear: labels that are not a class yet, numbered after the classes.
+    """
+
+    rows: Rows
+    labels: np.ndarray
+    every_margin: bool
+    keep: bool
+    times: np.ndarray = NO_TIMES
+    before: int = 0
+    is_prepared: bool = False
+    unsolicited: np.ndarray = NO_FLAGS
+    draws: np.ndarray | None = None
+    new: Sequence[Any] = ()
+
+
+def run(engine: Engine, batch: Batch) -> Trace:
+    """Play a round for every row; rounds before an error stay played."""
+    return _Run(engine, batch).play()
+
+
+class _Run:
+    """A batch that is being played, chunk by chunk."""
+
+    def __init__(self, engine: Engine, batch: Batch) -> None:
+        self._engine, self._batch, self._rows = engine, batch, batch.rows
+        self._n, self._d = shape_of(batch.rows)
+        self._prepares = engine.prepare is not None and not batch.is_prepared
+        self._size = chunk_size(engine) if self._prepares else _CHUNK
+        room = self._n if batch.keep else min(self._n, self._size)
+        self._kept = new_record(room, len(experts(engine.learner)), engine.answers is not None)
+        self._floor, self._blind = engine.least_chance(), engine.is_blind(batch.every_margin)
+        self._places = _NO_PLACES
+        if batch.new:
+            engine.make_room(len(engine.places) + len(batch.new))
+            self._places = np.r_[np.arange(len(engine.places)), np.full(len(batch.new), -1)]
+        example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._kept)
+        self._frame, kind = engine.session.board(engine)
+        self._play = entry_point(run_rounds, kind, *example, what=engine.parts.learner)
+
+    def play(self) -> Trace:
+        engine, (start, unsolicited) = self._engine, (self._engine.round, self._batch.unsolicited)
+        counts, switches, learnt = np.zeros(3, np.int64), list[int](), 0
+        for first in range(0, self._n, self._size):
+            last = min(self._n, first + self._size)
+            here = slice(first, last) if self._batch.keep else slice(0, last - first)
+            record = Record(*(array[here] for array in self._kept))
+            self._play_chunk(record, first, last)
+            if not (engine.regression or counts_in_rounds(engine.tally)):
+                self._count(record, self._batch.labels[first:last])
+            if len(unsolicited):
+                learnt += int(np.count_nonzero(unsolicited[first:last] & ~record.queried))
+            counts += [np.count_nonzero(flags) for flags in (record.queried, record.updated, record.mistaken)]
+            switches.extend((np.flatnonzero(record.switched) + start + first).tolist())
+        self._open_classes()
+        trace = self._trace(start, counts.tolist(), switches)
+        engine.round += self._n
+        engine.questions += trace.questions
+        engine.updates += trace.updates
+        engine.volunteered += learnt
+        engine.switches.extend(switches)
+        return trace
+
+    def _play_chunk(self, record: Record, first: int, last: int) -> None:
+        """Play rows from first to last, growing what must grow on the way."""
+        engine, batch = self._engine, self._batch
+        if batch.draws is None:
+            engine.draws.generator.random(out=record.coin)
+        else:
+            record.coin[:] = batch.draws[first:last]
+        before = batch.before + first
+        chunk = prepared(engine, part_of(self._rows, first, last), before) if self._prepares else None
+        done = 0
+        while done < last - first:
+            part = chunk or part_of(self._rows, first, last)
+            (_held, address), _ = new_frame(part)
+            labels, times, given = batch.labels[first:last], batch.times[first:last], batch.unsolicited[first:last]
+            how = (batch.every_margin, self._floor, self._blind, given, self._places)
+            done, status = self._play(self._frame[1], address, labels, times, done, *how, record)
+            if status == UNSOUND and not self._prepares and not is_canonical(row(part, done), self._d):
+                self._rows = canonical("run", self._rows)
+            elif status != SOUND:
+                engine.make_ready(status, row(part, done), "run", at_row(before + done))
+                self._frame, _ = engine.session.board(engine)
+
+    def _count(self, record: Record, labels: np.ndarray) -> None:
+        """Count rounds in the tallies, where the compiled rounds have not."""
+        engine, places = self._engine, self._places
+        rounds = (record.probability, record.margin, record.prediction, record.queried, record.mistaken)
+        (_block, counted), counting = self._frame[0][-1]
+        levels = np.zeros(len(record.best), np.int8)
+        note_rounds_at(counted, counting, *rounds, self._floor, self._blind, levels)
+        if engine.answers is not None:
+            numbers = places[labels.astype(int)].astype(float) if self._batch.new else labels
+            engine.answers.note(record.best, numbers, record.probability, record.queried, levels)
+
+    def _open_classes(self) -> None:
+        """Name the classes that appeared, in the order in which they did."""
+        engine, places, new = self._engine, self._places, self._batch.new
+        if new:
+            opened = np.argsort(places[len(engine.places) :])[np.count_nonzero(places < 0) :].tolist()
+            for code in opened:
+                cast(Classes, engine.answers).add(new[code])
+
+    def _trace(self, start: int, counts: list[int], switches: list[int]) -> Trace:
+        engine, several, kept = self._engine, self._engine.answers is not None, self._kept
+        if not self._batch.keep:
+            kept = new_record(0, kept.experts.shape[1], several)
+        questions, updates, mistakes = counts
+        return Trace(
+            start=start,
+            rounds=self._n,
+            questions=questions,
+            updates=updates,
+            mistakes=mistakes,
+            margin=kept.margin,
+            prediction=engine.predictions(kept),
+            probability=kept.probability,
+            coin=kept.coin,
+            queried=kept.queried,
+            updated=kept.updated,
+            mistaken=kept.mistaken,
+            switches=np.array(switches, np.int64),
+            drift_weights=kept.experts,
+            floor=self._floor,
+            blind=self._blind,
+            costs=engine.costs,
+            several=several,
+            experts=engine.expert_names(),
+        )
+
+
+def learn(engine: Engine, rows: Rows, labels: np.ndarray, new: Sequence[Any] = ()) -> None:
+    """Learn labels that were not asked for: no round is played, and nothing is counted as asked.
+
+    Where classes may appear, those that are ``new`` are opened first, which changes nothing that they learn.
+    """
+    for opened, label in enumerate(new):
+        if engine.open(label) is None:
+            for known in reversed(new[:opened]):
+                engine.close(known)
+            raise no_room("learn", engine.most, at_row(int(np.argmax(labels == len(engine.places)))))
+    try:
+        _learn(engine, rows, labels)
+    except BaseException:
+        for label in reversed(new):
+            engine.close(label)
+        raise
+
+
+def _learn(engine: Engine, rows: Rows, labels: np.ndarray) -> None:
+    engine.restart_if_due()
+    seen = rows if engine.prepare is None else _transformed(engine.prepare, rows, True, "learn", 0)
+    (_held, address), _ = new_frame(part_of(seen, 0, len(labels)))
+    done = 0
+    while done < len(labels):
+        learner, kind = engine.session.learner_alone(engine)
+        step = entry_point(learn_rows, kind, 0, labels, 0, True, what=engine.parts.learner)
+        done, status = step(learner, address, labels, done, engine.regression)
+        if status != SOUND:
+            engine.make_ready(status, row(seen, done), "learn", at_row(done))
+    engine.volunteered += len(labels)
+
+
+def margins(engine: Engine, rows: Rows) -> np.ndarray:
+    """The margins of many rows, without playing a round."""
+    n, d = shape_of(rows)
+    if engine.learner is not None and d != engine.shape.d:
+        raise InputError(f"{INSTANCES} must have {engine.shape.d} columns as before, got {d}.", owner="margins")
+    prepare, learner = engine.prepare, engine.learner
+    if learner is None:
+        prepare, learner, _ = engine.first_states("margins", "X", d, isinstance(rows, SparseRows))
+    rows = seen_rows(prepare, rows)
+    p = np.empty((n, 1 if engine.classes is None else len(engine.classes)))
+    calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, engine.parts.learner)
+    (_block, address), kind = new_frame(calls)
+    score = entry_point(score_rows, kind, 0, 1, p)
+    (_held, seen), _ = new_frame(part_of(rows, 0, n))
+    stopped, status = score(address, seen, n, p)
+    if status == UNSOUND and not is_canonical(row(rows, stopped), shape_of(rows)[1]):
+        rows = canonical("margins", rows)
+        (_held, seen), _ = new_frame(part_of(rows, 0, n))
+        stopped, status = score(address, seen, n, p)
+    if status != SOUND:
+        raise engine.refusal(status, row(rows, stopped), "margins", at_row(stopped))
+    return p if engine.classes is not None else p[:, 0] - boundary(engine.tally.model, engine.tally.log_cost)
+
+
+def chunk_size(engine: Engine) -> int:
+    """The number of rows that are prepared at once."""
+    return _CHUNK if engine.sees_sparse else max(1, min(_CHUNK, _PREPARED // engine.dimension))
+
+
+def prepared(engine: Engine, rows: Rows, before: int = 0) -> Rows:
+    """The rows as the learner sees them; they count in the running statistics."""
+    assert engine.prepare is not None
+    return _transformed(engine.prepare, rows, True, "run", before)
+
+
+def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
+    """The rows as a learner sees them, without counting them."""
+    return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
+
+
+def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
+    """Rows as the learner sees them; an unsound one is refused."""
+    n, d = shape_of(rows)
+    out = room_for(prepare, rows)
+    done, status = transform_rows(prepare, part_of(rows, 0, n), n, out, learns)
+    if isinstance(rows, SparseRows) and status == UNSOUND and not is_canonical(row(rows, done), d):
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
+        rows, before_it = canonical(owner, alone), out
+        out = room_for(prepare, rows)
+        copy_rows(before_it, out, done)  # the rows until here were canonical, so they are the same
+        more, status = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
+        done += more
+    if status != SOUND:
+        raise describe_unsound(owner, row(rows, done), at_row(before + done))
+    return out
