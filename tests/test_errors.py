@@ -178,7 +178,7 @@ def test_an_interrupted_run_leaves_the_sampler_as_it_was(monkeypatch):
     def interrupt(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("askwhen.engine.engine.Trace", interrupt)
+    monkeypatch.setattr("askwhen.engine.batch_run.Trace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.run(X, -np.ones(50))
     monkeypatch.undo()

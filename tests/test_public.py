@@ -101,7 +101,7 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
             board, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), np.zeros(0, int), record
         )
         if verdict == step_table.NOT_READY:
-            sampler._engine._make_ready(verdict, instance(rows, done), "test", "x")
+            sampler._engine.make_ready(verdict, instance(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trace.queried, record.queried)
     np.testing.assert_array_equal(trace.updated, record.updated)

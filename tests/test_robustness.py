@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine import engine as engine_module
+from askwhen.engine import session as session_module
 from askwhen.engine.state_arrays import copy_state
 from askwhen.snapshot import file_format
 from askwhen.weights import choose_form
@@ -130,7 +130,7 @@ def test_an_interrupt_while_the_first_instance_compiles_leaves_the_sampler_as_it
         raise KeyboardInterrupt
 
     sampler = perceptron()
-    monkeypatch.setattr(engine_module, "entry_point", interrupt)
+    monkeypatch.setattr(session_module, "entry_point", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.ask(np.ones(3))
     with pytest.raises(KeyboardInterrupt):
@@ -411,7 +411,7 @@ def test_several_classes_begin_again_after_an_interrupted_first_instance(monkeyp
         raise KeyboardInterrupt
 
     sampler = aw.OneVsRest(["a", "b", "c"], aw.Perceptron(), aw.Always(), seed=0)
-    monkeypatch.setattr(engine_module, "entry_point", interrupt)
+    monkeypatch.setattr(session_module, "entry_point", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.ask(np.ones(8))
     monkeypatch.undo()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .contracts.abilities import ViewLearner, is_multi
+from .contracts.abilities import ViewLearner, is_multi, provides
 from .contracts.learner import Learner
 from .contracts.rule import Rule
 from .contracts.sampler import Parts
@@ -83,7 +83,7 @@ class MultiLabel:
         if learner is None:
             learner = Mixture(classes=len(names), multi=True) if question == ONE else Mixture()
             prepare = Prepare() if prepare is None else prepare
-        elif question == ONE and isinstance(learner, ViewLearner) and not is_multi(learner):
+        elif question == ONE and provides(learner, ViewLearner) and not is_multi(learner):
             raise InputError(f"{short(learner)} is for two labels; leave it out.", owner="MultiLabel")
         if learner.regression:
             raise InputError(f"needs a classifier, got the regressor {short(learner)}.", owner="MultiLabel")

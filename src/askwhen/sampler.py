@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse as sp
 
-from .contracts.abilities import ClassDrift, ViewLearner, classes_of, is_multi
+from .contracts.abilities import ClassDrift, ViewLearner, classes_of, is_multi, provides
 from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule, labels_left
@@ -68,13 +68,13 @@ def _check_with_classes(learner: Any, names: list[Any], regression: bool, costs:
     for what, given in (("regression", regression), ("costs", costs is not None)):
         if given:
             raise InputError(f"classes do not go with {what}.", owner="Sampler")
-    if drift is not None and (not names or not isinstance(drift, ClassDrift)):
+    if drift is not None and (not names or not provides(drift, ClassDrift)):
         known = "knows two labels only" if names else "must know all classes from the start"
         raise InputError(f"{short(drift)} {known}.", owner="Sampler")
     rooms = classes_of(learner)
     if getattr(learner, "regression", False) or (rooms is not None and rooms != len(names)):
         raise InputError(f"{short(learner)} does not learn {len(names)} classes.", owner="Sampler")
-    if isinstance(learner, ViewLearner) and rooms is None:
+    if provides(learner, ViewLearner) and rooms is None:
         raise InputError(
             f"{short(learner)} is for two labels; leave it out, or say Mixture(classes={len(names)}).", owner="Sampler"
         )
@@ -277,7 +277,13 @@ class Sampler:
         return None if math.isinf(left) else left
 
     def is_open(self, ask: Ask | int) -> bool:
-        """Whether a question waits for its label, by its Ask or the number of its round."""
+        """Whether a question waits for its label.
+
+        Parameters
+        ----------
+        ask : Ask or int
+            What ``ask`` returned, or the number of its round.
+        """
         return (ask if isinstance(ask, int) else ask.round) in self._engine.pending
 
     @property

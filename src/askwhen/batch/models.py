@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..compiled.steps import entry_point
-from ..contracts.abilities import KernelLearner
+from ..contracts.abilities import KernelLearner, provides
 from ..contracts.learner import LARGEST_COUNT
 from ..contracts.sampler import Parts
 from ..contracts.views import Layout
@@ -151,7 +151,7 @@ def _average(run: Run) -> Single:
 
 def _kernel_of(engine: Engine) -> Any:
     learner = engine.parts.learner
-    return (learner.kernel if isinstance(learner, KernelLearner) else None) or Linear()
+    return (learner.kernel if provides(learner, KernelLearner) else None) or Linear()
 
 
 class _Vote:

@@ -2,15 +2,27 @@
 
 :class:`~askwhen.contracts.learner.Learner`, :class:`~askwhen.contracts.rule.Rule` and
 :class:`~askwhen.contracts.drift.Drift` are all that a part needs. A part that has the members of a protocol of this
-module is used in the way that its docstring describes; ``isinstance(part, ViewLearner)`` tells whether it has them.
+module is used in the way that its docstring describes; ``provides(part, ViewLearner)`` tells whether it has them.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
 
 from .learner import Learner, State
 from .views import Layout
+
+T = TypeVar("T")
+
+_known: dict[tuple[type, type], bool] = {}
+
+
+def provides(part: object, ability: type[T]) -> TypeGuard[T]:
+    """Whether a part has an ability; found once for each class, because ``isinstance`` with protocols is slow."""
+    found = _known.get((type(part), ability))
+    if found is None:
+        found = _known[type(part), ability] = isinstance(part, ability)
+    return found
 
 
 @runtime_checkable
@@ -101,9 +113,9 @@ class SelectiveDrift(Protocol):
 
 def classes_of(learner: Any) -> int | None:
     """The number of classes that a learner is made for; None where it is for two labels or for numbers."""
-    return learner.classes if isinstance(learner, MultiClassLearner) else None
+    return learner.classes if provides(learner, MultiClassLearner) else None
 
 
 def is_multi(learner: Any) -> bool:
     """Whether a learner is for several labels at once."""
-    return isinstance(learner, MultiClassLearner) and learner.multi
+    return provides(learner, MultiClassLearner) and learner.multi

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..contracts.abilities import ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of
+from ..contracts.abilities import ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of, provides
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
 from ..contracts.learner import State, grow, open_class, quadratic_bound, ready, restart, widen
 from ..contracts.rule import least_chance, note_class, period_length, restart_rule
@@ -181,7 +181,7 @@ class Engine:
     def lengthen(self, rounds: int) -> None:
         """Change the length of a budget for a known number of rounds: its file has grown, or another one follows."""
         rule = self.parts.rule
-        if isinstance(rule, LengthRule) and rule.length not in (None, rounds):
+        if provides(rule, LengthRule) and rule.length not in (None, rounds):
             rule = rule.with_length(rounds)
             self.parts = self.parts._replace(rule=rule)
             self.rule = rule.resized(self.rule)
@@ -215,7 +215,7 @@ class Engine:
     def expert_names(self) -> tuple[str, ...]:
         """The names of the experts of a mixture; empty for other learners."""
         learner = self.parts.learner
-        return tuple(learner.names(*self.shape)) if isinstance(learner, ExpertLearner) else ()
+        return tuple(learner.names(*self.shape)) if provides(learner, ExpertLearner) else ()
 
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
         """Make the state for the dimension and the form of the first instance; later ones must agree.
@@ -235,13 +235,13 @@ class Engine:
         """The states before the first round."""
         learner, _, drift, prepare, _ = self.parts
         try:
-            layout = learner.layout(d, sparse) if given is None and isinstance(learner, ViewLearner) else None
+            layout = learner.layout(d, sparse) if given is None and provides(learner, ViewLearner) else None
             first: PrepareState | ViewsState | None = None
             if layout is not None:
                 # Of a copy, so that an instance that is only looked at, or is refused, leaves nothing behind.
                 first, sparse = start_views(prepare, layout, copy.deepcopy(self.draws.randomness)), False
             elif prepare is not None:
-                first = prepare.start(d, sparse, isinstance(learner, ViewLearner))
+                first = prepare.start(d, sparse, provides(learner, ViewLearner))
             seen = width_of(first, d)
             watching: State = NoDrift(0)
             if drift is not None and self.classes is None:
@@ -307,8 +307,9 @@ class Engine:
         else:
             seen = self._prepared_row(x)
         number, ahead = self.round, draws.ahead
+        ask_round = session.ask  # an attribute that is called is looked up slowly
         coin = given if given is not None else ahead.pop() if ahead else draws.next()
-        status, p, r, chance, query, marks, certainty, raw, best = session.ask(address, live.address, 0, time, coin)
+        status, p, r, chance, query, marks, certainty, raw, best = ask_round(address, live.address, 0, time, coin)
         if status != SOUND:
             if given is None:
                 ahead.append(coin)
@@ -374,13 +375,14 @@ class Engine:
         number, prediction, margin, _, chance, _, _ = asked
         session = self.session
         _held, address = session.frame or self._compile()  # before the compiled round is looked at
+        tell_round = session.tell
         label = y if self.answers is None else self.answers.said(int(y))
         mistaken = bool(label != prediction and not self.regression)
         before = self._take_signs(number) if self.signs else None
         rows = session.live.take(x)
         raw = self.raw.get(number, margin)
         told = (self.round - number, chance, bool(margin > 0.0), raw)
-        status, updated = session.tell(address, rows, y, mistaken, marks, *told)
+        status, updated = tell_round(address, rows, y, mistaken, marks, *told)
         if status != SOUND:
             if before is not None and status != NOT_READY:  # some classes may have learnt before one refused
                 self.learner = before
@@ -472,7 +474,7 @@ class Engine:
     def is_blind(self, every_margin: bool) -> bool:
         """Whether it depends on the coin which margins are computed."""
         rule = self.parts.rule
-        steers = isinstance(rule, SteeringRule) and rule.reads_every_margin
+        steers = provides(rule, SteeringRule) and rule.reads_every_margin
         watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
         return not (every_margin or steers or watched or self.costs) and type(self.learner) in quadratic_bound
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contracts.abilities import MultiClassLearner, classes_of
+from ..contracts.abilities import MultiClassLearner, classes_of, provides
 from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
 from ..engine.decider import Decider, Given
@@ -240,7 +240,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
             raise SnapshotError(CONTRADICTION, owner="load")
         answers = LabelSets(names)
     learner = parts.learner
-    if answers is not None and isinstance(learner, MultiClassLearner) and answers.multi != learner.multi:
+    if answers is not None and provides(learner, MultiClassLearner) and answers.multi != learner.multi:
         raise SnapshotError(CONTRADICTION, owner="load")
     engine = (Decider if judges else Engine)(parts, seed, paid, answers)
     d, sparse = header["d"], flag(header["sparse"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..contracts.abilities import FormLearner
+from ..contracts.abilities import FormLearner, provides
 from ..errors import InputError
 from ..system.memory import memory, readable
 from ..validation import check_choice, short
@@ -47,14 +47,14 @@ def takes_dual_form(learner: Any, d: int, sparse: bool, copies: int = 1) -> bool
 
 def fitting(learner: Any, d: int, sparse: bool, copies: int) -> Any:
     """The learner in the form that so many copies of it take."""
-    if isinstance(learner, FormLearner) and takes_dual_form(learner, d, sparse, copies):
+    if provides(learner, FormLearner) and takes_dual_form(learner, d, sparse, copies):
         return dataclasses.replace(learner, form="dual")  # type: ignore[type-var]
     return learner
 
 
 def matrix_bytes(learner: Any, d: int, sparse: bool) -> int:
     """How many bytes the matrices of a learner take; 0 where it has none."""
-    return 0 if not isinstance(learner, FormLearner) or takes_dual_form(learner, d, sparse) else _squares(learner, d)
+    return 0 if not provides(learner, FormLearner) or takes_dual_form(learner, d, sparse) else _squares(learner, d)
 
 
 def _squares(learner: Any, d: int) -> int:
@@ -64,7 +64,7 @@ def _squares(learner: Any, d: int) -> int:
 def check_memory(owner: Any, d: int, size: int) -> None:
     """Refuse matrices that can never fit in memory; a run needs them twice, since an error takes it back."""
     if 2 * size > memory():
-        dual = "its dual form, form='dual', or " if isinstance(owner, FormLearner) else ""
+        dual = "its dual form, form='dual', or " if provides(owner, FormLearner) else ""
         raise InputError(
             f"for {d} features its matrices take {readable(size)}, and a run needs that twice, but "
             f"there is memory for {readable(memory())}; take {dual}fewer features.",

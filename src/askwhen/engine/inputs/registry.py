@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ... import drift, learners, rules
-from ...contracts.abilities import SelectiveDrift
+from ...contracts.abilities import SelectiveDrift, provides
 from ...contracts.sampler import Parts
 from ...errors import InputError, SnapshotError
 from ...prepare import Prepare
@@ -151,7 +151,7 @@ def check_parts(parts: Parts) -> None:
             f"{short(rule)} asks near a decision boundary, which the regressor {short(learner)} has not.",
             owner="Sampler",
         )
-    if isinstance(drift, SelectiveDrift):
+    if provides(drift, SelectiveDrift):
         drift.check_learner(learner)
 
 
