@@ -352,7 +352,7 @@ def passes(names: list[str], repeats: int) -> dict[str, Any]:
             runners |= river_runners(X, y, "askwhen PA-I")
         if installed("skactiveml") and name == "W1":
             runners["scikit-activeml VariableUncertainty"] = activeml_single(X, y)
-        title = f"{name}: a whole pass over {X.shape[0]:,} x {X.shape[1]:,}"
+        title = f"{name}: a whole pass through {X.shape[0]:,} x {X.shape[1]:,}"
         if installed("vowpalwabbit"):
             with vw_passes(X, y) as more:
                 found[name] = contest(title, runners | more, repeats, "askwhen Perceptron")

@@ -86,7 +86,7 @@ def main() -> None:
             rows.append([f(c[later], y[later]) for f in (calibration_error, log_loss) for c in (chance, plain)])
         print(f"| {name} | " + " | ".join(f"{value:.3f}" for value in np.mean(rows, axis=0)) + " |", flush=True)
     print(f"\nA false positive costs {COSTS[0]:g}, a false negative {COSTS[1]:g}.\n")
-    print("| stream | told | cost of a round | false alarms | found | labels | by asked labels alone |")
+    print("| stream | given | cost of a round | false alarms | found | labels | from asked labels |")
     print("|---|---|---|---|---|---|---|")
     for name, make in (("made, 1 % positive", rare), ("w8a, 3 % positive", STREAMS["w8a"])):
         for costs in (None, COSTS):

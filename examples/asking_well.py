@@ -2,9 +2,9 @@
 Is asking well worth it?
 ========================
 
-A stream whose target is replaced every 5,000 rounds, one label in ten. The same learner asks at random and asks well,
-that is near its boundary; beside both, it is told every label. All three see the same instances and toss the same
-coins.
+A stream whose target is replaced every 5,000 rounds, one label in ten. The same learner asks at random, or asks well,
+that is, near its boundary; for comparison, it also gets every label. All three see the same instances and use the same
+random draws.
 """
 
 # %%
@@ -28,8 +28,8 @@ for name, trace in traces.items():
     print(f"{name:24} {trace.questions / ROUNDS:6.1%} asked, {1 - trace.mistakes / ROUNDS:.1%} right")
 
 # %%
-# Accuracy of the last 500 rounds. After each switch every learner must begin again; the labels that are asked well
-# bring it back sooner.
+# Accuracy of the last 500 rounds. After each switch every learner must start again; well-chosen labels bring it back
+# sooner.
 
 figure, axes = plt.subplots(figsize=(8, 3.5), layout="constrained")
 window = np.ones(500) / 500

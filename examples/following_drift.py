@@ -2,8 +2,9 @@
 How is drift followed?
 ======================
 
-Experts with more and less memory learn the same labels; the default mixes them by how well each has done lately. On a
-stream that stands still, then drifts, then stands still again, the weights say what it found out.
+Experts (learners with more and less memory) learn the same labels; the default mixes them by their recent performance.
+On a stream whose target stands still, then drifts, then stands still again, their weights show what it has learnt about
+the drift.
 """
 
 import re
@@ -24,8 +25,8 @@ sampler = aw.Sampler(rule=aw.BudgetRule(0.1), seed=7)
 trace = sampler.run(X, y)
 
 # %%
-# Each expert has a drift level c: every label that it learns adds I/c to what it believes it does not know. With a
-# small c it forgets fast. Summed over the views of an instance:
+# Each expert has a drift level c: every label that it learns adds I/c to its uncertainty matrix. With a small c it
+# forgets fast. The weights are summed over the views of an instance:
 
 levels = [float(re.findall(r"c = (\S+)", name)[0]) for name in trace.experts]
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 5.5), layout="constrained", sharex=True)
@@ -44,7 +45,7 @@ for place, name in ((0, "stands still"), (EACH, "drifts"), (2 * EACH, "another t
 plt.show()
 
 # %%
-# Whoever never forgets pays for it here:
+# A learner that never forgets is less accurate here:
 
 steady = aw.Sampler(aw.SecondOrderPerceptron(), aw.BudgetRule(0.1), prepare=aw.Prepare(), seed=7).run(X, y)
 for name, found in (("the default", trace), ("never forgets", steady)):

@@ -2,13 +2,13 @@
 Where does a sampler ask?
 =========================
 
-A rule turns the margin of an instance into a probability of asking, and a coin decides. Near the boundary labels are
-worth the most: far from it, the prediction is right anyway.
+A rule turns the margin of an instance into a probability of asking, and a random draw decides. Near the boundary labels
+are worth the most: far from it, the prediction is usually right anyway.
 """
 
 # %%
-# ``FixedRate`` does not look at the margin. ``MarginRule`` is that of the papers. ``FocusedRule`` is sharper, and is
-# what ``BudgetRule`` is made of.
+# ``FixedRate`` ignores the margin. ``MarginRule`` is the papers' rule. ``FocusedRule`` is sharper; ``BudgetRule`` is
+# based on it.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,8 +25,8 @@ axes.legend()
 plt.show()
 
 # %%
-# A stream in the plane, whose boundary nobody has told the sampler. It finds it within some dozens of labels, and from
-# then on most questions lie along it. A few lie elsewhere: those keep the estimate of the accuracy honest.
+# A stream in the plane, whose boundary the sampler does not know. It finds the boundary within some dozens of labels, and
+# from then on most questions lie along it. A few lie elsewhere: they keep the estimate of the accuracy unbiased.
 
 rng = np.random.default_rng(3)
 X = rng.standard_normal((6000, 2))
@@ -48,7 +48,7 @@ for panel, rounds in zip(panels, (slice(0, 300), slice(4000, 6000)), strict=True
 plt.show()
 
 # %%
-# The price is a rate, and it is held.
+# The rule keeps to its rate.
 
 print(f"{trace.questions} of {trace.rounds} labels asked for, {trace.mistakes} mistakes")
 print(f"mistaken: {trace.mistaken[trace.queried].mean():.1%} of the asked rounds, {trace.mistaken.mean():.1%} of all")

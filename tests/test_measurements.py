@@ -17,8 +17,8 @@ BY_HAND = {"choosing.md": ["when"], "comparison.md": ["", "", ""], "index.md": [
 LABELS = "Accuracy in percent at 10% of the labels (standard error), and the labels where they differ"
 COVERED = "500 streams of 4000 rounds, 95 % confidence: streams covered, mean width"
 W1, W3, SINGLE = (
-    "W1: a whole pass over 10,000 x 50",
-    "W3: a whole pass over 200,000 x 47,236",
+    "W1: a whole pass through 10,000 x 50",
+    "W3: a whole pass through 200,000 x 47,236",
     "W1: one instance at a time, 50 features",
 )
 QUOTED = {
