@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`. Nothing is fetched, neither while it is built nor by a browser that reads it."""
+"""Sphinx settings of the site (`make docs`). Nothing is downloaded, neither by the build nor by a reader's browser."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 smartquotes = False  # --json is two dashes
-nitpicky = True  # a link that leads nowhere is an error
-suppress_warnings = ["config.cache"]  # the gallery's settings hold a class, which cannot be kept between two builds
+nitpicky = True  # a broken link is an error
+suppress_warnings = ["config.cache"]  # the gallery's settings hold a class, which Sphinx cannot pickle
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist"]
 
 autosummary_generate = False
-autodoc_typehints = "none"  # numpydoc's sections say it in words
+autodoc_typehints = "none"  # numpydoc's sections describe types in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 
@@ -77,7 +77,7 @@ PAPERS = {
 
 
 def cite(app, what, name, obj, options, lines):
-    """Let the papers that a docstring names lead to the bibliography."""
+    """Link the papers that a docstring names to the bibliography."""
     for i, line in enumerate(lines):
         for paper, label in PAPERS.items():
             line = line.replace(paper, f":ref:`{paper} <{label}>`")
@@ -85,20 +85,20 @@ def cite(app, what, name, obj, options, lines):
 
 
 def theirs(app, what, name, obj, skip, options):
-    """Leave out what other packages put into our classes."""
+    """Skip members that our classes inherit from other packages."""
     return True if not (getattr(obj, "__module__", None) or "askwhen").startswith("askwhen") else skip
 
 
 def tidy(app, doctree):
-    """Examples end with an empty line, which doctest needs and a reader does not."""
+    """Remove the empty line at the end of examples, which only doctest needs."""
     for block in doctree.findall(nodes.literal_block):
         if block.astext().endswith("\n"):
-            block.rawsource = text = block.astext().rstrip("\n")  # only a block that is its source is highlighted
+            block.rawsource = text = block.astext().rstrip("\n")  # Sphinx highlights only where both are equal
             block[:] = [nodes.Text(text)]
 
 
 def setup(app):
-    """What Sphinx calls."""
+    """Connect the handlers; Sphinx calls this."""
     app.connect("doctree-read", tidy)
     app.connect("autodoc-skip-member", theirs)
     app.connect("autodoc-process-docstring", cite, priority=400)

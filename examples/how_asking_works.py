@@ -25,8 +25,8 @@ axes.legend()
 plt.show()
 
 # %%
-# A stream in the plane, whose boundary the sampler does not know. It finds the boundary within some dozens of labels, and
-# from then on most questions lie along it. A few lie elsewhere: they keep the estimate of the accuracy unbiased.
+# A stream in the plane, whose boundary the sampler does not know. It finds the boundary within some dozens of labels,
+# and from then on most questions lie along it. A few lie elsewhere: they keep the estimate of the accuracy unbiased.
 
 rng = np.random.default_rng(3)
 X = rng.standard_normal((6000, 2))

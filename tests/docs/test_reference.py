@@ -101,12 +101,12 @@ def test_commands_are_those_that_there_are(site):
                 assert word in page, (command.name, word)
 
 
-FOR_OTHER_ROOMS = ("of", "begin_tasks", "ask_on", "run_on", "run_sets")
+FOR_OTHER_PACKAGES = ("of", "begin_tasks", "ask_on", "run_on", "run_sets")
 HELD = {
     getattr(kind, name): f"{kind.__name__}.{name}"
     for kind in (aw.Sampler, aw.MultiLabel, aw.SideBySide)
     for name in vars(kind)
-    if name[0] != "_" and name not in FOR_OTHER_ROOMS and callable(getattr(kind, name))
+    if name[0] != "_" and name not in FOR_OTHER_PACKAGES and callable(getattr(kind, name))
 }
 
 
