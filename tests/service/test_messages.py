@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.client.messages import encoded, from_lines, instance, is_whole, plain, rows_of
+from askwhen.client.messages import decisions_of, instance_body, is_instance_body, json_bytes, rows_of, to_json_values
 
 
 def line(**given):
@@ -17,7 +17,7 @@ def line(**given):
 
 def test_only_a_newline_ends_a_line():
     odd = "a\u2028b\u2029c\u0085d"
-    assert [each.id for each in from_lines(line(id=odd) + "\n" + line(id="e") + "\n")] == [odd, "e"]
+    assert [each.id for each in decisions_of(line(id=odd) + "\n" + line(id="e") + "\n")] == [odd, "e"]
     body = (line(id=odd) + "\n" + line(id="e") + "\n").encode()
     rows, rest = rows_of(b"", body[:20])
     more, rest = rows_of(rest, body[20:])
@@ -25,21 +25,21 @@ def test_only_a_newline_ends_a_line():
 
 
 def test_a_refusal_is_raised_when_its_turn_comes():
-    found = from_lines(line(id="a") + "\n" + json.dumps({"error": {"status": 422, "detail": "no."}}) + "\n")
+    found = decisions_of(line(id="a") + "\n" + json.dumps({"error": {"status": 422, "detail": "no."}}) + "\n")
     assert next(found).id == "a"
     with pytest.raises(aw.InputError, match="no"):
         next(found)
 
 
 def test_numbers_of_numpy_go_as_numbers_and_what_is_none_is_refused():
-    assert plain({"a": np.int64(3), "b": [np.float64(0.5)]}) == {"a": 3, "b": [0.5]}
-    assert plain(sp.csr_matrix([[0.0, 2.0]])) == [0.0, 2.0]
-    assert instance([1.0], "", 0.0, None)["id"] == ""
+    assert to_json_values({"a": np.int64(3), "b": [np.float64(0.5)]}) == {"a": 3, "b": [0.5]}
+    assert to_json_values(sp.csr_matrix([[0.0, 2.0]])) == [0.0, 2.0]
+    assert instance_body([1.0], "", 0.0, None)["id"] == ""
     for wrong in ([float("nan")], {"a": object()}):
         with pytest.raises(aw.InputError, match="cannot be sent as JSON"):
-            encoded(wrong)
+            json_bytes(wrong)
 
 
 def test_features_of_which_one_is_called_x_are_features():
-    assert is_whole({"x": [1.0], "id": "a"})
-    assert not is_whole({"x": 1.0, "y": 2.0})
+    assert is_instance_body({"x": [1.0], "id": "a"})
+    assert not is_instance_body({"x": 1.0, "y": 2.0})

@@ -3,29 +3,54 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from typing import Any
 
 import httpx
 
-from .messages import (
-    AGAIN,
-    Decision,
-    answer,
-    checked,
-    decision,
-    encoded,
-    from_lines,
-    instance,
-    lines,
-    new_key,
-    parts,
-    pause,
-    rows_of,
-    signed,
-    unreachable,
-    volunteered,
-)
+from .exchange import Attempts, Reply, Request, RetryPolicy, transport_errors_mapped
+from .messages import Decision, auth_headers, in_batches, parse_reply, rows_of
+from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
+
+
+class AsyncTransport:
+    """The same as :class:`.SyncTransport` for programs with an event loop."""
+
+    def __init__(self, url: str, token: str | None, policy: RetryPolicy, timeout: float) -> None:
+        self._http = httpx.AsyncClient(base_url=url, headers=auth_headers(token), timeout=timeout)
+        self._policy = policy
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def call(self, call: Call[T]) -> T:
+        """The result of a call; a refusal is raised."""
+        return call.read(parse_reply(await self.exchange(call.request)))
+
+    async def exchange(self, request: Request) -> httpx.Response:
+        """The response to a request, which may be a refusal; UnreachableError if there is none."""
+        attempts = Attempts(self._policy)
+        while (pause := attempts.pause_after(await self._attempt(request))) is not None:
+            await asyncio.sleep(pause)
+        return attempts.response
+
+    async def _attempt(self, request: Request) -> Reply:
+        try:
+            return await self._http.request(request.method, request.path, **request.options)
+        except httpx.TransportError as error:
+            return error
+
+    @contextlib.asynccontextmanager
+    async def streamed(self, request: Request) -> AsyncIterator[httpx.Response]:
+        """A response whose body is read as it arrives; it is requested once, and a refusal is raised."""
+        with transport_errors_mapped():
+            async with self._http.stream(request.method, request.path, **request.options) as response:
+                if response.status_code >= 400:
+                    await response.aread()
+                    parse_reply(response)
+                yield response
 
 
 class AsyncClient:
@@ -44,9 +69,7 @@ class AsyncClient:
     """
 
     def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
-        headers = signed(token)
-        self._http = httpx.AsyncClient(base_url=url, headers=headers, timeout=timeout)
-        self._retries = retries
+        self._transport = AsyncTransport(url, token, RetryPolicy(retries), timeout)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -56,37 +79,24 @@ class AsyncClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._transport.close()
 
     async def send(self, method: str, path: str, **given: Any) -> Any:
-        """Send a request, again where that may help; what the service says."""
-        if "json" in given:
-            given["content"] = encoded(given.pop("json"))
-            given["headers"] = {"Content-Type": "application/json"}
-        for attempt in range(self._retries + 1):
-            try:
-                response = await self._http.request(method, path, **given)
-                if response.status_code not in AGAIN or attempt == self._retries:
-                    return checked(response)
-            except httpx.TransportError as error:
-                if attempt == self._retries:
-                    raise unreachable(error) from error
-            await asyncio.sleep(pause(attempt))
-        raise AssertionError("never here")
+        """Send a request, with retries; the parsed reply."""
+        return parse_reply(await self._transport.exchange(Request.of(method, path, **given)))
 
     async def streams(self) -> list[dict[str, Any]]:
         """All streams."""
-        found: list[dict[str, Any]] = await self.send("GET", "/v1/streams")
-        return found
+        return await self._transport.call(list_streams())
 
     async def create(self, name: str, **settings: Any) -> AsyncStream:
         """Make a stream."""
-        await self.send("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
+        await self._transport.call(create_stream(name, settings))
         return AsyncStream(self, name)
 
     async def stream(self, name: str) -> AsyncStream:
         """A stream that is there."""
-        await self.send("GET", f"/v1/streams/{name}")
+        await self._transport.call(StreamCalls(name).facts())
         return AsyncStream(self, name)
 
 
@@ -96,22 +106,25 @@ class AsyncStream:
     def __init__(self, client: AsyncClient, name: str) -> None:
         self._client, self.name = client, name
 
-    async def _send(self, method: str, path: str, **given: Any) -> Any:
-        return await self._client.send(method, f"/v1/streams/{self.name}{path}", **given)
+    @property
+    def _calls(self) -> StreamCalls:
+        return StreamCalls(self.name)
+
+    async def _call(self, call: Call[T]) -> T:
+        return await self._client._transport.call(call)
 
     async def ask(
         self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
     ) -> Decision:
         """Predict x, and decide whether its label is worth asking for."""
-        return decision(await self._send("POST", "/instances", json=instance(x, id, priority, show, subject)))
+        return await self._call(self._calls.ask(x, id, priority, show, subject))
 
     async def ask_many(
         self, instances: Iterable[Any] | AsyncIterable[Any], batch: int = 500
     ) -> AsyncIterator[Decision]:
         """The same for many, in order."""
-        headers = {"Content-Type": "application/x-ndjson"}
-        async for part in _parts(instances, batch):
-            for each in from_lines(await self._send("POST", "/instances", content=lines(part), headers=headers)):
+        async for part in _in_batches(instances, batch):
+            for each in await self._call(self._calls.ask_many(part)):
                 yield each
 
     async def tell(
@@ -124,82 +137,65 @@ class AsyncStream:
         annotator: str | None = None,
     ) -> dict[str, Any]:
         """Answer a question; without a label, unsure."""
-        round = question.round if isinstance(question, Decision) else question
-        given = answer(label, key, lead, annotator)
-        found: dict[str, Any] = await self._send("POST", f"/questions/{round}/answer", json=given)
-        return found
+        return await self._call(self._calls.tell(question, label, key, lead, annotator))
 
     async def learn(
         self, instance: Decision | str | int, label: str | None, *, key: str | None = None, annotator: str | None = None
     ) -> dict[str, Any]:
-        """Give the label of an instance that nobody asked for, by its decision, id or round; None takes it back."""
-        found: dict[str, Any] = await self._send("POST", "/labels", json=volunteered(instance, label, key, annotator))
-        return found
+        """Give an unsolicited label to an instance, by its decision, id or round; None takes it back."""
+        return await self._call(self._calls.learn(instance, label, key, annotator))
 
     async def next(
         self, annotator: str | None = None, key: str | None = None, device: str | None = None
     ) -> dict[str, Any] | None:
         """The next question for a person, on one of their devices, under a lease; None where there is none."""
-        given = {"annotator": annotator, "key": new_key() if key is None else key, "device": device}
-        found: dict[str, Any] | None = await self._send("POST", "/questions/next", json=given)
-        return found
+        return await self._call(self._calls.next(annotator, key, device))
 
     async def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
-        """What else can be done to a question: skip, undo, renew, release, review."""
-        path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
-        key = {} if what == "renew" else {"key": new_key()}
-        return await self._send("POST", path, json={"annotator": annotator, **key, **given})
+        """Do something else to a question: skip, undo, renew, release, review."""
+        return await self._call(self._calls.act(question, what, annotator, given))
 
     async def facts(self) -> dict[str, Any]:
         """Its settings and counts."""
-        found: dict[str, Any] = await self._send("GET", "")
-        return found
+        return await self._call(self._calls.facts())
 
     async def report(self) -> dict[str, Any]:
-        """How accurate it is, honestly; budget and drift."""
-        found: dict[str, Any] = await self._send("GET", "/report")
-        return found
+        """Its accuracy, estimated from the asked labels, its budget and drift."""
+        return await self._call(self._calls.report())
 
     async def change(self, what: str) -> dict[str, Any]:
         """Pause, resume, archive or replay."""
-        found: dict[str, Any] = await self._send("POST", f"/{what}")
-        return found
+        return await self._call(self._calls.change(what))
 
     async def erase(self, **which: Any) -> dict[str, Any]:
         """Erase contents for good, by ``rounds``, ``ids``, ``subject`` or ``before`` a time; how many."""
-        found: dict[str, Any] = await self._send("POST", "/erase", json=which)
-        return found
+        return await self._call(self._calls.erase(which))
 
     async def set(self, **settings: Any) -> dict[str, Any]:
-        """Give some settings other values from now on; what the stream is then."""
-        found: dict[str, Any] = await self._send("PATCH", "", json={"settings": settings, "key": new_key()})
-        return found
+        """Change some settings from now on; the stream with its new settings."""
+        return await self._call(self._calls.set(settings))
 
     async def export(self, table: str = "labels", after: int = 0) -> AsyncIterator[dict[str, Any]]:
         """The rows of a table: labels, decisions or predictions."""
-        path, wanted = f"/v1/streams/{self.name}/export", {"table": table, "after": str(after)}
-        async with self._client._http.stream("GET", path, params=wanted) as response:
-            if response.status_code >= 400:
-                await response.aread()
-                checked(response)
-            rest = b""
+        rest = b""
+        async with self._client._transport.streamed(self._calls.export(table, after)) as response:
             async for part in response.aiter_bytes():
                 rows, rest = rows_of(rest, part)
                 for row in rows:
                     yield row
 
 
-async def _parts(things: Iterable[Any] | AsyncIterable[Any], size: int) -> AsyncIterator[list[Any]]:
-    """Lists of so many things."""
+async def _in_batches(things: Iterable[T] | AsyncIterable[T], size: int) -> AsyncIterator[list[T]]:
+    """Lists of ``size`` things, the last one shorter."""
     if not isinstance(things, AsyncIterable):
-        for part in parts(things, size):
-            yield part
+        for batch in in_batches(things, size):
+            yield batch
         return
-    part = []
+    batch = []
     async for thing in things:
-        part.append(thing)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part
+        batch.append(thing)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,30 +1,33 @@
-"""What goes over the wire between a client and the service."""
+"""The messages between a client and the service: bodies of requests, and what is read from replies."""
 
 from __future__ import annotations
 
 import json
-import random
 import uuid
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
 from ..errors import AskwhenError, InputError
 from .errors import ConflictError, NotAllowedError, NotFoundError, NotSignedInError, ServiceError, UnreachableError
 
-AGAIN = (429, 502, 503, 504)
-ERRORS: dict[int, type[AskwhenError]] = {
+UNAVAILABLE = (429, 502, 503, 504)
+"""Statuses of a service that is busy, stopping or away, after which the same request may succeed."""
+
+_ERRORS: dict[int, type[AskwhenError]] = {
     401: NotSignedInError,
     403: NotAllowedError,
     404: NotFoundError,
     409: ConflictError,
     422: InputError,
 }
+_T = TypeVar("_T")
 
 
 class Decision(NamedTuple):
-    """What the service says to an instance; if ``query``, answer with ``tell``.
+    """What the service decided about an instance; if ``query``, answer with ``tell``.
 
     Attributes
     ----------
@@ -58,73 +61,66 @@ class Decision(NamedTuple):
     again: bool = False
 
 
-def decision(said: dict[str, Any]) -> Decision:
-    """What the service said to an instance."""
-    given: dict[str, Any] = {name: said.get(name) for name in Decision._fields if name in said}
-    return Decision(query=said["asked"], **given)
+def decision_of(reply: dict[str, Any]) -> Decision:
+    """The decision in the reply to an instance."""
+    given: dict[str, Any] = {name: reply.get(name) for name in Decision._fields if name in reply}
+    return Decision(query=reply["asked"], **given)
 
 
-def refuse(status: int, said: Any) -> None:
-    """Raise what the service refused."""
-    raise refusal(status, said)
-
-
-def refusal(status: int, said: Any) -> AskwhenError:
-    """What the service refused, as an error."""
-    problem = said if isinstance(said, dict) else {}
-    kind = UnreachableError if status in AGAIN else ERRORS.get(status, ServiceError)
+def refusal(status: int, problem: Any) -> AskwhenError:
+    """The error for a refusal of the service, from its status and its problem details."""
+    details = problem if isinstance(problem, dict) else {}
+    kind = UnreachableError if status in UNAVAILABLE else _ERRORS.get(status, ServiceError)
     return kind(
-        problem.get("detail", f"the service answered {status}."),
-        owner=problem.get("owner", "Client"),
-        parameter=problem.get("parameter"),
-        expected=problem.get("expected"),
-        got=problem.get("got"),
+        details.get("detail", f"the service answered {status}."),
+        owner=details.get("owner", "Client"),
+        parameter=details.get("parameter"),
+        expected=details.get("expected"),
+        got=details.get("got"),
     )
 
 
-def checked(response: httpx.Response) -> Any:
-    """What a response says; a refusal is raised."""
+def json_of(response: httpx.Response) -> Any:
+    """The JSON of a response; None if its body is not JSON, as that of a proxy's error page."""
+    try:
+        return response.json()
+    except ValueError:
+        return None
+
+
+def parse_reply(response: httpx.Response) -> Any:
+    """The JSON of a response, its text if it is NDJSON, or None if it is empty; a refusal is raised."""
     if response.status_code == 204:
         return None
     if response.is_success and "ndjson" in response.headers.get("content-type", ""):
         return response.text
-    try:
-        said = response.json()
-    except ValueError:
-        said = None
+    reply = json_of(response)
     if response.status_code >= 400:
-        refuse(response.status_code, said)
-    return said
+        raise refusal(response.status_code, reply)
+    return reply
 
 
-def unreachable(error: httpx.TransportError) -> UnreachableError:
-    """What to say where no service answers."""
-    return UnreachableError(
-        f"the service cannot be reached: {str(error).rstrip('.') or type(error).__name__}.", owner="Client"
-    )
-
-
-def plain(x: Any) -> Any:
+def to_json_values(x: Any) -> Any:
     """Arrays and numbers of numpy as lists and numbers, a sparse row as a list; within dicts and lists too."""
     if hasattr(x, "toarray"):
         x = x.toarray().reshape(-1)
     if hasattr(x, "tolist"):
         x = x.tolist()
     if isinstance(x, dict):
-        return {name: plain(value) for name, value in x.items()}
-    return [plain(value) for value in x] if isinstance(x, (list, tuple)) else x
+        return {name: to_json_values(value) for name, value in x.items()}
+    return [to_json_values(value) for value in x] if isinstance(x, (list, tuple)) else x
 
 
-def encoded(said: Any) -> bytes:
-    """What is sent, as JSON."""
+def json_bytes(body: Any) -> bytes:
+    """The body of a request as JSON."""
     try:
-        return json.dumps(said, allow_nan=False, separators=(",", ":")).encode()
+        return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"this cannot be sent as JSON: {str(error).rstrip('.')}.", owner="Client") from error
 
 
-def signed(token: str | None) -> dict[str, str]:
-    """The header that says who one is; a token that cannot be one is refused without being shown."""
+def auth_headers(token: str | None) -> dict[str, str]:
+    """The header with a token; text that cannot be a token is refused, and the message does not show it."""
     if token is None:
         return {}
     if not (token.isascii() and token.isprintable() and token and " " not in token):
@@ -135,93 +131,87 @@ def signed(token: str | None) -> dict[str, str]:
 
 
 def new_key() -> str:
-    """A key that nobody else has, so that a request can be sent again."""
+    """A unique key: the service acts once on requests with the same key, so that one can be sent again."""
     return uuid.uuid4().hex
 
 
-def instance(
+def instance_body(
     x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
 ) -> dict[str, Any]:
-    """An instance as it is sent; it has an id, so that it can be sent again."""
-    found: dict[str, Any] = {"x": plain(x), "id": new_key() if id is None else id}
+    """The body that sends an instance; it always has an id, so that it can be sent again."""
+    body: dict[str, Any] = {"x": to_json_values(x), "id": new_key() if id is None else id}
     if priority:
-        found["priority"] = priority
+        body["priority"] = priority
     if show is not None:
-        found["show"] = show
+        body["show"] = show
     if subject is not None:
-        found["subject"] = subject
-    return found
+        body["subject"] = subject
+    return body
 
 
-def answer(label: str | None, key: str | None, lead: float | None, annotator: str | None) -> dict[str, Any]:
-    """An answer as it is sent, with a key."""
-    given = {"label": label, "unsure": label is None, "key": new_key() if key is None else key, "lead": lead}
-    return given | ({} if annotator is None else {"annotator": annotator})
+def answer_body(label: str | None, key: str | None, lead: float | None, annotator: str | None) -> dict[str, Any]:
+    """The body that answers a question, with a key."""
+    body = {"label": label, "unsure": label is None, "key": new_key() if key is None else key, "lead": lead}
+    return body | ({} if annotator is None else {"annotator": annotator})
 
 
-def volunteered(
+def unsolicited_label_body(
     given: Decision | str | int, label: str | None, key: str | None, annotator: str | None
 ) -> dict[str, Any]:
-    """A label that nobody asked for as it is sent, with a key."""
-    place = (
-        {"id": given} if isinstance(given, str) else {"round": given.round if isinstance(given, Decision) else given}
-    )
-    said = {"label": label, "key": new_key() if key is None else key, **place}
-    return said | ({} if annotator is None else {"annotator": annotator})
+    """The body that gives a label without a question, with a key."""
+    which = {"id": given} if isinstance(given, str) else {"round": round_of(given)}
+    body = {"label": label, "key": new_key() if key is None else key, **which}
+    return body | ({} if annotator is None else {"annotator": annotator})
 
 
-def lines(instances: Iterable[Any]) -> bytes:
+def round_of(given: Decision | int) -> int:
+    """The round of a decision, or the round itself."""
+    return given.round if isinstance(given, Decision) else given
+
+
+def ndjson(instances: Iterable[Any]) -> bytes:
     """Many instances as NDJSON."""
-    made = [{"id": new_key(), **plain(x)} if is_whole(x) else instance(x) for x in instances]
-    return b"".join(encoded(each) + b"\n" for each in made)
+    bodies = [{"id": new_key(), **to_json_values(x)} if is_instance_body(x) else instance_body(x) for x in instances]
+    return b"".join(json_bytes(body) + b"\n" for body in bodies)
 
 
-def is_whole(x: Any) -> bool:
-    """Whether this is an instance with its id and priority, and not features of which one is called x."""
+def is_instance_body(x: Any) -> bool:
+    """Whether x is a dict of x, id, priority, ... of an instance, and not its features, one of them called x."""
     return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show", "subject"}
 
 
-def from_lines(text: str) -> Iterator[Decision]:
-    """What the service said to many, in order; a refusal is raised when its turn comes."""
+def decisions_of(text: str) -> Iterator[Decision]:
+    """The decisions in an NDJSON reply, in order; a refusal is raised when its turn comes."""
     for line in text.rstrip("\n").split("\n"):
-        said = json.loads(line)
-        if "error" in said:
-            refuse(said["error"]["status"], said["error"])
-        yield decision(said)
+        reply = json.loads(line)
+        if "error" in reply:
+            raise refusal(reply["error"]["status"], reply["error"])
+        yield decision_of(reply)
 
 
-def outcomes(text: str) -> list[Decision | AskwhenError]:
-    """What the service said to each of many, in order; a refusal of all that follow is raised."""
-    found: list[Decision | AskwhenError] = []
+def outcomes_of(text: str) -> list[Decision | AskwhenError]:
+    """The decision or the refusal of each instance in an NDJSON reply; a refusal of all that follow is raised."""
+    outcomes: list[Decision | AskwhenError] = []
     for line in text.rstrip("\n").split("\n"):
-        said = json.loads(line)
-        if "error" not in said:
-            found.append(decision(said))
-        elif said.get("end"):
-            refuse(said["error"]["status"], said["error"])
-        else:
-            found.append(refusal(said["error"]["status"], said["error"]))
-    return found
+        reply = json.loads(line)
+        if "error" not in reply:
+            outcomes.append(decision_of(reply))
+            continue
+        error = refusal(reply["error"]["status"], reply["error"])
+        if reply.get("end"):
+            raise error
+        outcomes.append(error)
+    return outcomes
 
 
 def rows_of(rest: bytes, part: bytes) -> tuple[list[Any], bytes]:
-    """The rows of NDJSON that end in the next part of a reply, and what is left of it."""
+    """The rows of NDJSON that end in the next part of a reply, and the incomplete line that is left."""
     *lines, rest = (rest + part).split(b"\n")
     return [json.loads(line) for line in lines if line], rest
 
 
-def pause(attempt: int) -> float:
-    """How long to wait before the next try."""
-    return min(0.1 * 2.0**attempt, 10.0) * (0.5 + random.random())
-
-
-def parts(things: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Lists of so many things."""
-    part: list[Any] = []
-    for thing in things:
-        part.append(thing)
-        if len(part) == size:
-            yield part
-            part = []
-    if part:
-        yield part
+def in_batches(things: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    """Lists of ``size`` things, the last one shorter; one list of all things if the size is not positive."""
+    iterator = iter(things)
+    while batch := list(islice(iterator, size if size > 0 else None)):
+        yield batch

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..errors import AskwhenError, InputError
 from .errors import ConflictError, NotAllowedError, NotSignedInError, UnreachableError
 from .file_rows import Row
-from .messages import Decision, encoded, outcomes
+from .messages import Decision, json_bytes, outcomes_of
 from .sync import Stream
 
 _FINAL = (ConflictError, NotAllowedError, NotSignedInError, UnreachableError)
@@ -121,11 +121,11 @@ class Sender:
         bodies: list[bytes | InputError] = []
         for row in batch:
             try:
-                bodies.append(encoded(row.sent) + b"\n")
+                bodies.append(json_bytes(row.sent) + b"\n")
             except InputError as error:
                 bodies.append(error)
         body = b"".join(each for each in bodies if isinstance(each, bytes))
-        said = iter(outcomes(self._stream.play(body)) if body else ())
+        said = iter(outcomes_of(self._stream.play(body)) if body else ())
         found = []
         for row, each in zip(batch, bodies, strict=True):
             answer = next(said, _UNANSWERED) if isinstance(each, bytes) else each

@@ -2,30 +2,69 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import httpx
 
-from .messages import (
-    AGAIN,
-    Decision,
-    answer,
-    checked,
-    decision,
-    encoded,
-    from_lines,
-    instance,
-    lines,
-    new_key,
-    parts,
-    pause,
-    rows_of,
-    signed,
-    unreachable,
-    volunteered,
-)
+from .exchange import Attempts, Reply, Request, RetryPolicy, transport_errors_mapped
+from .messages import Decision, auth_headers, in_batches, parse_reply, rows_of
+from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
+
+
+class SyncTransport:
+    """Sends requests, with retries, and waits for their responses.
+
+    Parameters
+    ----------
+    url : str
+        Address of the service.
+    token : str or None
+        Sent with every request.
+    policy : RetryPolicy
+        When a request is sent again.
+    timeout : float
+        Seconds to wait for a reply.
+    """
+
+    def __init__(self, url: str, token: str | None, policy: RetryPolicy, timeout: float) -> None:
+        self._http = httpx.Client(base_url=url, headers=auth_headers(token), timeout=timeout)
+        self._policy = policy
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def call(self, call: Call[T]) -> T:
+        """The result of a call; a refusal is raised."""
+        return call.read(parse_reply(self.exchange(call.request)))
+
+    def exchange(self, request: Request) -> httpx.Response:
+        """The response to a request, which may be a refusal; UnreachableError if there is none."""
+        attempts = Attempts(self._policy)
+        while (pause := attempts.pause_after(self._attempt(request))) is not None:
+            time.sleep(pause)
+        return attempts.response
+
+    def _attempt(self, request: Request) -> Reply:
+        try:
+            return self._http.request(request.method, request.path, **request.options)
+        except httpx.TransportError as error:
+            return error
+
+    @contextlib.contextmanager
+    def streamed(self, request: Request) -> Iterator[httpx.Response]:
+        """A response whose body is read as it arrives; it is requested once, and a refusal is raised."""
+        with (
+            transport_errors_mapped(),
+            self._http.stream(request.method, request.path, **request.options) as response,
+        ):
+            if response.status_code >= 400:
+                response.read()
+                parse_reply(response)
+            yield response
 
 
 class Client:
@@ -44,9 +83,7 @@ class Client:
     """
 
     def __init__(self, url: str, token: str | None = None, retries: int = 8, timeout: float = 30.0) -> None:
-        headers = signed(token)
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout)
-        self._retries = retries
+        self._transport = SyncTransport(url, token, RetryPolicy(retries), timeout)
 
     def __enter__(self) -> Client:
         return self
@@ -56,48 +93,29 @@ class Client:
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._transport.close()
 
     def send(self, method: str, path: str, **given: Any) -> Any:
-        """Send a request, again where that may help; what the service says."""
-        if "json" in given:
-            given["content"] = encoded(given.pop("json"))
-            given["headers"] = {"Content-Type": "application/json"}
-        for attempt in range(self._retries + 1):
-            try:
-                response = self._http.request(method, path, **given)
-                if response.status_code not in AGAIN or attempt == self._retries:
-                    return checked(response)
-            except httpx.TransportError as error:
-                if attempt == self._retries:
-                    raise unreachable(error) from error
-            time.sleep(pause(attempt))
-        raise AssertionError("never here")
+        """Send a request, with retries; the parsed reply."""
+        return parse_reply(self._transport.exchange(Request.of(method, path, **given)))
 
     def download(self, path: str, wanted: dict[str, str]) -> Iterator[bytes]:
         """A file, part by part; a refusal is raised."""
-        try:
-            with self._http.stream("GET", path, params=wanted) as response:
-                if response.status_code >= 400:
-                    response.read()
-                    checked(response)
-                yield from response.iter_bytes()
-        except httpx.TransportError as error:
-            raise unreachable(error) from error
+        with self._transport.streamed(Request.of("GET", path, params=wanted)) as response:
+            yield from response.iter_bytes()
 
     def streams(self) -> list[dict[str, Any]]:
         """All streams."""
-        found: list[dict[str, Any]] = self.send("GET", "/v1/streams")
-        return found
+        return self._transport.call(list_streams())
 
     def create(self, name: str, **settings: Any) -> Stream:
         """Make a stream; its settings are in the documentation of the service."""
-        self.send("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
+        self._transport.call(create_stream(name, settings))
         return Stream(self, name)
 
     def stream(self, name: str) -> Stream:
         """A stream that is there."""
-        self.send("GET", f"/v1/streams/{name}")
+        self._transport.call(StreamCalls(name).facts())
         return Stream(self, name)
 
 
@@ -107,14 +125,18 @@ class Stream:
     def __init__(self, client: Client, name: str) -> None:
         self.client, self.name = client, name
 
-    def _send(self, method: str, path: str, **given: Any) -> Any:
-        return self.client.send(method, f"/v1/streams/{self.name}{path}", **given)
+    @property
+    def _calls(self) -> StreamCalls:
+        return StreamCalls(self.name)
+
+    def _call(self, call: Call[T]) -> T:
+        return self.client._transport.call(call)
 
     def ask(
         self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
     ) -> Decision:
         """Predict x, and decide whether its label is worth asking for."""
-        return decision(self._send("POST", "/instances", json=instance(x, id, priority, show, subject)))
+        return self._call(self._calls.ask(x, id, priority, show, subject))
 
     def ask_many(self, instances: Iterable[Any], batch: int = 500) -> Iterator[Decision]:
         """The same for many, in order: each an instance, or a dict with x and perhaps id, priority and show.
@@ -122,14 +144,13 @@ class Stream:
         Where one is refused, that is raised when its turn comes; those after it in its batch are played all the same.
         Give ids to get their decisions by sending them again.
         """
-        for part in parts(instances, batch):
-            yield from from_lines(self.play(lines(part)))
+        for part in in_batches(instances, batch):
+            yield from self._call(self._calls.ask_many(part))
 
     def play(self, body: bytes) -> str:
-        """Send many instances as NDJSON; what the service says to them, a line each."""
-        headers = {"Content-Type": "application/x-ndjson"}
-        said: str = self._send("POST", "/instances", content=body, headers=headers)
-        return said
+        """Send many instances as NDJSON; the reply has a line for each."""
+        reply: str = self._call(self._calls.play(body))
+        return reply
 
     def tell(
         self,
@@ -141,64 +162,51 @@ class Stream:
         annotator: str | None = None,
     ) -> dict[str, Any]:
         """Answer a question; without a label, unsure."""
-        round = question.round if isinstance(question, Decision) else question
-        given = answer(label, key, lead, annotator)
-        found: dict[str, Any] = self._send("POST", f"/questions/{round}/answer", json=given)
-        return found
+        return self._call(self._calls.tell(question, label, key, lead, annotator))
 
     def learn(
         self, instance: Decision | str | int, label: str | None, *, key: str | None = None, annotator: str | None = None
     ) -> dict[str, Any]:
-        """Give the label of an instance that nobody asked for, by its decision, id or round; without one, take it back.
+        """Give an unsolicited label to an instance, by its decision, id or round; without a label, take it back.
 
         The model learns it at once, as :meth:`askwhen.Sampler.learn` does.
         """
-        found: dict[str, Any] = self._send("POST", "/labels", json=volunteered(instance, label, key, annotator))
-        return found
+        return self._call(self._calls.learn(instance, label, key, annotator))
 
     def next(
         self, annotator: str | None = None, key: str | None = None, device: str | None = None
     ) -> dict[str, Any] | None:
         """The next question for a person, on one of their devices, under a lease; None where there is none."""
-        given = {"annotator": annotator, "key": new_key() if key is None else key, "device": device}
-        found: dict[str, Any] | None = self._send("POST", "/questions/next", json=given)
-        return found
+        return self._call(self._calls.next(annotator, key, device))
 
     def act(self, question: int | None, what: str, annotator: str | None = None, **given: Any) -> Any:
-        """What else can be done to a question: skip, undo, renew, release, review."""
-        path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
-        key = {} if what == "renew" else {"key": new_key()}
-        return self._send("POST", path, json={"annotator": annotator, **key, **given})
+        """Do something else to a question: skip, undo, renew, release, review."""
+        return self._call(self._calls.act(question, what, annotator, given))
 
     def facts(self) -> dict[str, Any]:
         """Its settings and counts."""
-        found: dict[str, Any] = self._send("GET", "")
-        return found
+        return self._call(self._calls.facts())
 
     def report(self) -> dict[str, Any]:
-        """How accurate it is, honestly; budget and drift."""
-        found: dict[str, Any] = self._send("GET", "/report")
-        return found
+        """Its accuracy, estimated from the asked labels, its budget and drift."""
+        return self._call(self._calls.report())
 
     def change(self, what: str) -> dict[str, Any]:
         """Pause, resume, archive or replay."""
-        found: dict[str, Any] = self._send("POST", f"/{what}")
-        return found
+        return self._call(self._calls.change(what))
 
     def erase(self, **which: Any) -> dict[str, Any]:
         """Erase contents for good, by ``rounds``, ``ids``, ``subject`` or ``before`` a time; how many."""
-        found: dict[str, Any] = self._send("POST", "/erase", json=which)
-        return found
+        return self._call(self._calls.erase(which))
 
     def set(self, **settings: Any) -> dict[str, Any]:
-        """Give some settings other values from now on; what the stream is then."""
-        found: dict[str, Any] = self._send("PATCH", "", json={"settings": settings, "key": new_key()})
-        return found
+        """Change some settings from now on; the stream with its new settings."""
+        return self._call(self._calls.set(settings))
 
     def export(self, table: str = "labels", after: int = 0) -> Iterator[dict[str, Any]]:
         """The rows of a table: labels, decisions or predictions."""
-        path, wanted = f"/v1/streams/{self.name}/export", {"table": table, "after": str(after)}
         rest = b""
-        for part in self.client.download(path, wanted):
-            rows, rest = rows_of(rest, part)
-            yield from rows
+        with self.client._transport.streamed(self._calls.export(table, after)) as response:
+            for part in response.iter_bytes():
+                rows, rest = rows_of(rest, part)
+                yield from rows

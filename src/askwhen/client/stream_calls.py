@@ -1,0 +1,127 @@
+"""The calls of the HTTP API that both clients offer: the request, and how its reply is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .exchange import Request
+from .messages import (
+    Decision,
+    answer_body,
+    decision_of,
+    decisions_of,
+    instance_body,
+    ndjson,
+    new_key,
+    round_of,
+    unsolicited_label_body,
+)
+
+T = TypeVar("T")
+Facts = dict[str, Any]
+"""A JSON object of the service, as docs/service.md describes it."""
+
+
+class Call(NamedTuple, Generic[T]):
+    """A request, and the function that makes the result from the parsed reply."""
+
+    request: Request
+    read: Callable[[Any], T]
+
+
+def _call(method: str, path: str, **options: Any) -> Call[Any]:
+    """A call whose result is the parsed reply."""
+    return Call(Request.of(method, path, **options), _unchanged)
+
+
+def _unchanged(reply: Any) -> Any:
+    return reply
+
+
+def list_streams() -> Call[list[Facts]]:
+    """All streams."""
+    return _call("GET", "/v1/streams")
+
+
+def create_stream(name: str, settings: Facts) -> Call[Facts]:
+    """Make a stream."""
+    return _call("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
+
+
+class StreamCalls(NamedTuple):
+    """The calls about the stream with this name; the methods are those of :class:`.Stream`."""
+
+    name: str
+
+    def _call(self, method: str, path: str, **options: Any) -> Call[Any]:
+        return _call(method, f"/v1/streams/{self.name}{path}", **options)
+
+    def ask(self, x: Any, id: str | None, priority: float, show: Any, subject: str | None) -> Call[Decision]:
+        """Send one instance."""
+        call = self._call("POST", "/instances", json=instance_body(x, id, priority, show, subject))
+        return call._replace(read=decision_of)
+
+    def ask_many(self, instances: Iterable[Any]) -> Call[Iterator[Decision]]:
+        """Send a batch of instances."""
+        return self.play(ndjson(instances))._replace(read=decisions_of)
+
+    def play(self, body: bytes) -> Call[Any]:
+        """Send a batch of instances that are NDJSON already; the result is the text of the reply."""
+        return self._call("POST", "/instances", content=body, headers={"Content-Type": "application/x-ndjson"})
+
+    def tell(
+        self, question: Decision | int, label: str | None, key: str | None, lead: float | None, annotator: str | None
+    ) -> Call[Facts]:
+        """Answer a question."""
+        body = answer_body(label, key, lead, annotator)
+        return self._call("POST", f"/questions/{round_of(question)}/answer", json=body)
+
+    def learn(
+        self, instance: Decision | str | int, label: str | None, key: str | None, annotator: str | None
+    ) -> Call[Facts]:
+        """Give an unsolicited label, or take it back."""
+        return self._call("POST", "/labels", json=unsolicited_label_body(instance, label, key, annotator))
+
+    def next(self, annotator: str | None, key: str | None, device: str | None) -> Call[Facts | None]:
+        """Lease the next question."""
+        body = {"annotator": annotator, "key": new_key() if key is None else key, "device": device}
+        return self._call("POST", "/questions/next", json=body)
+
+    def question(self, question: int) -> Call[Facts]:
+        """One question, whatever its state."""
+        return self._call("GET", f"/questions/{question}")
+
+    def act(self, question: int | None, what: str, annotator: str | None, given: Facts) -> Call[Any]:
+        """Skip, undo, renew, release or review. A renewal needs no key: renewing a lease twice is harmless."""
+        path = f"/questions/{what}" if question is None else f"/questions/{question}/{what}"
+        key = {} if what == "renew" else {"key": new_key()}
+        return self._call("POST", path, json={"annotator": annotator, **key, **given})
+
+    def facts(self) -> Call[Facts]:
+        """Settings and counts."""
+        return self._call("GET", "")
+
+    def report(self) -> Call[Facts]:
+        """Accuracy, budget and drift."""
+        return self._call("GET", "/report")
+
+    def change(self, what: str) -> Call[Facts]:
+        """Pause, resume, archive or replay."""
+        return self._call("POST", f"/{what}")
+
+    def erase(self, which: Facts) -> Call[Facts]:
+        """Erase contents."""
+        return self._call("POST", "/erase", json=which)
+
+    def set(self, settings: Facts) -> Call[Facts]:
+        """Change settings."""
+        return self._call("PATCH", "", json={"settings": settings, "key": new_key()})
+
+    def export(self, table: str, after: int) -> Request:
+        """The rows of a table, whose reply is read as a stream."""
+        return Request.of("GET", f"/v1/streams/{self.name}/export", params={"table": table, "after": str(after)})
+
+    def events(self, after: int, kinds: str) -> Request:
+        """The events of these kinds after a number, whose reply is read as a stream."""
+        return Request.of("GET", f"/v1/streams/{self.name}/events", params={"after": str(after), "kinds": kinds})
