@@ -30,7 +30,7 @@ from askwhen.keyed import partition_of, processes, seed_of
 from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job, open_store
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.stores.sqlite_store import SqliteStore
 from askwhen.keyed.worker import PartitionWorker
 
@@ -42,8 +42,8 @@ def make(seed: int) -> aw.Sampler:
     return aw.Sampler(aw.Perceptron(), aw.MarginRule(0.3), seed=seed)
 
 
-KIND = Kind.of(make(SEED), D, False)
-KINDS = {"perceptron": KIND, "sparse default": Kind.of(aw.Sampler(seed=SEED), D, True)}
+KIND = SamplerSpec.of(make(SEED), D, False)
+KINDS = {"perceptron": KIND, "sparse default": SamplerSpec.of(aw.Sampler(seed=SEED), D, True)}
 BATCH = 100_000
 
 
@@ -91,7 +91,9 @@ def write_lines(path: Path, events: list[Event]) -> None:
             file.write(json.dumps(event) + "\n")
 
 
-def worker_on(folder: Path, name: str, cache: int, batch: int, sink: Any = None, kind: Kind = KIND) -> PartitionWorker:
+def worker_on(
+    folder: Path, name: str, cache: int, batch: int, sink: Any = None, kind: SamplerSpec = KIND
+) -> PartitionWorker:
     store = SqliteStore(str(folder / f"store-{name}")).claim(name, kind.written())
     reader = FolderLog(str(folder)).reader(name, kind)
     return PartitionWorker(name, reader, store, kind, cache=cache, batch=batch, sink=sink)

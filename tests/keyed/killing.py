@@ -10,7 +10,7 @@ import sys
 import time
 
 from askwhen.keyed.job import Job, open_store
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from tests.keyed.test_worker import decided, states
 
 DRIVER = """
@@ -63,7 +63,7 @@ def run_and_kill(job, partitions, workers, kills, seed, started=start, found=its
 
 def assert_as_played(job: Job, played, published=None):
     """The store, and the output log where there is one, hold what the reference ended with."""
-    kind, store = Kind.read(job.kind), open_store(job.store)
+    kind, store = SamplerSpec.read(job.kind), open_store(job.store)
     for partition, reference in played.items():
         assert reference.fingerprints() == states(store, kind, partition)
         counts = store.counts(partition)

@@ -5,7 +5,7 @@ import numpy as np
 import askwhen as aw
 from askwhen.keyed.sampler_cache import Cache
 from askwhen.keyed.sampler_pool import Slots
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 
 
 def visited(cache, keys, kept, changes=True):
@@ -16,7 +16,7 @@ def visited(cache, keys, kept, changes=True):
 
 
 def test_what_was_used_longest_ago_makes_room_and_is_read_again():
-    kind = Kind.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
+    kind = SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
     kept, asked = {}, []
 
     def load(keys):
@@ -33,7 +33,10 @@ def test_what_was_used_longest_ago_makes_room_and_is_read_again():
 def test_one_slot_serves_all_keys(monkeypatch):
     made, new_slot = [], Slots._new_slot
     monkeypatch.setattr(Slots, "_new_slot", lambda self, seed: made.append(seed) or new_slot(self, seed))
-    cache, kept = Cache(Slots(Kind.of(aw.Sampler(aw.Perceptron(), seed=7), 3, False), 3), lambda keys: {}, 1000), {}
+    cache, kept = (
+        Cache(Slots(SamplerSpec.of(aw.Sampler(aw.Perceptron(), seed=7), 3, False), 3), lambda keys: {}, 1000),
+        {},
+    )
     for _ in range(3):
         visited(cache, [f"key {number}" for number in range(50)], kept)
     assert made == [0, 1], "those that a kind is looked at with"
@@ -41,7 +44,7 @@ def test_one_slot_serves_all_keys(monkeypatch):
 
 
 def test_what_was_played_and_not_taken_out_is_as_if_it_had_not_been():
-    kind = Kind.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
+    kind = SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
     cache, kept = Cache(Slots(kind, 3), lambda keys: {}, 1000), {}
     visited(cache, ["a"], kept)
     visited(cache, ["a", "b"], {}, changes=False)

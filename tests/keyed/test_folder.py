@@ -15,14 +15,14 @@ from askwhen.keyed.events import LONGEST_EVENT
 from askwhen.keyed.job import Job, open_store
 from askwhen.keyed.logs import folder as folder_log
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from tests.keyed.killing import assert_as_played
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import make
 
 
 def reader(folder, name, sparse=False):
-    return FolderLog(str(folder)).reader(name, Kind.of(make(7), 5, sparse))
+    return FolderLog(str(folder)).reader(name, SamplerSpec.of(make(7), 5, sparse))
 
 
 def as_table(path, target, sparse=False, group=50):
@@ -43,7 +43,7 @@ def test_parquet_gives_what_lines_give(tmp_path, sparse):
     for name in played:
         as_table(tmp_path / "lines" / f"{name}.ndjson", tmp_path / "log" / f"{name}.parquet", sparse)
     aw.keyed.run(str(tmp_path / "log"), "store", make(7), features=5, sparse=sparse, batch=40)
-    kind = Kind.of(make(7), 5, sparse).written()
+    kind = SamplerSpec.of(make(7), 5, sparse).written()
     assert_as_played(Job("log", "store", None, kind, 1, 1, False), played)
 
 
@@ -61,7 +61,7 @@ def test_files_of_a_folder_follow_each_other(tmp_path):
     (folder / "003.jsonl").write_text("".join(lines[200:]))
     (folder / ".003.jsonl.0123456789abcdef").write_text("a file that is being written")
     aw.keyed.run(str(tmp_path / "log"), "store", make(7), features=5, batch=30)
-    kind = Kind.of(make(7), 5, False).written()
+    kind = SamplerSpec.of(make(7), 5, False).written()
     assert_as_played(Job("log", "store", None, kind, 1, 1, False), played)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import InputError
-from askwhen.keyed.sampler_spec import Kind
-from askwhen.keyed.service_questions import Answers
+from askwhen.keyed.sampler_spec import SamplerSpec
+from askwhen.keyed.service_questions import AnswerImporter
 from tests.keyed.test_processes import make
 
 TIMED = aw.BudgetRule(per=86400, count=5)
@@ -118,9 +118,11 @@ def test_streams_and_settings_of_redis_that_are_not_there_are_refused(redis_serv
 
 
 def test_a_label_of_the_service_that_is_no_class_is_refused():
-    kind = Kind.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7, classes=["ham", "spam", "other"]), None, False)
-    answers = Answers("http://127.0.0.1:1/streams/s", None, kind, None, None)
-    assert answers._known(["spam", "ham"]) == {"spam": "spam", "ham": "ham"}
-    with pytest.raises(InputError, match="the label 'Spam', which is none of the samplers' classes, perhaps 'spam'"):
-        answers._known(["Spam", "ham"])
+    kind = SamplerSpec.of(
+        aw.Sampler(aw.Perceptron(), aw.Always(), seed=7, classes=["ham", "spam", "other"]), None, False
+    )
+    answers = AnswerImporter("http://127.0.0.1:1/streams/s", None, kind, None, None)
+    assert answers._labels_here(["spam", "ham"]) == {"spam": "spam", "ham": "ham"}
+    with pytest.raises(InputError, match="the label 'Spam', which is not a class of the samplers, perhaps 'spam'"):
+        answers._labels_here(["Spam", "ham"])
     answers.close()

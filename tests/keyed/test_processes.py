@@ -11,7 +11,7 @@ from askwhen.errors import InputError
 from askwhen.keyed import StoreError
 from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from tests.cli.running import COMMAND, environment, facts, inside
 from tests.keyed.killing import assert_as_played, children, run_and_kill, start
 from tests.keyed.making import make_log
@@ -23,7 +23,7 @@ def make(seed):
 
 
 def job_of(tmp_path, **changes):
-    kind = Kind.of(make(7), None, False).written()
+    kind = SamplerSpec.of(make(7), None, False).written()
     settings = {
         "store": str(tmp_path / "store"),
         "out": str(tmp_path / "out"),

@@ -17,7 +17,7 @@ from askwhen.errors import InputError
 from askwhen.keyed import StoreError
 from askwhen.keyed.job import open_store
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.service_questions import QuestionSink
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.reference import Reference
@@ -126,7 +126,7 @@ def test_what_people_answer_comes_back_and_is_learnt_once(tmp_path, stream, kept
     assert (first.questions, 0) == (second.answers, second.refused)
     assert second == play(), "nothing is brought twice"
     store = open_store(job.store)
-    kind = Kind.read(job.kind)
+    kind = SamplerSpec.read(job.kind)
     before = {name: states(store, kind, name) for name in names}
     store.remember(f"answers of {stream}", 0)  # as a kill between appending and keeping the number leaves it
     last = play()
@@ -189,7 +189,7 @@ def test_a_question_that_is_sent_again_is_the_same(tmp_path, stream):
 
 
 def test_whoever_follows_waits_for_a_service_that_is_away_and_others_end(service, stream, monkeypatch, caplog):
-    monkeypatch.setattr("askwhen.keyed.service_questions._RETRIES", 2)
+    monkeypatch.setattr("askwhen.keyed.service_questions._ATTEMPTS", 2)
     hasty, patient = (QuestionSink(stream, None, Nowhere(), patient) for patient in (False, True))
     service.kill()
     with pytest.raises(StoreError, match="the service cannot be reached"):

@@ -14,7 +14,7 @@ from askwhen.keyed import StoreError
 from askwhen.keyed.job import Job, claimed, open_store
 from askwhen.keyed.logs import redis_streams
 from askwhen.keyed.logs.redis_streams import RedisLog, RedisSink
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import job_of, make
@@ -131,7 +131,7 @@ def test_an_output_that_another_writes_to_meanwhile_is_refused_and_nothing_is_lo
 
 
 def of_redis(server, source, out):
-    kind = Kind.of(make(7), None, False).written()
+    kind = SamplerSpec.of(make(7), None, False).written()
     return Job(server.address(source), "store", server.address(out), kind, 10, 10, False)
 
 
@@ -167,7 +167,7 @@ def test_an_input_that_was_trimmed_too_far_is_refused_until_the_gap_is_accepted(
 def test_entries_that_were_trimmed_while_a_part_was_read_are_missed(redis_server):
     source = redis_server.prefix()
     added(redis_server, f"{source}p", *range(6))
-    reader = RedisLog(redis_server.address(source)).reader("p", Kind.of(make(7), None, False))
+    reader = RedisLog(redis_server.address(source)).reader("p", SamplerSpec.of(make(7), None, False))
     _, position = reader.read("", 2)
     redis_server.connection.xtrim(f"{source}p", maxlen=4, approximate=False)
     assert len(reader.read(position, 2)[0].keys) == 2

@@ -7,13 +7,13 @@ import askwhen as aw
 from askwhen.errors import SnapshotError
 from askwhen.keyed.delta_codec import spread, squeeze, wipe
 from askwhen.keyed.sampler_pool import Slots
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.seeds import partition_of, seed_of
 from tests.keyed.reference import fingerprint
 
 
 def perceptrons():
-    return Kind.of(aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=7), 20, False)
+    return SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=7), 20, False)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])

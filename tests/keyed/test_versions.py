@@ -9,7 +9,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.keyed.errors import StoreError
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.stores.sqlite_store import SqliteStore
 from tests.keyed.golden import FOLDER, KINDS, log_of, play
 from tests.keyed.test_worker import decided, states
@@ -27,7 +27,7 @@ def test_a_golden_store_is_gone_on_with(tmp_path, version, name):
     before = store.counts("part-0").events
     assert 0 < before < play(tmp_path / "log", tmp_path / name, name).counts.events
     make, sparse = KINDS[name]
-    assert reference.fingerprints().keys() == states(store, Kind.of(make(7), 5, sparse), "part-0").keys()
+    assert reference.fingerprints().keys() == states(store, SamplerSpec.of(make(7), 5, sparse), "part-0").keys()
     found = [each for each in decided(store.decisions("part-0")) if "refused" not in each]
     assert len(found) == len(reference.decisions)
     for one, other in zip(reference.decisions, found, strict=True):

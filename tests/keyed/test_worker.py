@@ -8,7 +8,7 @@ from askwhen.keyed.decisions import read
 from askwhen.keyed.errors import CutOffError, StoreError
 from askwhen.keyed.logs.folder import FolderLog
 from askwhen.keyed.sampler_pool import Slots
-from askwhen.keyed.sampler_spec import Kind
+from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.stores.sqlite_store import SqliteStore
 from askwhen.keyed.worker import PartitionWorker
 from tests.keyed.making import make_log
@@ -61,7 +61,7 @@ def test_a_store_ends_as_a_plain_loop_whatever_the_pieces_and_the_cache(tmp_path
     make, sparse = KINDS[name]
     events, keys = {"a Perceptron": (500, 30), "the default": (120, 6)}.get(name, (150, 10))
     played = make_log(tmp_path / "log", make, events=events, keys=keys, sparse=sparse, timed="time" in name)
-    kind = Kind.of(make(7), 5, sparse)
+    kind = SamplerSpec.of(make(7), 5, sparse)
     for cache, batch in ((2, 7), (1000, 1000)):
         store = SqliteStore(str(tmp_path / f"store-{batch}"))
         play_all(tmp_path / "log", store, kind, cache, batch)
@@ -80,7 +80,7 @@ def test_a_store_ends_as_a_plain_loop_whatever_the_pieces_and_the_cache(tmp_path
 def test_of_two_workers_with_one_partition_the_older_cannot_commit(tmp_path):
     make, _ = KINDS["a Perceptron"]
     played = make_log(tmp_path / "log", make, partitions=1)
-    kind, store = Kind.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
+    kind, store = SamplerSpec.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
     log = FolderLog(str(tmp_path / "log"))
     old, new = (
         PartitionWorker(
@@ -102,7 +102,7 @@ def test_of_two_workers_with_one_partition_the_older_cannot_commit(tmp_path):
 def test_a_commit_that_failed_can_be_tried_again(tmp_path):
     make, _ = KINDS["a Perceptron"]
     played = make_log(tmp_path / "log", make, partitions=1)
-    kind, store = Kind.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
+    kind, store = SamplerSpec.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
     claimed = store.claim("part-0", kind.written())
     claimed._connection.set_busy_timeout(0)
     log = FolderLog(str(tmp_path / "log"))
@@ -121,14 +121,14 @@ def test_a_store_of_another_kind_is_refused(tmp_path):
     make, _ = KINDS["a Perceptron"]
     make_log(tmp_path / "log", make, events=20)
     store = SqliteStore(str(tmp_path / "store"))
-    play_all(tmp_path / "log", store, Kind.of(make(7), None, False), 10, 10)
+    play_all(tmp_path / "log", store, SamplerSpec.of(make(7), None, False), 10, 10)
     other = aw.Sampler(aw.Perceptron(), aw.MarginRule(0.25), seed=7)
     for wrong, differs in (
         (make(8), "seed 7 there and 8 here"),
         (other, r"rule \['MarginRule', .*0.5}\] there and \['MarginRule', .*0.25}\] here"),
     ):
         with pytest.raises(StoreError, match=f"of another kind, or with another seed: {differs}[.]$"):
-            play_all(tmp_path / "log", store, Kind.of(wrong, None, False), 10, 10)
+            play_all(tmp_path / "log", store, SamplerSpec.of(wrong, None, False), 10, 10)
 
 
 def test_what_is_no_event_is_refused_in_its_place_and_the_stream_goes_on(tmp_path):
@@ -147,7 +147,7 @@ def test_what_is_no_event_is_refused_in_its_place_and_the_stream_goes_on(tmp_pat
         '{"key": "b", "x": [2, 1], "id": "mine"}',
     ]
     (tmp_path / "log" / "part.ndjson").write_text("\n".join(lines))
-    kind = Kind.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=1), None, False)
+    kind = SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=1), None, False)
     store = SqliteStore(str(tmp_path / "store"))
     play_all(tmp_path / "log", store, kind, 10, 100)
     assert store.counts("part").events == 10, "the last line has no end yet"

@@ -122,6 +122,7 @@ class StreamCalls(NamedTuple):
         """The rows of a table, whose reply is read as a stream."""
         return Request.of("GET", f"/v1/streams/{self.name}/export", params={"table": table, "after": str(after)})
 
-    def events(self, after: int, kinds: str) -> Request:
-        """The events of these kinds after a number, whose reply is read as a stream."""
-        return Request.of("GET", f"/v1/streams/{self.name}/events", params={"after": str(after), "kinds": kinds})
+    def events(self, after: int, kinds: str, timeout: float) -> Request:
+        """The events of these kinds after a number, whose reply is read as a stream with a timeout of its own."""
+        params = {"after": str(after), "kinds": kinds}
+        return Request.of("GET", f"/v1/streams/{self.name}/events", params=params, timeout=timeout)

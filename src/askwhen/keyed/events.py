@@ -28,7 +28,7 @@ import numpy as np
 
 from ..data.files import perhaps
 from ..linalg.rows import SparseRow
-from .sampler_spec import Kind
+from .sampler_spec import SamplerSpec
 
 _NOTHING = "an event has an x, or a round with a label or forget: true."
 _NO_KEY = "missing required field `key`"
@@ -82,16 +82,16 @@ _NO_LINE = Line("")
 _COLUMNS: Any = attrgetter(*Line.__struct_fields__)
 
 
-def of_lines(content: bytes, kind: Kind) -> Batch:
+def of_lines(content: bytes, spec: SamplerSpec) -> Batch:
     """The events of whole lines of NDJSON, of which each is one event or one refusal."""
     texts = [text for text in content.split(b"\n") if text.strip()]
     try:  # one by one: decode_lines may take two of one line
-        return _hinted(of_events(list(map(_LINES.decode, texts)), kind), texts)
+        return _hinted(of_events(list(map(_LINES.decode, texts)), spec), texts)
     except (msgspec.MsgspecError, UnicodeDecodeError):  # some are wrong, and refused one by one
-        return of_texts(texts, kind)
+        return of_texts(texts, spec)
 
 
-def of_texts(texts: Sequence[bytes | None], kind: Kind) -> Batch:
+def of_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> Batch:
     """The events of texts of which each is one, or None."""
     lines: list[Line] = []
     wrong: dict[int, str] = {}
@@ -101,7 +101,7 @@ def of_texts(texts: Sequence[bytes | None], kind: Kind) -> Batch:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             wrong[len(lines)] = f"this is no event: {error}{_near('key', text) if _NO_KEY in str(error) else ''}."
             lines.append(_NO_LINE)
-    return _hinted(of_events(lines, kind, wrong), texts)
+    return _hinted(of_events(lines, spec, wrong), texts)
 
 
 def _hinted(batch: Batch, texts: Sequence[bytes | None]) -> Batch:
@@ -123,11 +123,11 @@ def _near(name: str, text: bytes | None) -> str:
     return f"{near} instead of {name!r}" if (near := perhaps(name, others)) else ""
 
 
-def of_events(lines: list[Line], kind: Kind, wrong: dict[int, str] | None = None) -> Batch:
+def of_events(lines: list[Line], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> Batch:
     """The same events as columns."""
     columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in Line.__struct_fields__)
     keys, instances, rounds, labels, forgets, times, ids = columns
-    given: list[Any] = _sparse(instances, kind) if kind.sparse else _dense(instances)
+    given: list[Any] = _sparse(instances, spec) if spec.sparse else _dense(instances)
     return checked(Batch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
 
 
@@ -160,8 +160,8 @@ def _dense_row(x: Any) -> np.ndarray | Refusal:
     return np.array(x, float) if isinstance(x, list) and x else Refusal("x must be a list of numbers here.")
 
 
-def _sparse(instances: list[Any], kind: Kind) -> list[Any]:
-    return [None if x is None else sparse_row(x, kind.features or 0) for x in instances]
+def _sparse(instances: list[Any], spec: SamplerSpec) -> list[Any]:
+    return [None if x is None else sparse_row(x, spec.features or 0) for x in instances]
 
 
 def sparse_row(x: Any, d: int) -> SparseRow | Refusal:

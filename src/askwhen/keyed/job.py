@@ -6,13 +6,13 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from ..errors import InputError
 from ..system.extras import needs_extra
 from .logs.folder import FolderLog, FolderSink
-from .sampler_spec import Kind
-from .stores.records import Counts, PartitionStore
+from .logs.protocols import DecisionSink, EventLog
+from .sampler_spec import SamplerSpec
+from .stores.records import Counts, KeyedStore
 from .worker import PartitionWorker
 
 _PAUSE = 0.2
@@ -43,7 +43,7 @@ class Job:
         return cls(**json.loads(text))
 
 
-def open_log(address: str) -> Any:
+def open_log(address: str) -> EventLog:
     """The log at an address: a folder, or Redis."""
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
@@ -53,7 +53,7 @@ def open_log(address: str) -> Any:
     return FolderLog(_folder(address))
 
 
-def open_sink(address: str) -> Any:
+def open_sink(address: str) -> DecisionSink:
     """The output log at an address: a folder, or Redis."""
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
@@ -69,7 +69,7 @@ def _folder(address: str) -> str:
     return address
 
 
-def open_store(address: str) -> Any:
+def open_store(address: str) -> KeyedStore:
     """The store at an address: a folder of SQLite files, or PostgreSQL."""
     if address.startswith(("postgresql://", "postgres://")):
         with needs_extra("keyed", "a store in PostgreSQL", "keyed"):
@@ -86,17 +86,18 @@ def open_store(address: str) -> Any:
 
 def claimed(job: Job, partition: str) -> PartitionWorker:
     """A worker that has claimed a partition."""
-    kind = Kind.read(job.kind)
-    reader = open_log(job.source).reader(partition, kind)
-    store: PartitionStore = open_store(job.store).claim(partition, job.kind)
+    spec = SamplerSpec.read(job.kind)
+    reader = open_log(job.source).reader(partition, spec)
+    store = open_store(job.store).claim(partition, job.kind)
     sink = None if job.out is None else open_sink(job.out)
     if job.questions is not None:
+        assert sink is not None, "run refuses questions without an output log"
         with needs_extra("keyed", "a stream of questions", "keyed"):
             from .service_questions import QuestionSink
 
         sink = QuestionSink(job.questions, job.token, sink, patient=job.follow)
     shows = job.questions is not None
-    return PartitionWorker(partition, reader, store, kind, cache=job.cache, batch=job.batch, sink=sink, shows=shows)
+    return PartitionWorker(partition, reader, store, spec, cache=job.cache, batch=job.batch, sink=sink, shows=shows)
 
 
 def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) -> None:

@@ -18,9 +18,10 @@ from ..validation import check_count, check_flag
 from . import processes
 from .errors import damaged
 from .job import Job, open_log, open_sink, open_store, total, work
+from .logs.protocols import EventLog
 from .processes import Watch
 from .sampler_pool import Slots
-from .sampler_spec import Kind
+from .sampler_spec import SamplerSpec
 from .seeds import partition_of
 from .stores.records import Counts, reading_kind
 
@@ -120,15 +121,15 @@ def run(
     check_flag("keyed", "follow", follow)
     if workers:
         check_count("keyed", "workers", workers)
-    kind = Kind.of(sampler, features, sparse)
+    spec = SamplerSpec.of(sampler, features, sparse)
     source, store, out = os.fspath(source), os.fspath(store), None if out is None else os.fspath(out)
-    job = Job(source, store, out, kind.written(), int(cache), int(batch), bool(follow), questions, token)
+    job = Job(source, store, out, spec.written(), int(cache), int(batch), bool(follow), questions, token)
     log = open_log(source)
     partitions = log.partitions()
     if out is not None:
         open_sink(out).close()  # what cannot be an output log is refused before anything is claimed
     _check_apart(source=source, store=store, out=out)
-    with _answers(job, kind, log):
+    with _answers(job, spec, log):
         deaths = _place(job, partitions, int(workers), cluster, watch)
     return Played(total(job, partitions), partitions, deaths)
 
@@ -154,7 +155,7 @@ def _place(job: Job, partitions: list[str], workers: int, cluster: str | None, w
 
 
 @contextlib.contextmanager
-def _answers(job: Job, kind: Kind, log: Any) -> Iterator[None]:
+def _answers(job: Job, spec: SamplerSpec, log: EventLog) -> Iterator[None]:
     """Bring answers to the log, once, and where it is followed as long as the work goes on."""
     if job.questions is None:
         yield
@@ -162,16 +163,16 @@ def _answers(job: Job, kind: Kind, log: Any) -> Iterator[None]:
     if job.out is None:
         raise InputError("questions need an output log too, for all decisions: give out.", owner="keyed")
     with needs_extra("keyed", "a stream of questions", "keyed"):
-        from .service_questions import Answers
+        from .service_questions import AnswerImporter
 
-    answers = Answers(job.questions, job.token, kind, log, open_store(job.store))
+    importer = AnswerImporter(job.questions, job.token, spec, log, open_store(job.store))
     try:
-        answers.bring()
+        importer.import_new()
         if job.follow:
-            answers.follow()
+            importer.follow()
         yield
     finally:
-        answers.close()
+        importer.close()
 
 
 def _counting(watch: Watch | None) -> Any:
@@ -205,7 +206,7 @@ def sampler(store: str, key: str) -> Sampler:
             found = opened.sampler(partition, key)
             if found is not None:
                 with reading_kind():
-                    known = Kind.read(kind)
+                    known = SamplerSpec.read(kind)
                 d = opened.features(partition)
                 if d is None:
                     raise damaged(f"the store of partition {partition}", "it has samplers but no number of features")

@@ -27,7 +27,7 @@ from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
 from .delta_codec import complete, spread, squeeze, wipe
 from .errors import REPAIR
-from .sampler_spec import Kind
+from .sampler_spec import SamplerSpec
 from .seeds import seed_of
 
 _SNAPSHOT, _SLOT = b"S", b"W"
@@ -63,20 +63,20 @@ class Held:
 
 
 class Slots:
-    """Makes samplers of a kind, puts them into slots, and takes them out as bytes.
+    """Makes samplers of one kind, puts them into slots, and takes them out as bytes.
 
     Parameters
     ----------
-    kind : Kind
+    spec : SamplerSpec
         What all samplers have in common.
     d : int
         The number of features.
     """
 
-    def __init__(self, kind: Kind, d: int) -> None:
-        self._kind, self._d = kind, d
+    def __init__(self, spec: SamplerSpec, d: int) -> None:
+        self._spec, self._d = spec, d
         self._free: list[Held] = []
-        self._plain = kind.classes is None and kind.costs is None
+        self._plain = spec.classes is None and spec.costs is None
         if self._plain:
             one, other = self._new_slot(0), self._new_slot(1)
             assert one.words is not None
@@ -94,7 +94,7 @@ class Slots:
 
     def fresh(self, key: str) -> Held:
         """The sampler of a key that was never seen before."""
-        seed = seed_of(self._kind.seed, key)
+        seed = seed_of(self._spec.seed, key)
         if not self._plain:
             return Held(self._begun(seed))
         held = self._slot()
@@ -116,7 +116,7 @@ class Slots:
             if stored[:1] == _SNAPSHOT:
                 content = zlib.decompress(stored[1:])
                 (engine,) = engine_state.restore(*file_format.unpack(content), None)
-                engine.begin("keyed", "x", self._d, self._kind.sparse)
+                engine.begin("keyed", "x", self._d, self._spec.sparse)
                 return Held(Sampler.of(engine))
             return self._put(key, stored)
         except (struct.error, zlib.error, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
@@ -164,8 +164,8 @@ class Slots:
         return self._free.pop() if self._free else self._new_slot(0)
 
     def _begun(self, seed: int) -> Sampler:
-        sampler = self._kind.make(seed)
-        sampler.engine.begin("keyed", "x", self._d, self._kind.sparse)
+        sampler = self._spec.make(seed)
+        sampler.engine.begin("keyed", "x", self._d, self._spec.sparse)
         return sampler
 
     def _new_slot(self, seed: int) -> Held:
@@ -217,7 +217,7 @@ class Slots:
         engine, generators = held.engine, held.generators
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
-        seed = self._kind.seed
+        seed = self._spec.seed
         engine.draws.begin_as(
             _generator(generators[:16], generators[16:32]),
             lambda: (seed_of(seed, key), _generator(generators[32:48], generators[48:])),

@@ -14,7 +14,7 @@ from ..validation import check_count, check_flag
 
 
 @dataclass(frozen=True)
-class Kind:
+class SamplerSpec:
     """The parameters of every key's sampler, the seed from which theirs follow, and the form of the instances.
 
     ``features`` is None where the first instance of a partition decides, which is for dense instances only.
@@ -29,7 +29,7 @@ class Kind:
     sparse: bool
 
     @classmethod
-    def of(cls, sampler: Any, features: int | None, sparse: bool) -> Kind:
+    def of(cls, sampler: Any, features: int | None, sparse: bool) -> SamplerSpec:
         """The kind of a sampler that has played no round."""
         if not isinstance(sampler, Sampler):
             raise InputError(f"sampler must be an aw.Sampler, got {sampler!r}.", owner="keyed")
@@ -73,7 +73,7 @@ class Kind:
         return json.dumps(facts, sort_keys=True)
 
     @classmethod
-    def read(cls, text: str) -> Kind:
+    def read(cls, text: str) -> SamplerSpec:
         """The kind that was written."""
         facts = json.loads(text)
         pair, classes = facts["costs"], facts["classes"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import logging
 from collections import defaultdict
-from typing import Any, Protocol
+from typing import Any
 
 from ..contracts.rule import last_time
 from ..engine.inputs.argument_checks import check_time, moment
@@ -18,35 +18,16 @@ from ..errors import AskwhenError
 from ..linalg.rows import SparseRow
 from .decisions import Decision, written
 from .events import Batch, Refusal
+from .logs.protocols import DecisionSink, PartitionReader
 from .sampler_cache import Cache
 from .sampler_pool import Held, Slots
-from .sampler_spec import Kind
+from .sampler_spec import SamplerSpec
 from .stores.records import Commit, Counts, PartitionStore
 
 log = logging.getLogger("askwhen.keyed")
 _FIRST_BATCH = 2_000
 _MOST_BYTES = 1 << 27
 """About so much is committed at once, by what the last commit took for each event."""
-
-
-class Reader(Protocol):
-    """Reads one partition of a log."""
-
-    def read(self, position: str, most: int) -> tuple[Batch, str]:
-        """At most so many events after a position, and the position after them."""
-
-
-class Sink(Protocol):
-    """Where decisions go, beside the store."""
-
-    def begin(self, partition: str, events: int) -> None:
-        """Refuse an output log that is not of a store which has seen so many events."""
-
-    def publish(self, partition: str, first: int, body: bytes) -> None:
-        """Write what a commit decided; writing it again changes nothing."""
-
-    def close(self) -> None:
-        """Let go of it."""
 
 
 class PartitionWorker:
@@ -56,15 +37,15 @@ class PartitionWorker:
     ----------
     partition : str
         Its name.
-    reader, store : Reader, PartitionStore
+    reader, store : PartitionReader, PartitionStore
         Its log, and where it is kept, claimed by this worker.
-    kind : Kind
+    spec : SamplerSpec
         What all samplers have in common.
     cache : int
         How many samplers are held in memory.
     batch : int
         How many events are committed at once, at most.
-    sink : Sink, optional
+    sink : DecisionSink, optional
         An output log. Without one, decisions stay in the store.
     shows : bool, default False
         Whether questions bear their instances, for people to see.
@@ -73,19 +54,19 @@ class PartitionWorker:
     def __init__(
         self,
         partition: str,
-        reader: Reader,
+        reader: PartitionReader,
         store: PartitionStore,
-        kind: Kind,
+        spec: SamplerSpec,
         *,
         cache: int,
         batch: int,
-        sink: Sink | None = None,
+        sink: DecisionSink | None = None,
         shows: bool = False,
     ) -> None:
-        self._partition, self._reader, self._store, self._kind = partition, reader, store, kind
+        self._partition, self._reader, self._store, self._spec = partition, reader, store, spec
         self._most, self._batch, self._sink, self._shows = cache, batch, sink, shows
         self._cache: Cache | None = None
-        self._d = store.features if store.features is not None else kind.features
+        self._d = store.features if store.features is not None else spec.features
         self._published = 0
         self._room = min(batch, _FIRST_BATCH)
         if sink is not None:
@@ -130,7 +111,7 @@ class PartitionWorker:
         if self._sink is not None:
             self._sink.close()
 
-    def _publish(self, sink: Sink, first: int, body: bytes) -> None:
+    def _publish(self, sink: DecisionSink, first: int, body: bytes) -> None:
         sink.publish(self._partition, first, body)
         self._published = first + 1
 
@@ -141,7 +122,7 @@ class PartitionWorker:
                 instances = (x for x in batch.instances if x is not None and not isinstance(x, Refusal))
                 self._d = next((len(x) for x in instances), None)
             if self._d is not None:
-                self._cache = Cache(Slots(self._kind, self._d), self._store.load, self._most)
+                self._cache = Cache(Slots(self._spec, self._d), self._store.load, self._most)
         return self._cache
 
     def _play(self, batch: Batch) -> tuple[list[Decision], Counts, list[tuple[str, bytes]]]:
@@ -158,9 +139,9 @@ class PartitionWorker:
             events[key].append(event)
         decisions: list[Decision | None] = [None] * len(batch.keys)
         changed: list[tuple[str, bytes]] = []
-        taken_out, shape = cache.taken_out, None if self._kind.sparse else (self._d,)
+        taken_out, shape = cache.taken_out, None if self._spec.sparse else (self._d,)
         shows = self._shows
-        timeless = not self._kind.needs_time
+        timeless = not self._spec.needs_time
         instances = questions = answers = volunteered = forgotten = refused = 0
         for key, held in cache.visit(list(events)):
             is_changed = False

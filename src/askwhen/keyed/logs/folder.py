@@ -17,7 +17,7 @@ from ...system.whole_file import whole_file
 from ..decisions import read
 from ..errors import damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_lines
-from ..sampler_spec import Kind
+from ..sampler_spec import SamplerSpec
 from . import parquet
 
 LINES, TABLES = (".ndjson", ".jsonl"), (".parquet",)
@@ -41,9 +41,9 @@ class FolderLog:
             raise InputError(f"{self._path} has no partitions: files of NDJSON or Parquet, or folders.", owner="keyed")
         return sorted(found)
 
-    def reader(self, partition: str, kind: Kind) -> FolderReader:
+    def reader(self, partition: str, spec: SamplerSpec) -> FolderReader:
         """Who reads a partition."""
-        return FolderReader(self._paths()[partition], kind)
+        return FolderReader(self._paths()[partition], spec)
 
     def append(self, partition: str, lines: list[bytes]) -> None:
         """Add whole lines to the last file of a partition, again where another one has come after it meanwhile."""
@@ -124,10 +124,10 @@ def _before_too_long(file: Path, at: int, content: bytes, lines: bytes) -> bytes
 class FolderReader:
     """Reads one partition, from a position on."""
 
-    def __init__(self, path: Path, kind: Kind) -> None:
-        self._path, self._kind = path, kind
+    def __init__(self, path: Path, spec: SamplerSpec) -> None:
+        self._path, self._spec = path, spec
         self._guess = _FIRST_GUESS
-        self._rows = parquet.Rows(kind)
+        self._rows = parquet.Rows(spec)
 
     def read(self, position: str, most: int) -> tuple[Batch, str]:
         """At most so many events after a position, and the position after them."""
@@ -183,7 +183,7 @@ class FolderReader:
             content = content[: len(content) - len(content.split(b"\n", most)[-1])]
         if not content:
             return nothing(), at
-        batch = of_lines(content, self._kind)
+        batch = of_lines(content, self._spec)
         self._guess = len(content) // max(len(batch.keys), 1) + 16
         return batch, at + len(content)
 

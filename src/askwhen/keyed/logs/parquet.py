@@ -15,7 +15,7 @@ from ...data.files import perhaps
 from ...errors import InputError
 from ...system.extras import needs_extra
 from ..events import Batch, Refusal, checked, nothing, sparse_row
-from ..sampler_spec import Kind
+from ..sampler_spec import SamplerSpec
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 
@@ -23,8 +23,8 @@ _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 class Rows:
     """Reads rows of Parquet files; the group of rows that was read last is kept."""
 
-    def __init__(self, kind: Kind) -> None:
-        self._kind, self._needs_time = kind, kind.needs_time
+    def __init__(self, spec: SamplerSpec) -> None:
+        self._spec, self._needs_time = spec, spec.needs_time
         self._kept: tuple[Any, int, Batch] | None = None
 
     def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
@@ -77,10 +77,10 @@ class Rows:
         import pyarrow
 
         types, kind = pyarrow.types, column.type
-        if self._kind.sparse:
+        if self._spec.sparse:
             if not (types.is_map(kind) and types.is_integer(kind.key_type) and _holds_numbers(kind.item_type)):
                 return _refused(column, "x must be a map from places to numbers here.")
-            d = self._kind.features or 0
+            d = self._spec.features or 0
             return [None if x is None else sparse_row(dict(x), d) for x in column.to_pylist()]
         is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not (is_list and _holds_numbers(kind.value_type)):

@@ -26,7 +26,7 @@ from ...data.files import perhaps
 from ...errors import InputError
 from ..errors import StoreError, damaged
 from ..events import LONGEST_EVENT, Batch, nothing, of_texts
-from ..sampler_spec import Kind
+from ..sampler_spec import SamplerSpec
 
 _AT_ONCE = 5_000
 _LOOKED_AT = 10_000
@@ -77,9 +77,9 @@ class RedisLog:
                 raise InputError(f"there are no streams whose names begin with {self._prefix}{near}.", owner="keyed")
         return sorted(name.removeprefix(self._prefix) for name in set(names))
 
-    def reader(self, partition: str, kind: Kind) -> RedisReader:
+    def reader(self, partition: str, spec: SamplerSpec) -> RedisReader:
         """Who reads a stream."""
-        return RedisReader(self._redis, self._prefix + partition, kind)
+        return RedisReader(self._redis, self._prefix + partition, spec)
 
     def append(self, partition: str, lines: list[bytes]) -> None:
         """Add events to a stream."""
@@ -93,8 +93,8 @@ class RedisLog:
 class RedisReader:
     """Reads one stream, from an id on."""
 
-    def __init__(self, connection: Any, stream: str, kind: Kind) -> None:
-        self._redis, self._stream, self._kind = connection, stream, kind
+    def __init__(self, connection: Any, stream: str, spec: SamplerSpec) -> None:
+        self._redis, self._stream, self._spec = connection, stream, spec
 
     def read(self, position: str, most: int) -> tuple[Batch, str]:
         """At most so many events after a position, and the position after them."""
@@ -119,7 +119,7 @@ class RedisReader:
             added = stream.added
         elif added is not None:
             added += len(entries)
-        batch = of_texts([self._text(*entry) for entry in entries], self._kind)
+        batch = of_texts([self._text(*entry) for entry in entries], self._spec)
         return batch, entries[-1][0].decode() + ("" if added is None else f"/{added}")
 
     def _text(self, entry: bytes, fields: dict[bytes, bytes]) -> bytes | None:

@@ -73,6 +73,43 @@ class PartitionStore(Protocol):
         """Let go of it."""
 
 
+class KeyedStore(Protocol):
+    """A store of partitions: a folder of SQLite files, or PostgreSQL."""
+
+    def claim(self, partition: str, kind: str) -> PartitionStore:
+        """Take a partition over from the worker that had it; ``kind`` describes the samplers."""
+
+    def partitions(self) -> list[str]:
+        """The names of the stored partitions."""
+
+    def kind(self) -> str | None:
+        """The description of the samplers, as it was written; None if the store is empty."""
+
+    def counts(self, partition: str) -> Counts:
+        """The counts of a partition so far."""
+
+    def features(self, partition: str) -> int | None:
+        """Number of features of a partition's instances; None if it is not known yet."""
+
+    def samplers(self, partition: str) -> Iterator[tuple[str, bytes]]:
+        """All samplers of a partition with their keys, ordered by key."""
+
+    def sampler(self, partition: str, key: str) -> bytes | None:
+        """The sampler of one key."""
+
+    def keys(self, partition: str, most: int) -> list[str]:
+        """At most so many keys of a partition."""
+
+    def decisions(self, partition: str) -> list[tuple[int, bytes]]:
+        """The stored decisions of a partition, with the number of the first event of each commit."""
+
+    def remember(self, name: str, number: int) -> None:
+        """Store a number under a name."""
+
+    def recalled(self, name: str) -> int:
+        """The number that was stored under a name, or 0."""
+
+
 def missing(scripts: Sequence[str], applied: int) -> Sequence[str]:
     """The scripts that a store lacks which has had so many: its version. A later one is refused.
 
