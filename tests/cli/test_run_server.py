@@ -240,12 +240,12 @@ def test_what_does_not_fit_is_said_in_one_sentence(server, make):
     def says(stream, *args, code=1):
         return refused("run", *args, "--server", server.url, "--stream", stream.name, code=code)
 
-    assert "t.csv has no column 'f3', which the stream wants as a feature; it has 'f0'," in says(stream, "t.csv")
+    assert "t.csv has no column 'f3', a feature of the stream; it has 'f0'," in says(stream, "t.csv")
     assert "has no column 'text'; name the column of its --text; it has 'f0'" in says(text, "t.csv")
     assert "column 'word' of t.csv holds string, not numbers; name it in --drop." in says(
         make({"kind": "numbers"}), "t.csv"
     )
-    assert "row 0, counted from 0, has the label 'maybe', which the stream has not; it has no, yes." in says(
+    assert "row 0, counted from 0, has the label 'maybe', which the stream lacks; it has no, yes." in says(
         text, "t.csv", "--text", "word", "--answer"
     )
     (HERE / "none.csv").write_text("text\n")

@@ -95,11 +95,11 @@ def test_a_positive_label_that_is_not_there_is_refused(here):
 
 
 def test_a_column_that_is_not_there_is_refused_where_rows_go_to_a_service(path):
-    from askwhen.client.file_rows import Rows
+    from askwhen.client.file_rows import FileRows
 
     for reading, sentence in [
         ({"drop": ("Leak", "city", "mail")}, "'Leak', perhaps 'leak'"),
         ({"label": "lable", "drop": ("city", "mail")}, "no column 'lable', perhaps 'label'"),
     ]:
         with pytest.raises(aw.InputError, match=sentence):
-            next(Rows(path, reading, {"kind": "numbers"}).read())
+            next(FileRows(path, reading, {"kind": "numbers"}).read())

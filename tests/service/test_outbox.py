@@ -104,7 +104,7 @@ def test_a_full_disk_is_told_and_takes_no_part_of_an_answer(monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(aw.InputError, match="cannot keep an answer in .*: No space left on device"):
+        with pytest.raises(aw.InputError, match="cannot store an answer in .*: No space left on device"):
             box.add(entry("b"))
     assert [each.key for each in box.waiting] == ["a"]
     box.add(entry("c"))
@@ -116,5 +116,5 @@ def test_a_full_disk_is_told_and_takes_no_part_of_an_answer(monkeypatch):
 
 def test_a_folder_that_cannot_be_is_refused():
     (HERE / "file").write_text("")
-    with pytest.raises(aw.InputError, match="cannot keep answers in file"):
+    with pytest.raises(aw.InputError, match="cannot store answers in file"):
         Outbox(HERE / "file", "ann")

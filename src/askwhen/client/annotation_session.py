@@ -1,6 +1,6 @@
-"""A person's seat at a stream: the question in front of them, the next one, and what they have done.
+"""A person who answers questions of a stream: the question in front of them, the next one, and what they have done.
 
-Whoever sits here never waits for the service: answers go into the outbox, and a :class:`Courier` takes them from there.
+The person never waits for the service: answers go into the outbox, and a :class:`.SyncWorker` takes them from there.
 """
 
 from __future__ import annotations
@@ -13,38 +13,41 @@ from typing import Any, NamedTuple
 from .messages import new_key
 from .outbox import Entry, Outbox
 
-_REMEMBERED = 50
+_MOST_UNDOS = 50
 _LONGEST_LEAD = 86400.0
 
 TAKEN_BACK = "The last answer was taken back."
 FINAL = "A question that was skipped does not come back; [u] again takes back the answer before."
 
-Shown = dict[str, Any]
+Question = dict[str, Any]
+"""A question as the service sends it."""
 
 
-class Given(NamedTuple):
-    """What was done to a question, which an undo may take back."""
+class Submission(NamedTuple):
+    """An answer or a skip, and its question; an undo may take it back."""
 
-    question: Shown
+    question: Question
     entry: Entry
 
 
-class Refused(NamedTuple):
-    """An answer that the service did not take, and why."""
+class RefusedAnswer(NamedTuple):
+    """An answer that the service refused, and why."""
 
     question: int
     why: str
 
 
-class Seat:
-    """The seat. Whoever changes it, in one thread or the other, has its ``turn``.
+class AnnotationSession:
+    """The state that the user interface and the :class:`.SyncWorker` share.
+
+    Each thread holds ``condition`` while it changes the state, and notifies it where the other one has something to do.
 
     Parameters
     ----------
     stream : str
         The name of the stream.
     annotator : str or None
-        Who sits here, where no tokens are asked for.
+        Who answers, where the service asks for no tokens.
     outbox : Outbox
         Where answers wait.
 
@@ -53,87 +56,88 @@ class Seat:
     current : dict or None
         The question in front; those in ``ahead`` come next.
     is_empty, is_elsewhere, is_reachable : bool
-        Whether the service has no question now; whether another seat of the same person has the only one; whether the
-        last request came through.
-    refused : list of Refused
+        Whether the service has no question now; whether another session of the same person has the only one; whether
+        the last request came through.
+    refused : list of RefusedAnswer
         Answers that were not taken.
     given : Counter
         How often each label was given here, None for unsure; what was taken back does not count.
     skipped : int
-        How many questions were left to others.
+        Number of questions that were left to others.
     lost, note : str
         Why the question in front was taken away, and what came of the last undo; until the next answer.
     undoing : bool
-        Whether the service is asked to take an answer back: ``wish``, or without one the last that it knows of.
+        Whether the service is asked to take an answer back: ``to_undo``, or without one the last that it knows of.
     sending : str
-        The key of the answer that is on its way.
+        The key of the answer that is being sent.
     error : Exception or None
-        Why the seat cannot go on.
+        Why the session cannot go on.
     """
 
     def __init__(self, stream: str, annotator: str | None, outbox: Outbox) -> None:
         self.stream, self.annotator, self.outbox = stream, annotator, outbox
-        self.turn = threading.Condition()
-        self.current: Shown | None = None
-        self.ahead: list[Shown] = []
+        self.condition = threading.Condition()
+        self.current: Question | None = None
+        self.ahead: list[Question] = []
         self.is_empty = self.is_elsewhere = self.undoing = False
         self.is_reachable = True
-        self.refused: list[Refused] = []
+        self.refused: list[RefusedAnswer] = []
         self.given: Counter[str | None] = Counter()
         self.skipped = 0
         self.lost = self.note = self.sending = ""
-        self.wish: Given | None = None
+        self.to_undo: Submission | None = None
         self.error: Exception | None = None
-        self._past: deque[Given] = deque(maxlen=_REMEMBERED)
-        self._since = time.monotonic()
+        self._history: deque[Submission] = deque(maxlen=_MOST_UNDOS)
+        self._shown_at = time.monotonic()
 
     @property
     def waiting(self) -> int:
-        """How many answers the service does not have yet."""
+        """Number of answers that the service does not have yet."""
         return len(self.outbox.waiting)
 
     @property
-    def held(self) -> list[Shown]:
+    def held(self) -> list[Question]:
         """The question in front and those that come next."""
         return [*([] if self.current is None else [self.current]), *self.ahead]
 
-    def answer(self, question: Shown, label: str | None) -> bool:
+    def answer(self, question: Question, label: str | None) -> bool:
         """Give a label to a question; without one, unsure. It is on the disk when this returns.
 
-        False where that question is not the one in front any more: a key is for what is on the screen.
+        False if that question is not the one in front any more: a key press is for what was on the screen.
         """
-        lead = min(time.monotonic() - self._since, _LONGEST_LEAD)
-        return self._give(question, "answer", label, round(lead, 3))
+        lead = min(time.monotonic() - self._shown_at, _LONGEST_LEAD)
+        return self._submit(question, "answer", label, round(lead, 3))
 
-    def skip(self, question: Shown) -> bool:
+    def skip(self, question: Question) -> bool:
         """Leave a question to others."""
-        return self._give(question, "skip", None, None)
+        return self._submit(question, "skip", None, None)
 
-    def _give(self, question: Shown, act: str, label: str | None, lead: float | None) -> bool:
-        with self.turn:
+    def _submit(self, question: Question, act: str, label: str | None, lead: float | None) -> bool:
+        with self.condition:
             if self.current is not question:
                 return False
             about = (self.stream, question["question"], act, label, lead, self.annotator, question["opened"])
             entry = Entry(new_key(), *about)
             self.outbox.add(entry)
-            self._past.append(Given(question, entry))
+            self._history.append(Submission(question, entry))
             self.count(entry, 1)
             self.lost = self.note = ""
             self.current = None
-            self.bring()
-            self.turn.notify_all()
+            self.show_next()
+            self.condition.notify_all()
             return True
 
     def undo(self) -> None:
         """Take the last answer back; ``note`` says what came of it.
 
-        One that was not sent yet comes back at once; of another the service is asked, ``undoing`` it meanwhile.
+        An answer that was not sent yet comes back at once. For another one the service is asked, and ``undoing`` is
+        True until it has replied.
         """
-        with self.turn:
-            if self._past:
-                last = self._past.pop()
-                waits = any(entry.key == last.entry.key for entry in self.outbox.waiting)
-                if waits and self.sending != last.entry.key:
+        with self.condition:
+            if self._history:
+                last = self._history.pop()
+                is_waiting = any(entry.key == last.entry.key for entry in self.outbox.waiting)
+                if is_waiting and self.sending != last.entry.key:
                     self.outbox.done(last.entry.key, sync=True)
                     self.count(last.entry, -1)
                     self.put_back(last.question)
@@ -142,38 +146,38 @@ class Seat:
                 if last.entry.act == "skip":
                     self.note = FINAL
                     return
-                self.wish = last
+                self.to_undo = last
             self.undoing = True
-            self.turn.notify_all()
+            self.condition.notify_all()
 
-    # What follows is done in one's turn.
+    # Callers of the methods below hold the condition.
 
     def count(self, entry: Entry, times: int) -> None:
-        """Count what was done, or no longer."""
+        """Add to the count of a label, or of skips; -1 after an undo."""
         if entry.act == "skip":
             self.skipped += times
         else:
             self.given[entry.label] += times
 
-    def bring(self) -> None:
-        """Put the next question in front, where there is none and one is there."""
+    def show_next(self) -> None:
+        """Put the next question in front, if there is one and none is in front."""
         if self.current is None and self.ahead:
             self.current = self.ahead.pop(0)
-            self._since = time.monotonic()
+            self._shown_at = time.monotonic()
             self.is_empty = self.is_elsewhere = False
 
-    def put_back(self, question: Shown) -> None:
+    def put_back(self, question: Question) -> None:
         """Put a question in front that was answered before."""
         if self.current is not None:
             self.ahead.insert(0, self.current)
-        self.current, self._since = question, time.monotonic()
+        self.current, self._shown_at = question, time.monotonic()
 
-    def lose(self, question: Shown, why: str) -> bool:
-        """A question is no longer this person's; False where it was answered meanwhile."""
+    def lose(self, question: Question, why: str) -> bool:
+        """Remove a question whose lease is lost; False if it was answered meanwhile."""
         if self.current is question:
             self.current = None
             self.lost = f"The last question needs no answer any more: {why}"
-            self.bring()
+            self.show_next()
         elif question in self.ahead:
             self.ahead.remove(question)
         else:
@@ -181,13 +185,13 @@ class Seat:
         self.outbox.let_go(self.stream, question["question"])
         return True
 
-    def undone(self, why: str, question: Shown | None = None, again: bool = False) -> None:
-        """An undo came to its end: with its question, or without; ``again`` says whether it may be tried again."""
-        wish, self.wish, self.undoing, self.note = self.wish, None, False, why
+    def end_undo(self, why: str, question: Question | None = None, again: bool = False) -> None:
+        """End an undo, with its question if it succeeded; ``again`` if it may be tried again."""
+        submission, self.to_undo, self.undoing, self.note = self.to_undo, None, False, why
         if question is not None:
             self.outbox.hold(self.stream, question["question"])
             self.put_back(question)
-            if wish is not None:
-                self.count(wish.entry, -1)
-        elif wish is not None and again:
-            self._past.append(wish)
+            if submission is not None:
+                self.count(submission.entry, -1)
+        elif submission is not None and again:
+            self._history.append(submission)

@@ -6,7 +6,7 @@ from ..errors import AskwhenError
 
 
 class ServiceError(AskwhenError):
-    """Something the service refuses to do."""
+    """A refusal of the service."""
 
     status = 400
 
@@ -18,25 +18,25 @@ class NotFoundError(ServiceError):
 
 
 class ConflictError(ServiceError):
-    """It cannot be done as things are now: the slot is taken, the stream is paused."""
+    """The request conflicts with the present state: the slot is taken, the stream is paused."""
 
     status = 409
 
 
 class NotSignedInError(ServiceError):
-    """No token came, or one that nobody knows."""
+    """No token was sent, or an unknown one."""
 
     status = 401
 
 
 class NotAllowedError(ServiceError):
-    """The token does not have the role, or not for this stream."""
+    """The token lacks the role, or has it for other streams only."""
 
     status = 403
 
 
 class NoRolesError(NotAllowedError):
-    """A proxy has signed somebody in who has no role here."""
+    """A proxy has signed in a user who has no role here."""
 
 
 class TooLargeError(ServiceError):
@@ -58,24 +58,24 @@ class TooManyError(ServiceError):
 
 
 class StoppingError(ServiceError):
-    """The service is stopping; what was asked was not done."""
+    """The service is stopping; the request was not carried out."""
 
     status = 503
 
 
 class SetAsideError(ServiceError):
-    """The model of a stream failed, so that nothing can be done to it until the service is started again."""
+    """The model of a stream failed; the stream can be used again once the service is restarted."""
 
     status = 503
 
 
 class StoreError(ServiceError):
-    """The database cannot be used: wrong version, unsafe settings, another owner, an error of the disk."""
+    """The database cannot be used: wrong version, unsafe settings, another owner, a disk error."""
 
     status = 503
 
 
 class UnreachableError(ServiceError):
-    """No service answers, or it is stopping or busy; what was asked may or may not have been done."""
+    """The service does not answer, is stopping or busy; the request may or may not have been carried out."""
 
     status = 503

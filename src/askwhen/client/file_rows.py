@@ -1,4 +1,4 @@
-"""The rows of a file as instances of a stream of the service: features as the stream wants them, an id, a label."""
+"""The rows of a file as instances of a stream of the service: features in the form of the stream, an id, a label."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _MEDIA = ("image", "audio")
 Report = Callable[[int], None]
 
 
-class Row(NamedTuple):
-    """A row, counted from 0: what is sent of it, and its label in the file."""
+class FileRow(NamedTuple):
+    """A row, with its number counted from 0, the body that is sent, and its label in the file."""
 
     number: int
     sent: dict[str, Any]
     label: str | None
 
 
-class Rows:
+class FileRows:
     """The rows of a file, one after the other.
 
     Parameters
     ----------
     file : str
-        Whatever ``askwhen run`` reads, but for Vowpal Wabbit's text, whose features have no names any more.
+        Anything that ``askwhen run`` reads, except Vowpal Wabbit's text, whose features lose their names.
     reading : dict
         Arguments of :func:`askwhen.data.read`: format, label, text, drop, delimiter, encoding, n_features, zero_based.
     features : dict
-        Those of the stream.
+        The setting of the stream that describes its features.
     id : str, optional
-        The column of ids. By default one called id; else a row is known by the name of the file, its place and its
-        content, so that the same row sent again is the same instance.
+        The column of ids, by default one called id. Without ids, a row is identified by the file name, its number and
+        its content, so that the same row sent again is the same instance.
     """
 
     def __init__(self, file: str, reading: dict[str, Any], features: dict[str, Any], id: str | None = None) -> None:
@@ -56,10 +56,10 @@ class Rows:
             features.get("names"),
             tuple(features.get("text") or ()),
         )
-        self._made = {"numbers": self._numbers, "text": self._text, "hashed": self._hashed, "mixed": self._mixed}
+        self._converters = {"numbers": self._numbers, "text": self._text, "hashed": self._hashed, "mixed": self._mixed}
         self._label: str | None = reading.get("label")
         self._columns: list[str] = []
-        self._ready = False
+        self._holds_bodies = False
         self.format = "" if is_set(file) else format_of(file, reading.get("format"))
         if self.format == "vw":
             raise InputError(
@@ -77,8 +77,8 @@ class Rows:
             raise InputError(f"{argument('text')} must be one column for a service, got several.", owner="run")
         self.name = "standard input" if file == "-" else Path(file).name
 
-    def read(self, skip: int = 0, report: Report | None = None) -> Iterator[Row | None]:
-        """The rows after some; None where what has come so far should be sent, since more may take a while."""
+    def read(self, skip: int = 0, report: Report | None = None) -> Iterator[FileRow | None]:
+        """The rows after the first ``skip``; None where the next one may take a while: send those so far."""
         number = 0
         for found in self._parts(report):
             for record, label in found:
@@ -98,9 +98,11 @@ class Rows:
             raise InputError(
                 f"{self._file} holds numbers, and the stream takes {self._kind} features.", owner="run", file=self._file
             )
-        kept = {name: self._reading[name] for name in ("format", "n_features", "zero_based") if self._reading.get(name)}
+        given = {
+            name: self._reading[name] for name in ("format", "n_features", "zero_based") if self._reading.get(name)
+        }
         first = 0 if self._reading.get("zero_based") else 1
-        for X, y, *_ in Source(self._file, kept, "class").chunks(0, report or (lambda _: None)):
+        for X, y, *_ in Source(self._file, given, "class").chunks(0, report or (lambda _: None)):
             yield ((self._places(X[i], first), y[i].item()) for i in range(X.shape[0]))
 
     def _places(self, x: Any, first: int) -> Any:
@@ -115,7 +117,7 @@ class Rows:
         path, reading = self._file, self._reading
         if self.format == "prodigy":
             for lines in lines_of(path, report, reading.get("encoding")):
-                self._settle(list(bare(lines.records[0])), None)
+                self._choose_columns(list(bare(lines.records[0])), None)
                 yield (({"id": task.get("_task_hash")} | bare(task), answered(task)) for task in lines.records)
             return
         texts = self._texts or tuple(reading.get("text") or ("text",)) if self._kind in ("text", "mixed") else ()
@@ -131,18 +133,18 @@ class Rows:
             for table in tables:
                 records = table.records()
                 if self.format == "ndjson" and isinstance(records[0].get("x"), (dict, list, str)):
-                    self._ready = True
+                    self._holds_bodies = True
                     yield ((record, record.get(self._label or "y")) for record in records)
                 else:
-                    self._settle(table.names, table)
-                    yield ((self._kept(record), record.get(self._label or "")) for record in records)
+                    self._choose_columns(table.names, table)
+                    yield ((self._features_of(record), record.get(self._label or "")) for record in records)
 
-    def _kept(self, record: dict[str, Any]) -> dict[str, Any]:
+    def _features_of(self, record: dict[str, Any]) -> dict[str, Any]:
         drop = (*(self._reading.get("drop") or ()), self._label)
         return {name: value for name, value in record.items() if name not in drop}
 
-    def _settle(self, names: Sequence[str], table: Any) -> None:
-        """Decide by the first rows which columns are what, and refuse those that do not fit the stream."""
+    def _choose_columns(self, names: Sequence[str], table: Any) -> None:
+        """Decide by the first rows which columns are features, and refuse a file that does not fit the stream."""
         if self._columns:
             return
         taken = {*(self._names or ()), *self._texts}
@@ -153,11 +155,11 @@ class Rows:
             wanted = [*(self._reading.get("text") or ("text",))]
         else:
             wanted = [*(self._names or ()), *self._texts]
-        said = [name for name in (self._id, self._reading.get("label")) if name]
-        for name in (*wanted, *said):
+        named = [name for name in (self._id, self._reading.get("label")) if name]
+        for name in (*wanted, *named):
             if name not in names:
                 hint = f"; name the column of its {argument('text')}" if self._kind == "text" and name == "text" else ""
-                what = ", which the stream wants as a feature" if name in taken else ""
+                what = ", a feature of the stream" if name in taken else ""
                 raise InputError(
                     f"{self._file} has no column {name!r}{perhaps(name, names)}{what}{hint}; it has "
                     f"{listed(list(names))}.",
@@ -174,15 +176,15 @@ class Rows:
                     )
         self._columns = wanted or list(names)
 
-    def _row(self, number: int, record: Any, label: Any) -> Row:
+    def _row(self, number: int, record: Any, label: Any) -> FileRow:
         sent: dict[str, Any] = {}
-        if self._ready:
+        if self._holds_bodies:
             sent = {name: record[name] for name in ("x", "show", "priority", "subject") if record.get(name) is not None}
             given = record.get(self._id or "id")
         elif self.format in RECORDS:
             given = record.get(self._id or "id")
             rest = {name: value for name, value in record.items() if name != (self._id or "id")}
-            sent = {"x": self._made[self._kind](rest)}
+            sent = {"x": self._converters[self._kind](rest)}
             media = {name: rest[name] for name in _MEDIA if isinstance(rest.get(name), str)}
             if media:
                 sent["show"] = media | ({"text": rest["text"]} if isinstance(rest.get("text"), str) else {})
@@ -191,9 +193,11 @@ class Rows:
         if given is None or given == "":
             content = hashlib.sha256(json.dumps(sent, sort_keys=True, default=str).encode()).hexdigest()[:16]
             given = f"{self.name[:_NAME]}:{number}:{content}"
-        return Row(number, sent | {"id": _word(given)}, None if label is None or label == "" else _word(label))
+        return FileRow(
+            number, sent | {"id": _text_of(given)}, None if label is None or label == "" else _text_of(label)
+        )
 
-    # A record as the features of the stream; what does not fit is refused by the service, row by row.
+    # A record as the features of the stream; the service refuses what does not fit, row by row.
 
     def _numbers(self, record: dict[str, Any]) -> Any:
         if self._names is not None:
@@ -206,33 +210,33 @@ class Rows:
 
     def _text(self, record: dict[str, Any]) -> Any:
         value = record.get(self._columns[0])
-        return None if value is None else _word(value)
+        return None if value is None else _text_of(value)
 
     def _hashed(self, record: dict[str, Any]) -> Any:
-        found = {name: _plain(value) for name, value in record.items()}
+        found = {name: _scalar(value) for name, value in record.items()}
         return {name: value for name, value in found.items() if value is not None}
 
     def _mixed(self, record: dict[str, Any]) -> Any:
-        texts = {name: _word(record.get(name, "")) for name in self._texts}
+        texts = {name: _text_of(record.get(name, "")) for name in self._texts}
         return texts | {name: _number(record.get(name)) for name in self._names or ()}
 
 
-def _word(value: Any) -> str:
-    """A value as it is written: a whole number without a point."""
+def _text_of(value: Any) -> str:
+    """A value as text; a whole number has no decimal point."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _number(value: Any) -> Any:
-    """A number; one that is missing is nothing."""
+    """A number; None for NaN, which is a missing value."""
     if isinstance(value, bool):
         return int(value)
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _plain(value: Any) -> Any:
-    """A number, a word or a truth value; lists and objects are none of these, and left out."""
+def _scalar(value: Any) -> Any:
+    """A number, a text or a boolean; None for lists and objects, which are left out."""
     if isinstance(value, (bool, str)) or value is None:
         return value
     if isinstance(value, (int, float)):

@@ -1,7 +1,7 @@
-"""Answers on their way to a service, in a small file: on the disk before they are sent, and until the service has them.
+"""Answers that wait to be sent, in a small file: on the disk before they are sent, and until the service has them.
 
-A line is an answer with the key that makes it count once, or word that an earlier one needs no more sending. Every
-process has a file of its own, which it keeps locked; what a process that was killed has left, the next one takes over.
+A line is an answer with the key that makes it count once, or a note that an earlier one need not be sent any more.
+Every process has its own file, which it keeps locked; the next process takes over the file of one that was killed.
 """
 
 from __future__ import annotations
@@ -15,17 +15,19 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import InputError
-from ..system.whole_file import open_alone, sync_folder, take_lock, whole_file
+from ..system.whole_file import open_locked, sync_folder, try_lock, whole_file
 
 _SUFFIX, _HOLD = ".outbox", ".hold"
-_WORD = 8
-"""Bytes that are enough for nobody else to have the same."""
+_DEVICE_BYTES = 8
+"""Random bytes of the name of a device: enough to be unique."""
 
 
 class Entry(NamedTuple):
-    """An answer: to a question of a stream, which was opened at a time by which it is known again.
+    """An answer or a skip; its fields are the keys of a line of the file.
 
-    ``act`` is "answer" or "skip"; an answer without a label is unsure. ``found`` is whether an earlier process left it.
+    ``act`` is "answer" or "skip"; an answer without a label is unsure. ``opened`` is when the question was opened, by
+    which it differs from a question with the same number of another stream with the same name. ``found`` is whether an
+    earlier process left it.
     """
 
     key: str
@@ -40,31 +42,31 @@ class Entry(NamedTuple):
 
 
 def default_folder() -> Path:
-    """Where answers wait unless somebody says otherwise."""
+    """The default directory of outboxes."""
     home = os.environ.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
     return Path(home) / "askwhen"
 
 
 class Outbox:
-    """The answers of a person for a service that it does not have yet.
+    """The answers of a person that a service does not have yet.
 
     Parameters
     ----------
     folder : path
-        Is made if it is not there; nobody else may look into it.
+        Directory, made if it is missing and private to the user.
     place : str
-        Which service, and who answers: processes with the same take over from each other.
+        Identifies the service and the annotator: processes with the same place take over from each other.
 
     Attributes
     ----------
     path : Path
         The file.
     waiting : list of Entry
-        What is to be sent, oldest first; what earlier processes left comes before anything else.
+        Entries to be sent, oldest first; those that earlier processes left come before all others.
     aside : list of Entry
-        What cannot be sent now, and stays for a later process.
+        Entries that cannot be sent now, and stay for a later process.
     device : str
-        A word for this folder, by which the service tells the machines of a person from each other.
+        Random name of this directory, by which the service tells the machines of a person apart.
     """
 
     def __init__(self, folder: str | os.PathLike[str], place: str) -> None:
@@ -76,22 +78,22 @@ class Outbox:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.path = self._folder / f"{self._place}.{secrets.token_hex(8)}{_SUFFIX}"
-            file = open_alone(self.path)
-            assert file is not None, "nobody else has this name"
+            file = open_locked(self.path)
+            assert file is not None, "the name is random, so that no other process has it"
             self._file = file
             self.path.chmod(0o600)
             sync_folder(self._folder)
             self.device = self._known_device()
             self._take_over()
         except OSError as error:
-            raise InputError(f"cannot keep answers in {folder}: {error.strerror}.", owner="label") from error
+            raise InputError(f"cannot store answers in {folder}: {error.strerror}.", owner="label") from error
 
     def _known_device(self) -> str:
-        """The word that the first process has left here."""
+        """The name of this directory, which the first process has stored here."""
         path = self._folder / f"{self._place}.device"
         found = path.read_text() if path.exists() else ""
-        if len(found) != 2 * _WORD:
-            found = secrets.token_hex(_WORD)
+        if len(found) != 2 * _DEVICE_BYTES:
+            found = secrets.token_hex(_DEVICE_BYTES)
             with whole_file(path) as file:
                 file.write(found.encode())
         return found
@@ -100,9 +102,12 @@ class Outbox:
         return sorted(path for path in self._folder.glob(f"{self._place}.*{_SUFFIX}") if path != self.path)
 
     def _take_over(self) -> None:
-        """Take what processes left that are no more; a crash in between leaves it twice, and its keys count once."""
+        """Take over the files of processes that have ended.
+
+        A crash in between leaves an answer in two files, and its key makes it count once.
+        """
         for path in self._others():
-            file = open_alone(path)
+            file = open_locked(path)
             if file is None:
                 continue
             with file:
@@ -113,28 +118,28 @@ class Outbox:
                 path.unlink()
         for path in self._folder.glob(f"{self._place}.*{_HOLD}"):
             with contextlib.suppress(OSError), path.open("rb") as held:
-                if take_lock(held):
+                if try_lock(held):
                     path.unlink()
 
     @property
     def is_alone(self) -> bool:
-        """Whether no other process of this person is at this service."""
+        """Whether no other process of this person is connected to this service."""
         for path in self._others():
             with contextlib.suppress(OSError), path.open("rb") as file:
-                if not take_lock(file):
+                if not try_lock(file):
                     return False
         return True
 
     def add(self, entry: Entry) -> None:
-        """Keep an answer; it survives a crash once this returns."""
+        """Store an answer; it survives a crash once this returns."""
         self._write(entry._asdict(), sync=True)
         self.waiting.append(entry)
 
     def done(self, key: str, sync: bool = False) -> None:
-        """The service has an answer, or refused it, or it was taken back: it is not sent again.
+        """Do not send an answer again: the service has it or refused it, or it was taken back.
 
-        Where that is forgotten in a crash it is sent once more, which its key makes harmless; what was taken back must
-        be synced.
+        After a crash that loses this note the answer is sent once more, which its key makes harmless; only what was
+        taken back must be synced.
         """
         self.waiting = [entry for entry in self.waiting if entry.key != key]
         with contextlib.suppress(InputError) if not sync else contextlib.nullcontext():
@@ -157,30 +162,30 @@ class Outbox:
         except OSError as error:
             with contextlib.suppress(OSError):
                 self._file.truncate(size)
-            raise InputError(f"cannot keep an answer in {self.path}: {error.strerror}.", owner="label") from error
+            raise InputError(f"cannot store an answer in {self.path}: {error.strerror}.", owner="label") from error
 
     def hold(self, stream: str, question: int) -> bool:
-        """Whether no other process of this person has a question in hand; then it is this one's until ``let_go``.
+        """Reserve a question for this process until ``let_go``; False if another process of this person has it.
 
-        The service does not tell the terminals of one person from each other.
+        The service does not tell the terminals of one person apart.
         """
         if (stream, question) in self._holds:
             return True
-        file = open_alone(self._folder / f"{self._place}.{stream}.{question}{_HOLD}")
+        file = open_locked(self._folder / f"{self._place}.{stream}.{question}{_HOLD}")
         if file is None:
             return False
         self._holds[stream, question] = file
         return True
 
     def let_go(self, stream: str, question: int) -> None:
-        """Have a question in hand no longer."""
+        """Release a question that ``hold`` has reserved."""
         file = self._holds.pop((stream, question), None)
         if file is not None:
             Path(file.name).unlink(missing_ok=True)
             file.close()
 
     def close(self) -> None:
-        """Give everything free; the file stays where something is left to be sent."""
+        """Release everything; the file stays if something is left to be sent."""
         for place in list(self._holds):
             self.let_go(*place)
         if not (self.waiting or self.aside):
@@ -189,13 +194,16 @@ class Outbox:
 
 
 def _entries(content: bytes) -> list[Entry]:
-    """What is left to be sent; a line that a crash cut off was never said to be safe."""
+    """The entries that are left to be sent.
+
+    An incomplete last line is ignored: ``add`` had not returned, so that the answer was never reported as safe.
+    """
     found: dict[str, Entry] = {}
     for line in content.split(b"\n")[:-1]:
         with contextlib.suppress(ValueError, TypeError, KeyError):
-            said = json.loads(line)
-            if "done" in said:
-                found.pop(said["done"], None)
+            fields = json.loads(line)
+            if "done" in fields:
+                found.pop(fields["done"], None)
             else:
-                found[said["key"]] = Entry(**said)
+                found[fields["key"]] = Entry(**fields)
     return list(found.values())

@@ -1,7 +1,7 @@
-"""A file, or whatever comes through a pipe, sent to a stream of the service, and its questions answered from it.
+"""Sends the rows of a file or a pipe to a stream of the service, and answers its questions with their labels.
 
-Every instance has an id and every answer a key that follow from the file alone: the same file sent again, after
-whatever interrupted it, plays nothing twice and answers nothing twice.
+Every instance has an id and every answer a key that follow from the file alone: the same file sent again after an
+interruption plays nothing twice and answers nothing twice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import AskwhenError, InputError
 from .errors import ConflictError, NotAllowedError, NotSignedInError, UnreachableError
-from .file_rows import Row
+from .file_rows import FileRow
 from .messages import Decision, json_bytes, outcomes_of
 from .sync import Stream
 
@@ -25,9 +25,9 @@ _NO, _YES = ("-1", "0", "false", "no"), ("1", "+1", "true", "yes")
 
 
 class Outcome(NamedTuple):
-    """What came of a row: a decision, or why the service refused it; ``answer`` says what became of its label."""
+    """The result of a row: a decision, or why the service refused it; ``answer`` says what became of its label."""
 
-    row: Row
+    row: FileRow
     decision: Decision | None
     error: AskwhenError | None
     answer: str = ""
@@ -36,18 +36,18 @@ class Outcome(NamedTuple):
 ANSWERED, NOT_TAKEN = "answered", "not taken"
 
 
-class Sent:
-    """What came of all rows so far.
+class SentCounts:
+    """Counts of all rows so far.
 
     Attributes
     ----------
     rows, again, asked, answered, not_taken, refused : int
-        How many were played, of which so many had been sent before; how many questions they opened, how many of those
-        were answered from the file or were answered otherwise already; how many rows were refused.
+        Numbers of rows that were played, and that had been sent before; of questions, of those answered from the file,
+        and of those that had another answer already; of rows that were refused.
     predicted : Counter
         How often each label was predicted.
     labelled, right : int
-        How many rows have a label in the file, and how many of those were predicted right.
+        Numbers of rows with a label in the file, and of those that were predicted right.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Sent:
         self.predicted: Counter[str] = Counter()
 
     def add(self, found: Outcome) -> None:
-        """Count one more."""
+        """Count the result of one more row."""
         if found.decision is None:
             self.refused += 1
             return
@@ -80,15 +80,15 @@ class Sender:
     stream : Stream
         Of a client that tries again.
     labels : list of str or "open"
-        Those of the stream.
+        Labels of the stream.
     batch : int
-        How many rows go together at most.
+        Largest number of rows in a request.
     answer : bool
         Whether the questions that rows open are answered with their labels, in order, before the next rows are sent.
     positive : str, optional
         The label in the file that means the second of two labels, where all others mean the first.
     annotator : str, optional
-        Who answers, where no tokens are asked for.
+        Who answers, where the service asks for no tokens.
     """
 
     def __init__(
@@ -105,19 +105,22 @@ class Sender:
         if positive is not None and (labels == "open" or len(labels) != 2):
             raise InputError("a positive label is for a stream with two labels.", owner="run")
 
-    def send(self, rows: Iterable[Row | None], waits: bool = True) -> Iterator[list[Outcome]]:
-        """What came of the rows, batch by batch; where they do not wait, a batch goes as soon as no row is at hand."""
-        batch: list[Row] = []
+    def send(self, rows: Iterable[FileRow | None], waits: bool = True) -> Iterator[list[Outcome]]:
+        """Send rows, and give the results batch by batch.
+
+        A None among the rows says that the next one may take a while; without ``waits`` the batch is sent then.
+        """
+        batch: list[FileRow] = []
         for row in rows:
             if row is not None:
-                batch.append(row._replace(label=self._meaning(row)))
+                batch.append(row._replace(label=self._stream_label(row)))
             if len(batch) == self._batch or (row is None and batch and not waits):
                 yield self._deliver(batch)
                 batch = []
         if batch:
             yield self._deliver(batch)
 
-    def _deliver(self, batch: Sequence[Row]) -> list[Outcome]:
+    def _deliver(self, batch: Sequence[FileRow]) -> list[Outcome]:
         bodies: list[bytes | InputError] = []
         for row in batch:
             try:
@@ -125,48 +128,51 @@ class Sender:
             except InputError as error:
                 bodies.append(error)
         body = b"".join(each for each in bodies if isinstance(each, bytes))
-        said = iter(outcomes_of(self._stream.play(body)) if body else ())
+        results = iter(outcomes_of(self._stream.play(body)) if body else ())
         found = []
         for row, each in zip(batch, bodies, strict=True):
-            answer = next(said, _UNANSWERED) if isinstance(each, bytes) else each
-            if isinstance(answer, _FINAL):
-                raise answer
-            if isinstance(answer, AskwhenError):
-                found.append(Outcome(row, None, answer))
+            result = next(results, _UNANSWERED) if isinstance(each, bytes) else each
+            if isinstance(result, _FINAL):
+                raise result
+            if isinstance(result, AskwhenError):
+                found.append(Outcome(row, None, result))
             else:
-                found.append(Outcome(row, answer, None, self._told(row, answer)))
+                found.append(Outcome(row, result, None, self._answered(row, result)))
         return found
 
-    def _told(self, row: Row, decision: Decision) -> str:
-        """Answer a question from the file; one that was sent before may have been cut off before its answer."""
+    def _answered(self, row: FileRow, decision: Decision) -> str:
+        """Answer the question of a row from the file, also if the row was sent before: its answer may be missing."""
         if not (self._answer and decision.query and row.label is not None):
             return ""
         key = f"file {hashlib.sha256(row.sent['id'].encode('utf-8', 'replace')).hexdigest()[:40]}"
         try:
             self._stream.tell(decision.round, row.label, key=key, annotator=self._annotator)
-        except ConflictError:  # somebody has answered it, or nobody needs to any more
+        except ConflictError:  # it has an answer already, or needs none any more
             return NOT_TAKEN
         return ANSWERED
 
-    def _meaning(self, row: Row) -> str | None:
-        """What the label of a row means in the stream."""
+    def _stream_label(self, row: FileRow) -> str | None:
+        """The label of the stream that the label of a row stands for."""
         label, labels = row.label, self._labels
         if label is None or isinstance(labels, str):
             return label
         if self._positive is not None:
             return labels[label == self._positive]
-        same = _same(label, labels) or _same(_whole(label), labels)
+        same = _matching(label, labels) or _matching(_without_point(label), labels)
         if same is None and self._answer:
             raise InputError(
-                f"row {row.number:,}, counted from 0, has the label {label[:100]!r}, which the stream has not; it has "
+                f"row {row.number:,}, counted from 0, has the label {label[:100]!r}, which the stream lacks; it has "
                 f"{', '.join(labels[:8])}.",
                 owner="run",
             )
         return same
 
 
-def _same(label: str, labels: list[str]) -> str | None:
-    """The label of a stream that is written so; of two, also what is not the other, or no and yes in other words."""
+def _matching(label: str, labels: list[str]) -> str | None:
+    """The label of a stream that is written alike, whatever its case.
+
+    Of two labels, "not A" means the other one, and words for no and yes mean the first and the second.
+    """
     if label in labels:
         return label
     small = label.lower()
@@ -177,8 +183,8 @@ def _same(label: str, labels: list[str]) -> str | None:
     return found
 
 
-def _whole(label: str) -> str:
-    """A whole number without its point."""
+def _without_point(label: str) -> str:
+    """A whole number without its decimal point; any other label as it is."""
     try:
         return str(int(float(label))) if float(label).is_integer() else label
     except (ValueError, OverflowError):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 from ..errors import InputError
-from ..system.whole_file import take_lock
+from ..system.whole_file import try_lock
 
 _HEADER = ["row", "label", "probability", "time", "record"]
 
@@ -88,7 +88,7 @@ class Answers:
             self._append(_HEADER)
 
     def _lock(self) -> None:
-        if not take_lock(self._file):
+        if not try_lock(self._file):
             raise InputError(f"{self.path} is open elsewhere; two cannot write to it at once.", owner="label")
 
     def _parse(self, content: bytes) -> None:

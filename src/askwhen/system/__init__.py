@@ -1,1 +1,1 @@
-"""What the machine and the installation give: memory, whole files, threads that take turns, optional dependencies."""
+"""The machine and the installation: memory, files written atomically, locks and forks, optional dependencies."""

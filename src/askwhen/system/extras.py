@@ -28,7 +28,7 @@ def needs_extra(extra: str, what: str, owner: str = "") -> Iterator[None]:
     extra : str
         The extra that has the modules.
     what : str
-        Subject of the sentence: what needs them.
+        Subject of the message: what needs them.
     owner : str, optional
         The function that was called.
     """

@@ -1,4 +1,4 @@
-"""How much memory there is, so that what can never fit is refused before it is tried."""
+"""The size of the memory, so that what can never fit is refused before it is tried."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def memory() -> float:
 
 
 def readable(size: float) -> str:
-    """A number of bytes as people write it."""
+    """A number of bytes in MiB or GiB."""
     return f"{size / 2**30:.3g} GiB" if size >= 2**30 else f"{size / 2**20:.3g} MiB"

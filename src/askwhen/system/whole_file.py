@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written beside their place, synced, and only then renamed into it.
+"""Files that are written atomically: to a temporary file in the same directory, synced, and then renamed.
 
 A crash, a full disk or a second writer at any moment leaves either the old file or the new one, never a part of it.
 """
@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # not on every system; there, nobody is kept out
+except ImportError:  # not on every system; there, files are not locked
     fcntl = None  # type: ignore[assignment]
 
 
@@ -25,9 +25,9 @@ _STALE_AFTER = 86400.0
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Give a file to write to, which takes the place of ``path`` once the block has ended without an error.
+    """A file to write to, which replaces ``path`` once the block has ended without an error.
 
-    Raises OSError where it cannot be written; what was there before is still there then.
+    Raises OSError if it cannot be written; the old file is unchanged then.
     """
     target = Path(os.path.realpath(os.fsdecode(path)))  # through a link, so that the link stays one
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
@@ -48,7 +48,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _remove_stale(target: Path) -> None:
-    """Take away what writers of the same file left beside it when they were killed, a day ago or more."""
+    """Remove temporary files that writers of the same file left when they were killed, a day ago or more."""
     for left in target.parent.glob(f".{glob.escape(target.name)}." + 16 * "[0-9a-f]"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _STALE_AFTER:
@@ -65,8 +65,8 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def take_lock(file: BinaryIO) -> bool:
-    """Keep other processes from locking this open file, until it is closed; False where one has it already."""
+def try_lock(file: BinaryIO) -> bool:
+    """Lock this open file until it is closed; False if another process has locked it already."""
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -75,11 +75,11 @@ def take_lock(file: BinaryIO) -> bool:
     return True
 
 
-def open_alone(path: str | os.PathLike[str], mode: int = 0o666) -> BinaryIO | None:
-    """Open a file to read and append, made with a mode if it is not there; None where another process has it."""
+def open_locked(path: str | os.PathLike[str], mode: int = 0o666) -> BinaryIO | None:
+    """Open and lock a file to read and append, made with a mode if it is missing; None if another process has it."""
     while True:
         file: BinaryIO = open(path, "a+b", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
-        if not take_lock(file):
+        if not try_lock(file):
             file.close()
             return None
         with contextlib.suppress(OSError):
@@ -87,4 +87,4 @@ def open_alone(path: str | os.PathLike[str], mode: int = 0o666) -> BinaryIO | No
                 os.close(there)
                 return file
             os.close(there)
-        file.close()  # whoever had it has removed it in the meantime
+        file.close()  # its last owner has removed it between our opening and our locking it, so that we try again

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..errors import InputError
-from ..system.whole_file import open_alone, whole_file
+from ..system.whole_file import open_locked, whole_file
 from .trace import Trace, needed
 
 _ABOUT = b"askwhen"
@@ -66,7 +66,7 @@ class TraceWriter:
         if Path(self._path).exists() and not Path(self._path).is_file():
             raise InputError(f"cannot write {self._path}: it is no regular file.", owner="trace")
         with self._told():
-            file = open_alone(self._journal)
+            file = open_locked(self._journal)
         if file is None:
             raise InputError(f"another run is writing {self._path}; give this one a name of its own.", owner="trace")
         self._file = file

@@ -148,9 +148,9 @@ def _need_terminal() -> None:
 
 def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, outbox: str | None) -> None:
     """Label against a service, until somebody has had enough."""
-    from ...client.annotation_session import Seat
+    from ...client.annotation_session import AnnotationSession
     from ...client.outbox import Outbox, default_folder
-    from ...client.sync_worker import Courier
+    from ...client.sync_worker import SyncWorker
     from ..terminal.annotation_ui import Sitting
 
     with client_of(server, retries=0, timeout=_PATIENCE) as client:
@@ -160,12 +160,12 @@ def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, 
         if box.waiting:
             out.say(f"Sending first what an earlier sitting could not send: {len(box.waiting):,}.")
         sitting = Sitting(out.stderr(), found.name, settings)
-        seat = Seat(found.name, annotator, box)
-        courier = Courier(seat, found, settings["lease"], sitting.ring)
+        seat = AnnotationSession(found.name, annotator, box)
+        worker = SyncWorker(seat, found, settings["lease"], sitting.ring)
         try:
             sitting.answer(seat)
         finally:
-            courier.leave()
+            worker.leave()
     unsent = len(box.waiting) + len(box.aside)
     labels = [name for name in seat.given if name is not None] if settings["labels"] == "open" else settings["labels"]
     facts = {

@@ -39,12 +39,12 @@ def send(
     skip: int,
 ) -> None:
     """Send a file or a pipe to a stream, and print what came of it."""
-    from ...client.file_rows import Rows
-    from ...client.sender import Sender, Sent
+    from ...client.file_rows import FileRows
+    from ...client.sender import Sender, SentCounts
     from ...data.files import is_piped
     from ...workflows.source import Source
 
-    sent, told, ended = Sent(), 0, False
+    sent, told, ended = SentCounts(), 0, False
     with client_of(server, retries=1) as client:
         found = stream_of(client, name)
         settings = found.facts()["settings"]
@@ -52,7 +52,7 @@ def send(
         stream = client.stream(found.name)
         size = batch or (_SMALL_BATCH if answer else _BATCH)
         total = Source(file, {}).size()
-        rows = Rows(file, reading, settings["features"], id_column)
+        rows = FileRows(file, reading, settings["features"], id_column)
         sender = Sender(stream, settings["labels"], size, answer, reading["positive"], annotator)
         if answer and settings["grace"] > 0:
             out.say(f"The model of {stream.name} is told {settings['grace']:g} s after an answer, its grace.")

@@ -21,7 +21,7 @@ from typing import Any
 
 import apsw
 
-from ...system.whole_file import open_alone, take_lock
+from ...system.whole_file import open_locked, try_lock
 from ..errors import StoreError
 from .migrations import missing
 from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
@@ -359,14 +359,14 @@ def locked(path: str) -> contextlib.ExitStack:
     """
     with contextlib.ExitStack() as stack:
         try:
-            lock = open_alone(f"{os.path.realpath(path)}.lock", 0o600)  # nobody else is to hold it
+            lock = open_locked(f"{os.path.realpath(path)}.lock", 0o600)  # nobody else is to hold it
             if lock is None:
                 raise _served(path)
             stack.enter_context(lock)
             file = stack.enter_context(os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600), "rb"))
         except OSError as error:
             raise StoreError(f"{path} cannot be opened: {error.strerror}.", owner="serve") from error
-        if not take_lock(file):
+        if not try_lock(file):
             raise _served(path)
         _check_one_name(path, os.fstat(file.fileno()).st_nlink)
         return stack.pop_all()
