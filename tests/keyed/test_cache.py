@@ -3,8 +3,8 @@
 import numpy as np
 
 import askwhen as aw
-from askwhen.keyed.sampler_cache import Cache
-from askwhen.keyed.sampler_pool import Slots
+from askwhen.keyed.sampler_cache import SamplerCache
+from askwhen.keyed.sampler_pool import SamplerPool
 from askwhen.keyed.sampler_spec import SamplerSpec
 
 
@@ -12,7 +12,7 @@ def visited(cache, keys, kept, changes=True):
     for key, held in cache.visit(keys):
         held.engine.ask(np.ones(3))
         if changes:
-            kept[key] = cache.taken_out(held)
+            kept[key] = cache.serialize_and_free(held)
 
 
 def test_what_was_used_longest_ago_makes_room_and_is_read_again():
@@ -23,18 +23,20 @@ def test_what_was_used_longest_ago_makes_room_and_is_read_again():
         asked.append(keys)
         return {key: kept[key] for key in keys if key in kept}
 
-    cache = Cache(Slots(kind, 3), load, 2)
+    cache = SamplerCache(SamplerPool(kind, 3), load, 2)
     for keys in (["a", "b"], ["a"], ["c"], ["a", "c"], ["b"]):
         visited(cache, keys, kept)
     assert asked == [["a", "b"], ["c"], ["b"]]
-    assert [cache._slots.restored(key, kept[key]).sampler.round for key in "abc"] == [3, 2, 2]
+    assert [cache._pool.restore(key, kept[key]).sampler.round for key in "abc"] == [3, 2, 2]
 
 
 def test_one_slot_serves_all_keys(monkeypatch):
-    made, new_slot = [], Slots._new_slot
-    monkeypatch.setattr(Slots, "_new_slot", lambda self, seed: made.append(seed) or new_slot(self, seed))
+    made, new_slot = [], SamplerPool._new_slot
+    monkeypatch.setattr(SamplerPool, "_new_slot", lambda self, seed: made.append(seed) or new_slot(self, seed))
     cache, kept = (
-        Cache(Slots(SamplerSpec.of(aw.Sampler(aw.Perceptron(), seed=7), 3, False), 3), lambda keys: {}, 1000),
+        SamplerCache(
+            SamplerPool(SamplerSpec.of(aw.Sampler(aw.Perceptron(), seed=7), 3, False), 3), lambda keys: {}, 1000
+        ),
         {},
     )
     for _ in range(3):
@@ -45,8 +47,8 @@ def test_one_slot_serves_all_keys(monkeypatch):
 
 def test_what_was_played_and_not_taken_out_is_as_if_it_had_not_been():
     kind = SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=7), 3, False)
-    cache, kept = Cache(Slots(kind, 3), lambda keys: {}, 1000), {}
+    cache, kept = SamplerCache(SamplerPool(kind, 3), lambda keys: {}, 1000), {}
     visited(cache, ["a"], kept)
     visited(cache, ["a", "b"], {}, changes=False)
     visited(cache, ["a", "b"], kept)
-    assert [cache._slots.restored(key, kept[key]).sampler.round for key in "ab"] == [2, 1]
+    assert [cache._pool.restore(key, kept[key]).sampler.round for key in "ab"] == [2, 1]

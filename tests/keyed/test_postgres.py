@@ -7,7 +7,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.keyed import CutOffError, StoreError
-from askwhen.keyed.job import claimed, open_store
+from askwhen.keyed.job import claim_worker, open_store
 from tests.keyed.killing import assert_as_played, run_and_kill
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import from_folder, job_of, make
@@ -38,9 +38,9 @@ def test_killed_workers_and_drivers_leave_what_was_never_killed(tmp_path, databa
 def test_a_worker_that_was_cut_off_cannot_commit_after_its_replacement(tmp_path, database):
     played = make_log(tmp_path / "log", make, partitions=1)
     job = dataclasses.replace(job_of(tmp_path), store=database, out=None, batch=100)
-    old = claimed(job, "part-0")
+    old = claim_worker(job, "part-0")
     assert old.step() == 100
-    new = claimed(job, "part-0")
+    new = claim_worker(job, "part-0")
     with pytest.raises(CutOffError, match="another worker has taken over partition part-0"):
         old.step()
     while new.step():
@@ -54,7 +54,7 @@ def test_a_worker_that_was_cut_off_cannot_commit_after_its_replacement(tmp_path,
 def test_a_server_that_went_away_is_one_sentence_and_the_stream_goes_on_later(tmp_path, postgresql, database):
     played = make_log(tmp_path / "log", make, partitions=1, events=200)
     job = dataclasses.replace(job_of(tmp_path), store=database, out=None, batch=50)
-    worker = claimed(job, "part-0")
+    worker = claim_worker(job, "part-0")
     worker.step()
     with psycopg.connect(postgresql.address("postgres"), autocommit=True) as other:
         name = database.rpartition("/")[2]

@@ -110,12 +110,12 @@ def test_bad_input_is_one_sentence(tmp_path):
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "a.ndjson").write_text(json.dumps({"key": "a", "x": [1.0]}) + "\n")
     for args, sentence in (
-        (("nowhere", "--store", "s"), "nowhere is no folder of partitions."),
-        (("empty", "--store", "s"), "empty has no partitions: files of NDJSON or Parquet, or folders."),
-        (("http://log", "--store", "s"), "a log is a folder or redis://..., got 'http://log'."),
-        (("log", "--store", "s", "--out", "http://out"), "a log is a folder or redis://..., got 'http://out'."),
-        (("log", "--store", "s", "--out", "log/a.ndjson"), "log/a.ndjson is no folder, and decisions go to one."),
-        (("log", "--store", "ftp://s"), "a store is a folder or postgresql://..., got 'ftp://s'."),
+        (("nowhere", "--store", "s"), "nowhere is not a directory of partitions."),
+        (("empty", "--store", "s"), "empty has no partitions: files of NDJSON or Parquet, or directories."),
+        (("http://log", "--store", "s"), "a log is a directory or redis://..., got 'http://log'."),
+        (("log", "--store", "s", "--out", "http://out"), "a log is a directory or redis://..., got 'http://out'."),
+        (("log", "--store", "s", "--out", "log/a.ndjson"), "log/a.ndjson is not a directory, which decisions need."),
+        (("log", "--store", "ftp://s"), "a store is a directory or postgresql://..., got 'ftp://s'."),
         (
             ("log", "--store", "s", "--sparse"),
             "features must say how many features there are where instances are sparse.",

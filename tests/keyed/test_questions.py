@@ -240,7 +240,7 @@ def test_answers_follow_whole_lines_of_the_last_file_only(tmp_path, monkeypatch)
         log.append("p", [b"three\n"])
     assert (tmp_path / "p" / "3.ndjson").read_text() == '{"key": '
     (tmp_path / "p" / "4.parquet").touch()
-    with pytest.raises(InputError, match="cannot be appended to .*4.parquet, which is no NDJSON"):
+    with pytest.raises(InputError, match="cannot be appended to .*4.parquet, which is not NDJSON"):
         log.append("p", [b"three\n"])
     with pytest.raises(InputError, match="has no partition q"):
         log.append("q", [b"three\n"])

@@ -11,7 +11,7 @@ import askwhen as aw
 from askwhen.cli.main import main
 from askwhen.errors import InputError
 from askwhen.keyed import StoreError
-from askwhen.keyed.job import Job, claimed, open_store
+from askwhen.keyed.job import Job, claim_worker, open_store
 from askwhen.keyed.logs import redis_streams
 from askwhen.keyed.logs.redis_streams import RedisLog, RedisSink
 from askwhen.keyed.sampler_spec import SamplerSpec
@@ -119,12 +119,12 @@ def test_an_output_that_another_writes_to_meanwhile_is_refused_and_nothing_is_lo
     added(redis_server, f"{source}p", 1, 2)
     aw.keyed.run(redis_server.address(source), "store", make(7), out=redis_server.address(out))
     added(redis_server, f"{source}p", 3)
-    worker = claimed(of_redis(redis_server, source, out), "p")
+    worker = claim_worker(of_redis(redis_server, source, out), "p")
     redis_server.connection.xadd(f"{out}p", {"decision": "another"}, id=taken)
     with pytest.raises(StoreError, match=f"the stream {out}p {said}.*give another output"):
         worker.step()
     with pytest.raises(StoreError, match=f"the stream {out}p {said}.*give another output"):
-        claimed(of_redis(redis_server, source, out), "p")
+        claim_worker(of_redis(redis_server, source, out), "p")
     aw.keyed.run(redis_server.address(source), "store", make(7), out=redis_server.address(other))
     (found,) = published(redis_server, other)("p")
     assert found["round"] == 2

@@ -5,8 +5,8 @@ import pytest
 
 import askwhen as aw
 from askwhen.errors import SnapshotError
-from askwhen.keyed.delta_codec import spread, squeeze, wipe
-from askwhen.keyed.sampler_pool import Slots
+from askwhen.keyed.delta_codec import decode_delta, encode_delta, reset_changed
+from askwhen.keyed.sampler_pool import SamplerPool
 from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.seeds import partition_of, seed_of
 from tests.keyed.reference import fingerprint
@@ -22,22 +22,22 @@ def test_words_come_back_as_they_were(share):
     fresh = rng.integers(-(2**62), 2**62, 500)
     words = np.where(rng.random(500) < share, rng.integers(-(2**62), 2**62, 500), fresh)
     out = np.empty(752, np.int64)
-    n = squeeze(words, fresh, out)
+    n = encode_delta(words, fresh, out)
     assert n <= 752
     found = fresh.copy()
-    assert spread(out[:n].copy(), fresh, found)
+    assert decode_delta(out[:n].copy(), fresh, found)
     np.testing.assert_array_equal(words, found)
-    wipe(out, n, fresh, found)
+    reset_changed(out, n, fresh, found)
     np.testing.assert_array_equal(fresh, found)
     if n:
-        assert not spread(out[: n - 1].copy(), fresh, found)
+        assert not decode_delta(out[: n - 1].copy(), fresh, found)
 
 
 def test_a_slot_that_other_keys_had_holds_nothing_of_theirs():
     kind = perceptrons()
-    slots, X = Slots(kind, 20), np.random.default_rng(0).standard_normal((300, 20))
+    slots, X = SamplerPool(kind, 20), np.random.default_rng(0).standard_normal((300, 20))
     alone = kind.make(seed_of(7, "a"))
-    held, longest = slots.fresh("a"), 0
+    held, longest = slots.new("a"), 0
     for i, x in enumerate(X):
         ask, expected = held.engine.ask(x), alone.ask(x)
         assert expected == ask
@@ -45,26 +45,26 @@ def test_a_slot_that_other_keys_had_holds_nothing_of_theirs():
             held.sampler.tell(ask.round, 1 if x[0] > 0 else -1)
             alone.tell(expected, 1 if x[0] > 0 else -1)
         if i % 10 == 0:
-            stored = slots.taken_out(held)
-            other = slots.fresh(f"other {i}")
+            stored = slots.serialize_and_free(held)
+            other = slots.new(f"other {i}")
             assert other is held
             other.engine.ask(-x)
-            slots.give_back(other)
-            held = slots.restored("a", stored)
+            slots.free(other)
+            held = slots.restore("a", stored)
             longest = max(longest, len(stored) - 250 * len(alone.pending))
     assert fingerprint(alone) == fingerprint(held.sampler)
     assert longest < 8000, "bytes of a key after 300 rounds, without its open questions"
 
 
 def test_bytes_that_were_cut_off_or_are_of_another_kind_are_refused():
-    slots, x = Slots(perceptrons(), 20), np.ones(20)
-    held = slots.fresh("a")
+    slots, x = SamplerPool(perceptrons(), 20), np.ones(20)
+    held = slots.new("a")
     held.engine.ask(x)
-    stored = slots.stored(held)
+    stored = slots.serialize(held)
     for wrong in (stored[:-8], stored[:30], b"S" + stored[1:], b"", b"?" + stored[1:], stored + 8 * b"\0"):
         with pytest.raises(SnapshotError, match="the stored sampler of key 'a' cannot be read"):
-            slots.restored("a", wrong)
-        assert fingerprint(slots.fresh("b").sampler) == fingerprint(Slots(perceptrons(), 20).fresh("b").sampler)
+            slots.restore("a", wrong)
+        assert fingerprint(slots.new("b").sampler) == fingerprint(SamplerPool(perceptrons(), 20).new("b").sampler)
 
 
 def test_seeds_and_partitions_follow_from_the_key_alone():
@@ -74,8 +74,8 @@ def test_seeds_and_partitions_follow_from_the_key_alone():
 
 
 def test_what_is_passed_over_in_young_samplers_is_as_it_was_in_the_beginning(monkeypatch):
-    rng, slots = np.random.default_rng(1), Slots(perceptrons(), 20)
-    held = slots.fresh("a")
+    rng, slots = np.random.default_rng(1), SamplerPool(perceptrons(), 20)
+    held = slots.new("a")
     for number in range(130):
         held.engine.ask(rng.standard_normal(20))
         for waiting in [ask.round for ask in held.sampler.pending if rng.random() < 0.3]:
@@ -83,7 +83,7 @@ def test_what_is_passed_over_in_young_samplers_is_as_it_was_in_the_beginning(mon
                 held.sampler.forget(waiting)
             else:
                 held.sampler.tell(waiting, int(rng.choice([-1, 1])))
-        stored = slots.stored(held)
+        stored = slots.serialize(held)
         with monkeypatch.context() as patch:
-            patch.setattr("askwhen.keyed.sampler_pool._FIRST_BLOCK", 0)
-            assert slots.stored(held) == stored, number
+            patch.setattr("askwhen.keyed.sampler_pool._FIRST_BLOCK_END", 0)
+            assert slots.serialize(held) == stored, number

@@ -7,7 +7,7 @@ import askwhen as aw
 from askwhen.keyed.decisions import read
 from askwhen.keyed.errors import CutOffError, StoreError
 from askwhen.keyed.logs.folder import FolderLog
-from askwhen.keyed.sampler_pool import Slots
+from askwhen.keyed.sampler_pool import SamplerPool
 from askwhen.keyed.sampler_spec import SamplerSpec
 from askwhen.keyed.stores.sqlite_store import SqliteStore
 from askwhen.keyed.worker import PartitionWorker
@@ -33,10 +33,10 @@ KINDS = {
 
 
 def states(store, kind, partition):
-    slots = Slots(kind, store.features(partition))
+    slots = SamplerPool(kind, store.features(partition))
     found = {}
     for key, stored in store.samplers(partition):
-        held = slots.restored(key, stored)
+        held = slots.restore(key, stored)
         found[key] = fingerprint(held.sampler)
     return found
 
@@ -158,8 +158,8 @@ def test_what_is_no_event_is_refused_in_its_place_and_the_stream_goes_on(tmp_pat
     refused = {each["event"]: each["refused"] for each in found if "refused" in each}
     assert list(refused) == list(range(1, 10))
     for event, sentence in {
-        1: "this is no event: Expected",
-        2: "this is no event: JSON is malformed",
+        1: "this is not an event: Expected",
+        2: "this is not an event: JSON is malformed",
         3: "x must have 2 features as before, got 3.",
         4: "x must have a norm of at most 1e100",
         6: "an event has an x, or a round with a label or forget: true.",

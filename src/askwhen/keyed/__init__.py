@@ -1,4 +1,4 @@
-"""Keyed streams: a sampler for each key of a partitioned log, exact whatever is killed on the way."""
+"""Keyed streams: a sampler for each key of a partitioned log, with exact results whichever process is killed."""
 
 from ..system.extras import needs_extra
 

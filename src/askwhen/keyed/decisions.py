@@ -1,4 +1,4 @@
-"""What comes of an event, as it is written to the output log: a decision, or why the event was refused."""
+"""The lines of the output log: a decision for each instance, or why an event was refused."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .errors import damaged
 _WRITER, _READER = msgspec.json.Encoder(), msgspec.json.Decoder()
 
 
-class Decision(msgspec.Struct, gc=False, omit_defaults=True):
-    """One line of the output: the round of a key's sampler, or ``refused`` with the number of the event.
+class DecisionLine(msgspec.Struct, gc=False, omit_defaults=True):
+    """A decision in a round of a key's sampler, or ``refused`` with the number of the event.
 
-    A question that goes to people has its ``x``.
+    A question that goes to people includes its ``x``.
     """
 
     key: str
@@ -31,13 +31,13 @@ class Decision(msgspec.Struct, gc=False, omit_defaults=True):
     x: Any = None
 
 
-def written(decisions: list[Decision]) -> bytes:
-    """Lines of NDJSON."""
+def ndjson_of(decisions: list[DecisionLine]) -> bytes:
+    """Decisions as NDJSON."""
     return _WRITER.encode_lines(decisions)
 
 
 def read(content: bytes) -> list[dict[str, Any]]:
-    """The decisions of these lines."""
+    """The decisions of these lines of NDJSON."""
     try:
         return _READER.decode_lines(content)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

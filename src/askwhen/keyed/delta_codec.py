@@ -1,7 +1,7 @@
-"""The memory of a sampler as words of 8 bytes, stored as what differs from a sampler that has played no round.
+"""The memory of a sampler as 8-byte words, stored as the difference from a sampler that has played no round.
 
 Most of that memory is the tally, 50 KB of which a young sampler has touched a few hundred bytes. What is stored is the
-exclusive or with a fresh sampler, as runs: one word says how many words to pass over (upper half) and how many follow
+exclusive or with a fresh sampler, as runs: one word holds how many words to skip (upper half) and how many follow
 (lower half), and then these follow. A single equal word between two runs is stored too, since a run costs as much.
 """
 
@@ -17,11 +17,14 @@ _BLOCK = 16
 
 
 @entry
-def squeeze(words: Any, fresh: Any, out: Any) -> int:
-    """Write what differs from fresh words to ``out``, which has room for 3/2 as many and two; how many it took."""
+def encode_delta(words: Any, fresh: Any, out: Any) -> int:
+    """Write the difference from fresh words to ``out``; the number of words written.
+
+    Half as many words again, and two, always suffice for ``out``: runs are at least two words apart.
+    """
     n, at, done, i = len(words), 0, 0, 0
     while i < n:
-        while i + _BLOCK <= n:  # most blocks are as they were, and this is compiled to few instructions
+        while i + _BLOCK <= n:  # most blocks are unchanged, and this loop is compiled to few instructions
             changed = 0
             for j in range(_BLOCK):
                 changed |= words[i + j] ^ fresh[i + j]
@@ -44,8 +47,8 @@ def squeeze(words: Any, fresh: Any, out: Any) -> int:
 
 
 @entry
-def spread(stored: Any, fresh: Any, words: Any) -> bool:
-    """Write the words that were squeezed over fresh ones, in place; False where they are not of such words."""
+def decode_delta(stored: Any, fresh: Any, words: Any) -> bool:
+    """Apply a difference to ``words``, which are fresh, in place; False if it is damaged."""
     n, at, place = len(words), 0, 0
     while at < len(stored):
         skip, count = stored[at] >> _HALF, stored[at] & 0xFFFFFFFF
@@ -61,8 +64,8 @@ def spread(stored: Any, fresh: Any, words: Any) -> bool:
 
 
 @entry
-def wipe(stored: Any, n: int, fresh: Any, words: Any) -> None:
-    """Make the words fresh again of which the first ``n`` of ``stored`` are what was squeezed, in place."""
+def reset_changed(stored: Any, n: int, fresh: Any, words: Any) -> None:
+    """Make words fresh again, in place: only those in the difference that the first ``n`` of ``stored`` hold."""
     at = place = 0
     while at < n:
         place += stored[at] >> _HALF
@@ -74,8 +77,8 @@ def wipe(stored: Any, n: int, fresh: Any, words: Any) -> None:
 
 
 @entry
-def complete(now: Any, touched: Any, count: Any, model: Any, limits: Any) -> None:
-    """Make what follows from the rest of a tally, in place."""
+def restore_derived(now: Any, touched: Any, count: Any, model: Any, limits: Any) -> None:
+    """Compute the arrays of a tally that are not stored from those that are, in place."""
     found = 0
     for cell in range(len(now)):
         if now[cell] != 0:

@@ -1,18 +1,18 @@
-"""What a log holds, as columns: instances, answers, labels that nobody asked for, questions that are dropped.
+"""The events of a log, as columns: instances, answers, unsolicited labels, questions that are dropped.
 
 An event is one JSON object, or one row of a table with the same columns:
 
 ====================================  ==========================================================
 ``{"key", "x"}``                      an instance: it is predicted, and perhaps asked about
 ``{"key", "round", "label"}``         the answer to the question of that round of that key
-``{"key", "x", "label"}``             a label that nobody asked for, with its instance
+``{"key", "x", "label"}``             an unsolicited label, with its instance
 ``{"key", "round", "forget": true}``  the question will never be answered
 ====================================  ==========================================================
 
-x is a list of numbers, or of a sparse instance an object of numbers by their place, ``{"3": 0.5}``. An instance may
-have a ``time``, a number or a date, which a budget per period of time needs; one before the last counts as the last. An
-``id`` comes back with the decision, and other names are passed over. What is none of these is refused, by one sentence
-in the place of its decision, and the stream goes on.
+x is a list of numbers, or for a sparse instance an object that maps indices to numbers, ``{"3": 0.5}``. An instance may
+have a ``time``, a number or a date, which a budget per period of time needs; a time before the last one counts as the
+last one. An ``id`` is copied to the decision, and other fields are ignored. Anything else is refused, with a message in
+the place of its decision, and the stream goes on.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LONGEST_EVENT = 1 << 24
 
 
 class Refusal:
-    """In the place of an instance: why an event cannot be taken."""
+    """The reason why an event is refused, in the place of its instance."""
 
     __slots__ = ("sentence",)
 
@@ -45,94 +45,102 @@ class Refusal:
         self.sentence = sentence
 
 
+Instance = np.ndarray | SparseRow | Refusal | None
+Label = float | str | None
+Time = float | datetime | None
+EventId = str | int | None
+
+
 class Batch(NamedTuple):
     """Events that follow each other, as columns.
 
-    With an instance and no label it is to be predicted, with a label to be learnt; without an instance, it answers the
-    question of a round, or drops it where there is no label either.
+    An event with an instance and no label is predicted, one with both is learnt. An event without an instance answers
+    the question of a round, or drops it if it has no label either.
     """
 
     keys: list[str]
-    instances: list[Any]
+    instances: list[Instance]
     rounds: list[int | None]
-    labels: list[Any]
-    times: list[Any]
-    ids: list[Any]
+    labels: list[Label]
+    times: list[Time]
+    ids: list[EventId]
 
 
-def nothing() -> Batch:
-    """No event."""
+def empty_batch() -> Batch:
+    """A batch without events."""
     return Batch(*([] for _ in Batch._fields))
 
 
-class Line(msgspec.Struct, gc=False):
-    """An event as it is written."""
+class EventLine(msgspec.Struct, gc=False):
+    """An event as one JSON object."""
 
     key: str
     x: list[float] | dict[int, float] | None = None
     round: int | None = None
-    label: float | str | None = None
+    label: Label = None
     forget: bool = False
-    time: float | datetime | None = None
-    id: str | int | None = None
+    time: Time = None
+    id: EventId = None
 
 
-_LINES = msgspec.json.Decoder(Line)
-_NO_LINE = Line("")
-_COLUMNS: Any = attrgetter(*Line.__struct_fields__)
+_LINES = msgspec.json.Decoder(EventLine)
+_NO_LINE = EventLine("")
+_COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 
 
-def of_lines(content: bytes, spec: SamplerSpec) -> Batch:
-    """The events of whole lines of NDJSON, of which each is one event or one refusal."""
+def parse_lines(content: bytes, spec: SamplerSpec) -> Batch:
+    """The events of whole lines of NDJSON; each line is one event or one refusal."""
     texts = [text for text in content.split(b"\n") if text.strip()]
-    try:  # one by one: decode_lines may take two of one line
-        return _hinted(of_events(list(map(_LINES.decode, texts)), spec), texts)
-    except (msgspec.MsgspecError, UnicodeDecodeError):  # some are wrong, and refused one by one
-        return of_texts(texts, spec)
+    try:  # one by one: decode_lines accepts two objects on one line
+        return _with_hints(to_batch(list(map(_LINES.decode, texts)), spec), texts)
+    except (msgspec.MsgspecError, UnicodeDecodeError):  # find out which ones, and refuse only those
+        return parse_texts(texts, spec)
 
 
-def of_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> Batch:
-    """The events of texts of which each is one, or None."""
-    lines: list[Line] = []
+def parse_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> Batch:
+    """The events of texts, one each; None is refused."""
+    lines: list[EventLine] = []
     wrong: dict[int, str] = {}
     for text in texts:
         try:
             lines.append(_LINES.decode(b"" if text is None else text))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            wrong[len(lines)] = f"this is no event: {error}{_near('key', text) if _NO_KEY in str(error) else ''}."
+            wrong[len(lines)] = (
+                f"this is not an event: {error}{_hint_at('key', text) if _NO_KEY in str(error) else ''}."
+            )
             lines.append(_NO_LINE)
-    return _hinted(of_events(lines, spec, wrong), texts)
+    return _with_hints(to_batch(lines, spec, wrong), texts)
 
 
-def _hinted(batch: Batch, texts: Sequence[bytes | None]) -> Batch:
-    """The same events; a refusal of one that has neither x nor round names the field that may be meant."""
+def _with_hints(batch: Batch, texts: Sequence[bytes | None]) -> Batch:
+    """Add a hint at a misspelt field to the refusals of events that have neither x nor round, in place."""
     for i, found in enumerate(batch.instances):
         if type(found) is Refusal and found.sentence == _NOTHING:
-            near = _near("x", texts[i]) or _near("round", texts[i]) or _near("label", texts[i])
+            near = _hint_at("x", texts[i]) or _hint_at("round", texts[i]) or _hint_at("label", texts[i])
             batch.instances[i] = Refusal(f"{_NOTHING.removesuffix('.')}{near}.")
     return batch
 
 
-def _near(name: str, text: bytes | None) -> str:
-    """A hint at a field of an event, as text, that is named nearly so."""
+def _hint_at(name: str, text: bytes | None) -> str:
+    """A hint at a field of an event, given as text, whose name is similar; or nothing."""
     try:
         found = msgspec.json.decode(text or b"")
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return ""
-    others = set(found) - set(Line.__struct_fields__) if isinstance(found, dict) else set()
+    others = set(found) - set(EventLine.__struct_fields__) if isinstance(found, dict) else set()
     return f"{near} instead of {name!r}" if (near := perhaps(name, others)) else ""
 
 
-def of_events(lines: list[Line], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> Batch:
-    """The same events as columns."""
-    columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in Line.__struct_fields__)
+def to_batch(lines: list[EventLine], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> Batch:
+    """Events as columns; ``wrong`` has the reasons of those that cannot be read, by their number."""
+    columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in EventLine.__struct_fields__)
     keys, instances, rounds, labels, forgets, times, ids = columns
-    given: list[Any] = _sparse(instances, spec) if spec.sparse else _dense(instances)
-    return checked(Batch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
+    given = _sparse(instances, spec) if spec.sparse else _dense(instances)
+    return refuse_malformed(Batch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
 
 
-def checked(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
-    """The same columns, with a refusal for what is no event, in place."""
+def refuse_malformed(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
+    """Put a refusal in the place of each malformed event, in place."""
     given = batch.instances
     for i, (x, number, label, forget) in enumerate(zip(given, batch.rounds, batch.labels, forgets, strict=True)):
         if x is None:
@@ -145,8 +153,8 @@ def checked(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
     return batch
 
 
-def _dense(instances: list[Any]) -> list[Any]:
-    """Rows of one matrix where all have as many numbers; None where there is none."""
+def _dense(instances: list[Any]) -> list[Instance]:
+    """Dense instances: rows of one matrix if all have equally many numbers, which is faster."""
     there = [x for x in instances if x is not None]
     d = len(there[0]) if there else 0
     if d and all(type(x) is list and len(x) == d for x in there):
@@ -160,12 +168,12 @@ def _dense_row(x: Any) -> np.ndarray | Refusal:
     return np.array(x, float) if isinstance(x, list) and x else Refusal("x must be a list of numbers here.")
 
 
-def _sparse(instances: list[Any], spec: SamplerSpec) -> list[Any]:
+def _sparse(instances: list[Any], spec: SamplerSpec) -> list[Instance]:
     return [None if x is None else sparse_row(x, spec.features or 0) for x in instances]
 
 
 def sparse_row(x: Any, d: int) -> SparseRow | Refusal:
-    """A sparse instance from its numbers by place."""
+    """A sparse instance from numbers by their index."""
     if not isinstance(x, dict):
         return Refusal("x must be an object of numbers by their place here.")
     places = sorted(x)

@@ -1,4 +1,4 @@
-"""What a worker needs to know, as text that goes to other processes and machines, and the work itself."""
+"""The description of a run, as text that goes to other processes and machines, and the loop of a worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REDIS = ("redis://", "rediss://", "unix://")
 
 @dataclass(frozen=True)
 class Job:
-    """A log, a store, an output log, the kind of the samplers as text, and how to work."""
+    """The addresses of a log, a store and an output log, the :class:`.SamplerSpec` as text, and options of workers."""
 
     source: str
     store: str
@@ -34,17 +34,17 @@ class Job:
     token: str | None = None
 
     def written(self) -> str:
-        """As text."""
+        """As JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def read(cls, text: str) -> Job:
-        """The job that was written."""
+        """The inverse of ``written``."""
         return cls(**json.loads(text))
 
 
 def open_log(address: str) -> EventLog:
-    """The log at an address: a folder, or Redis."""
+    """The log at an address: a directory, or Redis."""
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
             from .logs.redis_streams import RedisLog
@@ -54,7 +54,7 @@ def open_log(address: str) -> EventLog:
 
 
 def open_sink(address: str) -> DecisionSink:
-    """The output log at an address: a folder, or Redis."""
+    """The output log at an address: a directory, or Redis."""
     if address.startswith(_REDIS):
         with needs_extra("keyed", "a log in Redis", "keyed"):
             from .logs.redis_streams import RedisSink
@@ -65,26 +65,26 @@ def open_sink(address: str) -> DecisionSink:
 
 def _folder(address: str) -> str:
     if "://" in address:
-        raise InputError(f"a log is a folder or redis://..., got {address!r}.", owner="keyed")
+        raise InputError(f"a log is a directory or redis://..., got {address!r}.", owner="keyed")
     return address
 
 
 def open_store(address: str) -> KeyedStore:
-    """The store at an address: a folder of SQLite files, or PostgreSQL."""
+    """The store at an address: a directory of SQLite files, or PostgreSQL."""
     if address.startswith(("postgresql://", "postgres://")):
         with needs_extra("keyed", "a store in PostgreSQL", "keyed"):
             from .stores.postgres_store import PostgresStore
 
         return PostgresStore(address)
     if "://" in address:
-        raise InputError(f"a store is a folder or postgresql://..., got {address!r}.", owner="keyed")
+        raise InputError(f"a store is a directory or postgresql://..., got {address!r}.", owner="keyed")
     with needs_extra("keyed", "a store of SQLite files", "keyed"):
         from .stores.sqlite_store import SqliteStore
 
     return SqliteStore(address)
 
 
-def claimed(job: Job, partition: str) -> PartitionWorker:
+def claim_worker(job: Job, partition: str) -> PartitionWorker:
     """A worker that has claimed a partition."""
     spec = SamplerSpec.read(job.kind)
     reader = open_log(job.source).reader(partition, spec)
@@ -100,13 +100,13 @@ def claimed(job: Job, partition: str) -> PartitionWorker:
     return PartitionWorker(partition, reader, store, spec, cache=job.cache, batch=job.batch, sink=sink, shows=shows)
 
 
-def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) -> None:
-    """Play partitions in turns, to their ends, or where the job is to follow them without end.
+def play_partitions(job: Job, partitions: Sequence[str], on_commit: Callable[[str, int], None]) -> None:
+    """Play partitions in turns, to their ends, or without end if the job follows them.
 
-    ``tell`` hears the name of a partition and how many of its events were committed just now.
+    ``on_commit`` is called with the name of a partition and the number of its events that were committed just now.
     """
     share = replace(job, cache=max(job.cache // len(partitions), 1))
-    workers = {partition: claimed(share, partition) for partition in partitions}
+    workers = {partition: claim_worker(share, partition) for partition in partitions}
     try:
         while True:
             done = 0
@@ -114,7 +114,7 @@ def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) 
                 events = worker.step()
                 done += events
                 if events:
-                    tell(partition, events)
+                    on_commit(partition, events)
             if not done and not job.follow:
                 return
             if not done:
@@ -124,8 +124,8 @@ def work(job: Job, partitions: Sequence[str], tell: Callable[[str, int], None]) 
             worker.close()
 
 
-def total(job: Job, partitions: Sequence[str]) -> Counts:
-    """What came of all partitions so far."""
+def total_counts(job: Job, partitions: Sequence[str]) -> Counts:
+    """The counts of all partitions so far."""
     store = open_store(job.store)
     counts = [store.counts(partition) for partition in partitions]
     return Counts(*(sum(column) for column in zip(*counts, strict=True)))

@@ -1,7 +1,7 @@
-"""A worker as a process of its own: ``python -m askwhen.keyed.process``.
+"""A worker as a separate process: ``python -m askwhen.keyed.process``.
 
 Its first line of input is the job and the partitions. It prints a line for every commit, and a last one that says how
-it ended. Its input ends when whoever started it does, and then so does it.
+it ended. When its parent process ends, so does its input, and then it exits.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import threading
 from typing import Any
 
 from ..errors import AskwhenError
-from .job import Job, work
+from .job import Job, play_partitions
 
 
-def _end_with_input() -> None:
+def _exit_with_input() -> None:
     sys.stdin.read()
     os._exit(1)
 
 
-def _say(facts: dict[str, Any]) -> None:
+def _print(facts: dict[str, Any]) -> None:
     try:
         print(json.dumps(facts), flush=True)
     except BrokenPipeError:
@@ -29,21 +29,23 @@ def _say(facts: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Work until all is done."""
+    """Play the partitions to their ends."""
     text, partitions = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    threading.Thread(target=_exit_with_input, daemon=True).start()
     try:
-        work(Job.read(text), partitions, lambda partition, events: _say({"partition": partition, "events": events}))
+        play_partitions(
+            Job.read(text), partitions, lambda partition, events: _print({"partition": partition, "events": events})
+        )
     except AskwhenError as error:
-        _say({"error": error.sentence, "kind": type(error).__name__})
+        _print({"error": error.sentence, "kind": type(error).__name__})
         return
-    except Exception as error:  # it would come again, however often a worker is started anew
+    except Exception as error:  # a new worker would fail in the same way, so that it is reported and not retried
         sentence = f"a worker met an error that should not happen, {type(error).__name__}: {error}."
-        _say({"error": sentence, "kind": "AskwhenError"})
+        _print({"error": sentence, "kind": "AskwhenError"})
         return
     except KeyboardInterrupt:
         return
-    _say({"done": True})
+    _print({"done": True})
 
 
 if __name__ == "__main__":

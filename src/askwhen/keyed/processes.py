@@ -1,7 +1,7 @@
-"""Plain processes on this machine, each with some of the partitions; one that dies is started again.
+"""Worker processes on this machine, each with some of the partitions; one that dies is started again.
 
-The processes pull by themselves: whoever starts them only looks on. Killed, it takes them along, since their input
-ends; and one that lived on all the same could not commit once its partitions are claimed by another.
+The workers pull their events, and the parent only watches them. If it is killed they exit, since their input ends; and
+one that lived on could not commit once its partitions are claimed by another.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ..errors import AskwhenError, InputError
 from .errors import CutOffError, StoreError
 from .job import Job
 
-Watch = Callable[[int, str], None]
-"""Is told how many events were committed so far, and in which partition the last ones."""
+ProgressCallback = Callable[[int, str], None]
+"""Called with the number of events committed so far, and the partition of the last ones."""
 
 _MOST_DEATHS = 100
 _ERRORS = {each.__name__: each for each in (InputError, CutOffError, StoreError)}
 
 
-class _Worker:
-    """One process, and what it says."""
+class _WorkerProcess:
+    """A worker process, and the thread that reads its messages."""
 
-    def __init__(self, job: Job, partitions: Sequence[str], heard: queue.Queue[Any]) -> None:
+    def __init__(self, job: Job, partitions: Sequence[str], messages: queue.Queue[_Message]) -> None:
         self.partitions = partitions
         self.ended = False
         command = [sys.executable, "-m", "askwhen.keyed.process"]
@@ -38,36 +38,40 @@ class _Worker:
             assert self.process.stdin is not None
             self.process.stdin.write(json.dumps([job.written(), list(partitions)]) + "\n")
             self.process.stdin.flush()
-        self._listening = threading.Thread(target=self._listen, args=(heard,), daemon=True)
-        self._listening.start()
+        self._reader = threading.Thread(target=self._read_messages, args=(messages,), daemon=True)
+        self._reader.start()
 
     def end(self) -> None:
-        """Kill it if it is still there."""
+        """Kill the process if it still runs."""
         self.process.kill()
         self.process.wait()
-        self._listening.join()
+        self._reader.join()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
 
-    def _listen(self, heard: queue.Queue[Any]) -> None:
+    def _read_messages(self, messages: queue.Queue[_Message]) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            with contextlib.suppress(ValueError):  # a line that a kill cut off
-                heard.put((self, json.loads(line)))
-        heard.put((self, None))
+            with contextlib.suppress(ValueError):  # an incomplete line of a process that was killed
+                messages.put((self, json.loads(line)))
+        messages.put((self, None))
 
 
-def run(job: Job, partitions: Sequence[str], workers: int, watch: Watch | None = None) -> int:
-    """Play all partitions with so many processes; how many of them died and were started again."""
-    heard: queue.Queue[Any] = queue.Queue()
+_Message = tuple[_WorkerProcess, dict[str, Any] | None]
+"""A message of a worker process, or None when its output has ended."""
+
+
+def run(job: Job, partitions: Sequence[str], workers: int, watch: ProgressCallback | None = None) -> int:
+    """Play all partitions with so many processes; the number of processes that died and were started again."""
+    messages: queue.Queue[_Message] = queue.Queue()
     shares = [list(partitions[first::workers]) for first in range(min(workers, len(partitions)))]
-    running = [_Worker(job, share, heard) for share in shares]
+    running = [_WorkerProcess(job, share, messages) for share in shares]
     done = deaths = 0
     try:
         while running:
-            worker, facts = heard.get()
+            worker, facts = messages.get()
             if facts is None:
                 running.remove(worker)
                 worker.end()
@@ -77,7 +81,7 @@ def run(job: Job, partitions: Sequence[str], workers: int, watch: Watch | None =
                         raise StoreError(
                             f"workers died {deaths} times; the last one of {worker.partitions}.", owner="keyed"
                         )
-                    running.append(_Worker(job, worker.partitions, heard))
+                    running.append(_WorkerProcess(job, worker.partitions, messages))
             elif "error" in facts:
                 raise _ERRORS.get(facts["kind"], AskwhenError)(facts["error"], owner="keyed")
             elif "events" in facts:

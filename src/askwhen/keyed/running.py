@@ -1,14 +1,13 @@
-"""One call for keyed streams: a log in, decisions out, wherever the workers are."""
+"""The public functions of keyed streams: play a log, and look at the sampler of a key."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..data.files import perhaps
 from ..errors import InputError
@@ -17,31 +16,31 @@ from ..system.extras import needs_extra
 from ..validation import check_count, check_flag
 from . import processes
 from .errors import damaged
-from .job import Job, open_log, open_sink, open_store, total, work
+from .job import Job, open_log, open_sink, open_store, play_partitions, total_counts
 from .logs.protocols import EventLog
-from .processes import Watch
-from .sampler_pool import Slots
+from .processes import ProgressCallback
+from .sampler_pool import SamplerPool
 from .sampler_spec import SamplerSpec
 from .seeds import partition_of
 from .stores.records import Counts, reading_kind
 
-_LOOKED_AT = 10_000
-"""Keys of a partition among which the nearest to one that is not there is looked for."""
+_MOST_SUGGESTED = 10_000
+"""Number of keys of a partition that are compared with an unknown one for a suggestion."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a keyed stream.
+    """The result of a keyed stream.
 
     Attributes
     ----------
     counts : Counts
-        Of all events that the store has ever seen: instances, questions, answers, labels that came by themselves,
-        questions that were dropped, and events that were refused.
+        Of all events that the store has ever seen: instances, questions, answers, unsolicited labels, questions that
+        were dropped, and events that were refused.
     partitions : list of str
-        Their names.
+        The names of the partitions.
     deaths : int
-        How many workers died and were started again.
+        Number of workers that died and were started again.
     """
 
     counts: Counts
@@ -64,7 +63,7 @@ def run(
     follow: bool = False,
     questions: str | None = None,
     token: str | None = None,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
 ) -> Played:
     r"""Play a partitioned log of events, with a sampler for each key.
 
@@ -73,36 +72,36 @@ def run(
     Parameters
     ----------
     source : str
-        The log: a folder of partitions, or ``redis://host:6379/0?streams=clicks:`` for streams whose names begin so.
+        The log: a directory of partitions, or ``redis://host:6379/0?streams=clicks:`` for streams with this prefix.
     store : str
-        A folder, for an SQLite file of each partition, or ``postgresql://...`` where workers are on several machines.
+        A directory, for an SQLite file of each partition, or ``postgresql://...`` for workers on several machines.
     sampler : Sampler
-        A new one with a seed: every key gets one like it, whose seed follows from this one's and the key.
+        A new one with a seed: every key gets a sampler like it, whose seed is derived from this one's and the key.
     out : str, optional
-        An output log, of the same kinds, for decisions; without, they stay in the store.
+        An output log for decisions, a directory or Redis; without one, they stay in the store.
     workers : int, default 0
-        How many processes; 0 works in this one.
+        Number of worker processes; 0 works in this process.
     cluster : str, optional
         A Ray cluster whose actors are the workers: ``host:port``, "auto" for the one that this machine belongs to, or
         "local" for one that is started here, on loopback and with a token.
     features : int, optional
-        How many features instances have; by default as many as the first one. Sparse instances need it.
+        Number of features; by default that of the first instance. Sparse instances need it.
     sparse : bool, default False
-        Whether x is an object of numbers by place, ``{"3": 0.5}``, and not a list.
+        Whether x is an object that maps indices to numbers, ``{"3": 0.5}``, and not a list.
     cache : int, default 10000
-        How many samplers a worker holds in memory; those of all other keys are in the store.
+        Number of samplers that a worker holds in memory; those of all other keys are in the store.
     batch : int, default 100000
-        How many events of a partition are committed at once, at most.
+        Largest number of events of a partition in a commit.
     follow : bool, default False
         Whether to wait for more events at the end of the log, for ever.
     questions : str, optional
         A stream of the labelling service, ``http://127.0.0.1:8300/streams/NAME``, which asks about everything that it
-        is sent. Questions go there as well as to ``out``, which must be given, and what people answer is appended to
-        the log: at the start, and as it comes where the log is followed.
+        is sent. Questions go there as well as to ``out``, which must be given, and the answers are appended to the
+        log: at the start, and with ``follow`` as they arrive.
     token : str, optional
-        Of a producer, for that service.
+        A producer's token for that service.
     watch : callable, optional
-        Is told how many events were committed so far, and in which partition the last ones.
+        Called with the number of events committed so far, and the partition of the last ones.
 
     Examples
     --------
@@ -127,36 +126,36 @@ def run(
     log = open_log(source)
     partitions = log.partitions()
     if out is not None:
-        open_sink(out).close()  # what cannot be an output log is refused before anything is claimed
-    _check_apart(source=source, store=store, out=out)
-    with _answers(job, spec, log):
-        deaths = _place(job, partitions, int(workers), cluster, watch)
-    return Played(total(job, partitions), partitions, deaths)
+        open_sink(out).close()  # refuses a wrong address before anything is claimed
+    _check_disjoint(source=source, store=store, out=out)
+    with _importing_answers(job, spec, log):
+        deaths = _play(job, partitions, int(workers), cluster, watch)
+    return Played(total_counts(job, partitions), partitions, deaths)
 
 
-def _check_apart(**given: str | None) -> None:
-    """Refuse folders of which one is in another: what is written to one would be read from the other."""
+def _check_disjoint(**given: str | None) -> None:
+    """Refuse directories of which one is in another: what is written to one would be read from the other."""
     folders = {name: Path(each).resolve() for name, each in given.items() if each is not None and "://" not in each}
     for one, other in itertools.permutations(folders, 2):
         if folders[one].is_relative_to(folders[other]):
             raise InputError(f"{one} is {given[one]}, which is in {other}, {given[other]}.", owner="keyed")
 
 
-def _place(job: Job, partitions: list[str], workers: int, cluster: str | None, watch: Watch | None) -> int:
-    """Have all partitions played, here or elsewhere; how many workers died."""
+def _play(job: Job, partitions: list[str], workers: int, cluster: str | None, watch: ProgressCallback | None) -> int:
+    """Play all partitions, here or elsewhere; the number of workers that died."""
     if cluster is not None:
         from . import actors
 
         return actors.run(job, partitions, workers or 1, cluster, watch)
     if workers:
         return processes.run(job, partitions, workers, watch)
-    work(job, partitions, _counting(watch))
+    play_partitions(job, partitions, _counting(watch))
     return 0
 
 
 @contextlib.contextmanager
-def _answers(job: Job, spec: SamplerSpec, log: EventLog) -> Iterator[None]:
-    """Bring answers to the log, once, and where it is followed as long as the work goes on."""
+def _importing_answers(job: Job, spec: SamplerSpec, log: EventLog) -> Iterator[None]:
+    """Import answers to the log once, and again during this block if the job follows the log."""
     if job.questions is None:
         yield
         return
@@ -175,25 +174,26 @@ def _answers(job: Job, spec: SamplerSpec, log: EventLog) -> Iterator[None]:
         importer.close()
 
 
-def _counting(watch: Watch | None) -> Any:
+def _counting(watch: ProgressCallback | None) -> Callable[[str, int], None]:
+    """A callback for single commits that reports their sum."""
     done = 0
 
-    def tell(partition: str, events: int) -> None:
+    def on_commit(partition: str, events: int) -> None:
         nonlocal done
         done += events
         if watch is not None:
             watch(done, partition)
 
-    return tell
+    return on_commit
 
 
 def sampler(store: str, key: str) -> Sampler:
-    """The sampler of a key, as the store has it: a copy, to look at.
+    """The sampler of a key, as a copy of what is stored.
 
     Parameters
     ----------
     store : str
-        The folder or the address of the store.
+        The directory or the address of the store.
     key : str
         The key.
     """
@@ -210,6 +210,6 @@ def sampler(store: str, key: str) -> Sampler:
                 d = opened.features(partition)
                 if d is None:
                     raise damaged(f"the store of partition {partition}", "it has samplers but no number of features")
-                return Slots(known, d).restored(key, found).sampler
-    keys = (each for partition in opened.partitions() for each in opened.keys(partition, _LOOKED_AT))
+                return SamplerPool(known, d).restore(key, found).sampler
+    keys = (each for partition in opened.partitions() for each in opened.keys(partition, _MOST_SUGGESTED))
     raise InputError(f"{store} has no sampler of key {key!r}{perhaps(key, keys)}.", owner="keyed")

@@ -1,11 +1,11 @@
-"""Samplers in memory: slots of one kind, into which the sampler of any key can be put and taken out again as bytes.
+"""A pool of samplers in memory that are reused: the state of any key's sampler is loaded into one, and read as bytes.
 
-Making a sampler costs a hundred times as much as a round. All keys have samplers of one kind, so a slot is made once,
-with all arrays of its states in one block of memory, and a key's sampler is its words, the counts and the questions
-that wait. The coins need no words: one is tossed in every round, so the first state of the generators and the number of
-rounds say which comes next.
+Making a sampler costs a hundred times as much as a round. All keys have samplers of one kind, so a slot is made once:
+a sampler with the arrays of all its states in one block of memory. The state of a key's sampler is the words of that
+block, the counts and the open questions. The random generators need no words: every round draws once, so their first
+state and the number of rounds determine the next draw.
 
-What a slot cannot hold, a sampler whose arrays have grown, or one with classes or costs, is stored as a snapshot.
+A sampler that does not fit a slot, because its arrays have grown or it has classes or costs, is stored as a snapshot.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from ..linalg.rows import SparseRow, values_of
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
-from .delta_codec import complete, spread, squeeze, wipe
+from .delta_codec import decode_delta, encode_delta, reset_changed, restore_derived
 from .errors import REPAIR
 from .sampler_spec import SamplerSpec
 from .seeds import seed_of
 
 _SNAPSHOT, _SLOT = b"S", b"W"
-_LEAD = struct.Struct("<1s4q64sIII")
-_ASKED = struct.Struct("<qqbddddI")
+_HEADER = struct.Struct("<1s4q64sIII")
+_QUESTION = struct.Struct("<qqbddddI")
 _STATES = ("learner", "rule", "drift", "prepare", "tally")
 
 
-class Held:
-    """The sampler of a key, in memory. Where it is in no slot, ``words`` is None."""
+class PooledSampler:
+    """The sampler of a key, in memory; ``words`` is the block of its slot, or None if it is not in a slot."""
 
     __slots__ = ("engine", "generators", "sampler", "states", "tally", "words")
 
@@ -50,7 +50,7 @@ class Held:
 
     @property
     def is_in_slot(self) -> bool:
-        """Whether every state is still the one that its slot was made with."""
+        """Whether every state is still the one that its slot was made with; a state that grows is replaced."""
         now, (learner, rule, drift, prepare, tally) = vars(self.engine), self.states
         return (
             self.words is not None
@@ -62,115 +62,115 @@ class Held:
         )
 
 
-class Slots:
-    """Makes samplers of one kind, puts them into slots, and takes them out as bytes.
+class SamplerPool:
+    """Makes samplers of one kind, loads their states into slots, and writes them as bytes.
 
     Parameters
     ----------
     spec : SamplerSpec
-        What all samplers have in common.
+        The parameters of all samplers.
     d : int
         The number of features.
     """
 
     def __init__(self, spec: SamplerSpec, d: int) -> None:
         self._spec, self._d = spec, d
-        self._free: list[Held] = []
-        self._plain = spec.classes is None and spec.costs is None
-        if self._plain:
+        self._free_slots: list[PooledSampler] = []
+        self._uses_slots = spec.classes is None and spec.costs is None
+        if self._uses_slots:
             one, other = self._new_slot(0), self._new_slot(1)
             assert one.words is not None
             assert other.words is not None
-            self._fresh = one.words.copy()
-            self._alike = bool((one.words == other.words).all())
-            self._out = np.empty(len(self._fresh) * 3 // 2 + 2, np.int64)
-            self._squeezed = 0
-            self._free += [one, other]
-            self._squeeze = entry_point(squeeze, self._fresh, self._fresh, self._out)
+            self._fresh_words = one.words.copy()
+            self._has_seedless_state = bool((one.words == other.words).all())
+            self._delta = np.empty(len(self._fresh_words) * 3 // 2 + 2, np.int64)
+            self._delta_length = 0
+            self._free_slots += [one, other]
+            self._encode = entry_point(encode_delta, self._fresh_words, self._fresh_words, self._delta)
             read_only = np.frombuffer(b"", np.int64)
-            self._spread = entry_point(spread, read_only, self._fresh, self._fresh)
-            self._wipe = entry_point(wipe, self._out, 0, self._fresh, self._fresh)
-            self._complete = entry_point(complete, *one.tally)
+            self._decode = entry_point(decode_delta, read_only, self._fresh_words, self._fresh_words)
+            self._reset = entry_point(reset_changed, self._delta, 0, self._fresh_words, self._fresh_words)
+            self._restore_derived = entry_point(restore_derived, *one.tally)
 
-    def fresh(self, key: str) -> Held:
+    def new(self, key: str) -> PooledSampler:
         """The sampler of a key that was never seen before."""
         seed = seed_of(self._spec.seed, key)
-        if not self._plain:
-            return Held(self._begun(seed))
-        held = self._slot()
+        if not self._uses_slots:
+            return PooledSampler(self._new_sampler(seed))
+        held = self._take_slot()
         assert held.words is not None
-        if not self._alike:
+        if not self._has_seedless_state:
             new = self._new_slot(seed).words
             assert new is not None
             held.words[:] = new
-        coins = np.random.Generator(np.random.PCG64(seed))
-        first = [coins.bit_generator.state["state"], coins.spawn(1)[0].bit_generator.state["state"]]
+        generator = np.random.Generator(np.random.PCG64(seed))
+        first = [generator.bit_generator.state["state"], generator.spawn(1)[0].bit_generator.state["state"]]
         held.generators = b"".join(each[part].to_bytes(16, "little") for each in first for part in ("state", "inc"))
-        self._set(held, key, (0, 0, 0, 0))
-        self._complete(*held.tally)
+        self._set_up(held, key, (0, 0, 0, 0))
+        self._restore_derived(*held.tally)
         return held
 
-    def restored(self, key: str, stored: bytes) -> Held:
+    def restore(self, key: str, stored: bytes) -> PooledSampler:
         """The sampler of a key as it was stored."""
         try:
             if stored[:1] == _SNAPSHOT:
                 content = zlib.decompress(stored[1:])
                 (engine,) = engine_state.restore(*file_format.unpack(content), None)
                 engine.begin("keyed", "x", self._d, self._spec.sparse)
-                return Held(Sampler.of(engine))
-            return self._put(key, stored)
+                return PooledSampler(Sampler.of(engine))
+            return self._fill_slot(key, stored)
         except (struct.error, zlib.error, ValueError, LookupError, TypeError, ArithmeticError, MemoryError) as error:
             why = error.sentence if isinstance(error, SnapshotError) else str(error)
             raise SnapshotError(
                 f"the stored sampler of key {key!r} cannot be read ({why.rstrip('.')}): {REPAIR}.", owner="keyed"
             ) from error
 
-    def stored(self, held: Held) -> bytes:
+    def serialize(self, held: PooledSampler) -> bytes:
         """A sampler as bytes."""
         engine = held.engine
         if not held.is_in_slot:
             return _SNAPSHOT + zlib.compress(file_format.pack(*engine_state.dump(engine, [])), 1)
-        words, fresh = held.words, self._fresh
+        words, fresh = held.words, self._fresh_words
         assert words is not None
-        if engine.round < _FIRST_BLOCK:
-            words, fresh = words[: self._near], fresh[: self._near]
-        n = self._squeezed = self._squeeze(words, fresh, self._out)
+        if engine.round < _FIRST_BLOCK_END:
+            words, fresh = words[: self._words_before_far], fresh[: self._words_before_far]
+        n = self._delta_length = self._encode(words, fresh, self._delta)
         counts = (engine.round, engine.questions, engine.updates, engine.volunteered)
         pending, switches = engine.pending, engine.switches
-        parts = [_LEAD.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
+        parts = [_HEADER.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
         if switches:
             parts.append(np.array(switches, "<i8").tobytes())
         for ask, x, marks in pending.values():
             parts += _packed_question(ask, x, marks)
-        parts.append(self._out[:n].tobytes())
+        parts.append(self._delta[:n].tobytes())
         return b"".join(parts)
 
-    def taken_out(self, held: Held) -> bytes:
-        """A sampler as bytes, whose slot another key may have."""
-        content = self.stored(held)
-        if is_of_slot(content):  # what differs from a fresh one has just been found
-            self._wipe(self._out, self._squeezed, self._fresh, held.words)
-            self._free.append(held)
+    def serialize_and_free(self, held: PooledSampler) -> bytes:
+        """A sampler as bytes; its slot is free for another key."""
+        content = self.serialize(held)
+        if is_slot_state(content):  # the difference to fresh words is known, so that only these are reset
+            self._reset(self._delta, self._delta_length, self._fresh_words, held.words)
+            self._free_slots.append(held)
         return content
 
-    def give_back(self, held: Held) -> None:
-        """Let another key have this slot."""
+    def free(self, held: PooledSampler) -> None:
+        """Free the slot of a sampler for another key, without writing its state."""
         if held.is_in_slot:
             assert held.words is not None
-            held.words[:] = self._fresh
-            self._free.append(held)
+            held.words[:] = self._fresh_words
+            self._free_slots.append(held)
 
-    def _slot(self) -> Held:
-        return self._free.pop() if self._free else self._new_slot(0)
+    def _take_slot(self) -> PooledSampler:
+        return self._free_slots.pop() if self._free_slots else self._new_slot(0)
 
-    def _begun(self, seed: int) -> Sampler:
+    def _new_sampler(self, seed: int) -> Sampler:
         sampler = self._spec.make(seed)
         sampler.engine.begin("keyed", "x", self._d, self._spec.sparse)
         return sampler
 
-    def _new_slot(self, seed: int) -> Held:
-        """A sampler with all its arrays in one block; empty ones may grow and stay outside, as what follows does."""
-        sampler = self._begun(seed)
+    def _new_slot(self, seed: int) -> PooledSampler:
+        """A sampler with all its arrays in one block, except empty ones, which may grow, and those of ``_OUTSIDE``."""
+        sampler = self._new_sampler(seed)
         engine = sampler.engine
         states = {name: getattr(engine, name) for name in _STATES if getattr(engine, name) is not None}
         arrays = {name: array for at, state in states.items() for name, array in arrays_of(state, at).items()}
@@ -178,7 +178,7 @@ class Slots:
         places, size = dict[str, int](), 0
         for name in sorted(inside, key=lambda name: name in _FAR):
             if name not in _FAR:
-                self._near = size + -(-arrays[name].nbytes // 8)
+                self._words_before_far = size + -(-arrays[name].nbytes // 8)
             places[name], size = size, size + -(-arrays[name].nbytes // 8)
         block = np.zeros(size, np.int64)
 
@@ -191,63 +191,64 @@ class Slots:
 
         for name, state in states.items():
             setattr(engine, name, map_arrays(state, moved, name))
-        return Held(sampler, block)
+        return PooledSampler(sampler, block)
 
-    def _put(self, key: str, stored: bytes) -> Held:
-        """Fill a slot."""
-        tag, *counts, generators, switches, questions, n = _LEAD.unpack_from(stored)
-        if tag != _SLOT or not self._plain:
+    def _fill_slot(self, key: str, stored: bytes) -> PooledSampler:
+        """Load a stored state into a slot."""
+        tag, *counts, generators, switches, questions, n = _HEADER.unpack_from(stored)
+        if tag != _SLOT or not self._uses_slots:
             raise SnapshotError("it is of another kind.", owner="keyed")
-        held, at = self._slot(), _LEAD.size
+        held, at = self._take_slot(), _HEADER.size
         held.generators = generators
-        self._set(held, key, counts)
+        self._set_up(held, key, counts)
         if switches:
             held.engine.switches = np.frombuffer(stored, "<i8", switches, at).tolist()
             at += 8 * switches
         for _ in range(questions):
             at = self._reopen(held.engine, stored, at)
         words = np.frombuffer(stored, np.int64, n, at)
-        if at + 8 * n != len(stored) or not self._spread(words, self._fresh, held.words):
+        if at + 8 * n != len(stored) or not self._decode(words, self._fresh_words, held.words):
             raise SnapshotError("it is cut off or altered.", owner="keyed")
-        self._complete(*held.tally)
+        self._restore_derived(*held.tally)
         return held
 
-    def _set(self, held: Held, key: str, counts: Any) -> None:
-        """Everything of an engine but its arrays."""
+    def _set_up(self, held: PooledSampler, key: str, counts: Any) -> None:
+        """Set everything of an engine except its arrays."""
         engine, generators = held.engine, held.generators
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
         seed = self._spec.seed
         engine.draws.begin_as(
-            _generator(generators[:16], generators[16:32]),
-            lambda: (seed_of(seed, key), _generator(generators[32:48], generators[48:])),
+            _generator_state(generators[:16], generators[16:32]),
+            lambda: (seed_of(seed, key), _generator_state(generators[32:48], generators[48:])),
             engine.round,
         )
 
     def _reopen(self, engine: Engine, stored: bytes, at: int) -> int:
-        """Let a question wait again; where what follows begins."""
-        number, marks, prediction, margin, r, chance, certainty, n = _ASKED.unpack_from(stored, at)
-        at += _ASKED.size
+        """Read an open question; the offset after it."""
+        number, marks, prediction, margin, r, chance, certainty, n = _QUESTION.unpack_from(stored, at)
+        at += _QUESTION.size
         x: Any = np.frombuffer(stored, "<f8", n, at).copy()
         at += 8 * n
         if engine.sees_sparse:
             x = SparseRow(x, np.frombuffer(stored, "<u4", n, at).copy(), 0, n)
             at += 4 * n
-        said, sure = (margin, None) if engine.regression else (prediction, certainty)
+        predicted, sure = (margin, None) if engine.regression else (prediction, certainty)
         uncertainty = r if engine.has_uncertainty else None
-        engine.pending[number] = (Ask(number, said, margin, uncertainty, chance, True, sure), x, marks)
+        engine.pending[number] = (Ask(number, predicted, margin, uncertainty, chance, True, sure), x, marks)
         return at
 
 
-def is_of_slot(stored: bytes) -> bool:
-    """Whether bytes are those of a sampler that was in a slot, and can be put into one at once."""
+def is_slot_state(stored: bytes) -> bool:
+    """Whether bytes are the state of a slot, and not a snapshot."""
     return stored[:1] == _SLOT
 
 
 _OUTSIDE = frozenset(f"tally.{name}" for name in DERIVED)
+"""Arrays that are computed from the others, and not stored."""
 _FAR = ("tally.cells", "tally.block_cells")
-_FIRST_BLOCK = min(WINDOWS) // 10
-"""Before so many rounds, no block of the tally has ended, and nothing has been written to what is far."""
+_FIRST_BLOCK_END = min(WINDOWS) // 10
+"""Before so many rounds no block of the tally has ended, so that the arrays of ``_FAR`` are unchanged."""
 
 
 def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
@@ -255,12 +256,12 @@ def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
     side = 1 if prediction > 0 else -1
     values = values_of(x)
     figures = (margin, r or 0.0, chance, certainty or 0.0)
-    found = [_ASKED.pack(number, marks, side, *figures, len(values)), values.tobytes()]
+    found = [_QUESTION.pack(number, marks, side, *figures, len(values)), values.tobytes()]
     if isinstance(x, SparseRow):
         found.append(x.indices.tobytes())
     return found
 
 
-def _generator(state: bytes, inc: bytes) -> dict[str, Any]:
+def _generator_state(state: bytes, inc: bytes) -> dict[str, Any]:
     numbers = {"state": int.from_bytes(state, "little"), "inc": int.from_bytes(inc, "little")}
     return {"bit_generator": "PCG64", "state": numbers, "has_uint32": 0, "uinteger": 0}

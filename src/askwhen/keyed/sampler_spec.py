@@ -1,4 +1,4 @@
-"""What the samplers of all keys have in common, as text that a store remembers and another process can read."""
+"""The parameters that the samplers of all keys share, as text that is stored and sent to other processes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..validation import check_count, check_flag
 
 @dataclass(frozen=True)
 class SamplerSpec:
-    """The parameters of every key's sampler, the seed from which theirs follow, and the form of the instances.
+    """The parameters of every key's sampler, the seed from which theirs are derived, and the form of the instances.
 
-    ``features`` is None where the first instance of a partition decides, which is for dense instances only.
+    ``features`` is None if the first instance of a partition determines it, which only dense instances can.
     """
 
     parts: Parts
@@ -29,8 +29,8 @@ class SamplerSpec:
     sparse: bool
 
     @classmethod
-    def of(cls, sampler: Any, features: int | None, sparse: bool) -> SamplerSpec:
-        """The kind of a sampler that has played no round."""
+    def of(cls, sampler: Sampler, features: int | None, sparse: bool) -> SamplerSpec:
+        """The parameters of a sampler that has played no round."""
         if not isinstance(sampler, Sampler):
             raise InputError(f"sampler must be an aw.Sampler, got {sampler!r}.", owner="keyed")
         engine = sampler.engine
@@ -45,22 +45,22 @@ class SamplerSpec:
             raise InputError("features must say how many features there are where instances are sparse.", owner="keyed")
         classes = None if engine.classes is None else tuple(engine.classes)
         found = cls(engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse)
-        found.make(0)
+        found.make(0)  # raises now what every worker would raise later
         return found
 
     @property
     def needs_time(self) -> bool:
-        """Whether every instance must come with its time."""
+        """Whether every instance must have a time."""
         return self.make(0).engine.needs_time
 
     def make(self, seed: int) -> Sampler:
-        """A sampler of this kind."""
+        """A new sampler."""
         classes: Any = "open" if self.most else None if self.classes is None else list(self.classes)
         more: dict[str, Any] = {"most_classes": self.most} if self.most else {}
         return Sampler(*self.parts, seed=seed, costs=self.costs, classes=classes, **more)
 
     def written(self) -> str:
-        """As text, the same for the same kind."""
+        """As text, the same for equal parameters."""
         facts = {
             "parts": [describe(part) for part in self.parts],
             "seed": self.seed,
@@ -74,7 +74,7 @@ class SamplerSpec:
 
     @classmethod
     def read(cls, text: str) -> SamplerSpec:
-        """The kind that was written."""
+        """The inverse of ``written``."""
         facts = json.loads(text)
         pair, classes = facts["costs"], facts["classes"]
         return cls(

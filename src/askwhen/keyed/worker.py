@@ -1,8 +1,8 @@
-"""The worker of one partition: reads from the committed offset, plays events, commits all that came of them at once.
+"""The worker of one partition: reads from the committed offset, plays events, and commits all results at once.
 
-It knows no engine that places it, and nobody pushes anything to it. Killed at any moment, it leaves the last commit;
-whoever comes next goes on from there and plays the same rounds with the same coins, so that what is stored in the end
-is that of a worker which was never killed.
+It pulls its events, and does not depend on what started it. Killed at any moment, it leaves the last commit; the next
+worker goes on from there and plays the same rounds with the same random draws, so that the store ends as that of a
+worker which was never killed.
 """
 
 from __future__ import annotations
@@ -12,22 +12,24 @@ import logging
 from collections import defaultdict
 from typing import Any
 
+import numpy as np
+
 from ..contracts.rule import last_time
 from ..engine.inputs.argument_checks import check_time, moment
 from ..errors import AskwhenError
 from ..linalg.rows import SparseRow
-from .decisions import Decision, written
-from .events import Batch, Refusal
+from .decisions import DecisionLine, ndjson_of
+from .events import Batch, Refusal, Time
 from .logs.protocols import DecisionSink, PartitionReader
-from .sampler_cache import Cache
-from .sampler_pool import Held, Slots
+from .sampler_cache import SamplerCache
+from .sampler_pool import PooledSampler, SamplerPool
 from .sampler_spec import SamplerSpec
 from .stores.records import Commit, Counts, PartitionStore
 
 log = logging.getLogger("askwhen.keyed")
 _FIRST_BATCH = 2_000
 _MOST_BYTES = 1 << 27
-"""About so much is committed at once, by what the last commit took for each event."""
+"""Bytes of a commit, at most, as far as the last one tells how many an event takes."""
 
 
 class PartitionWorker:
@@ -38,17 +40,17 @@ class PartitionWorker:
     partition : str
         Its name.
     reader, store : PartitionReader, PartitionStore
-        Its log, and where it is kept, claimed by this worker.
+        The reader of its log, and its part of the store, claimed by this worker.
     spec : SamplerSpec
-        What all samplers have in common.
+        The parameters of all samplers.
     cache : int
-        How many samplers are held in memory.
+        Number of samplers held in memory.
     batch : int
-        How many events are committed at once, at most.
+        Largest number of events in a commit.
     sink : DecisionSink, optional
-        An output log. Without one, decisions stay in the store.
+        An output log; without one, decisions stay in the store.
     shows : bool, default False
-        Whether questions bear their instances, for people to see.
+        Whether questions include their instances, for people to see.
     """
 
     def __init__(
@@ -64,24 +66,24 @@ class PartitionWorker:
         shows: bool = False,
     ) -> None:
         self._partition, self._reader, self._store, self._spec = partition, reader, store, spec
-        self._most, self._batch, self._sink, self._shows = cache, batch, sink, shows
-        self._cache: Cache | None = None
+        self._cache_size, self._batch, self._sink, self._shows = cache, batch, sink, shows
+        self._cache: SamplerCache | None = None
         self._d = store.features if store.features is not None else spec.features
         self._published = 0
-        self._room = min(batch, _FIRST_BATCH)
+        self._next_batch = min(batch, _FIRST_BATCH)
         if sink is not None:
             sink.begin(partition, store.counts.events)
-            for first, body in store.decisions():  # of a commit whose worker was killed before it could
+            for first, body in store.decisions():  # of a commit whose worker was killed before it published them
                 self._publish(sink, first, body)
 
     def step(self) -> int:
-        """Play and commit the next events; how many there were."""
+        """Play and commit the next events; their number."""
         collects = gc.isenabled()
-        gc.disable()  # it would look at all samplers again and again, and nothing here refers to itself
+        gc.disable()  # it would traverse all samplers again and again, and nothing here has reference cycles
         try:
             return self._step()
         except BaseException:
-            self._cache = None  # which has played what is not committed
+            self._cache = None  # its samplers have played events that are not committed
             raise
         finally:
             if collects:
@@ -89,24 +91,24 @@ class PartitionWorker:
 
     def _step(self) -> int:
         store = self._store
-        batch, position = self._reader.read(store.position, self._room)
+        batch, position = self._reader.read(store.position, self._next_batch)
         if not batch.keys:
             return 0
         decisions, counts, changed = self._play(batch)
         if store.counts.events == 0:
             _warn_of_refusals(self._partition, batch, decisions)
-        first, body = store.counts.events, written(decisions)
+        first, body = store.counts.events, ndjson_of(decisions)
         total = Counts(*(before + now for before, now in zip(store.counts, counts, strict=True)))
         published = self._published if self._sink is not None else 0
         store.commit(Commit(position, total, self._d, changed, first, body, published))
         size = len(body) + sum(len(state) for _, state in changed)
-        self._room = min(self._batch, len(batch.keys) * _MOST_BYTES // size + 1) if size else self._batch
+        self._next_batch = min(self._batch, len(batch.keys) * _MOST_BYTES // size + 1) if size else self._batch
         if self._sink is not None and body:
             self._publish(self._sink, first, body)
         return len(batch.keys)
 
     def close(self) -> None:
-        """Let go of the store and the output log."""
+        """Close the store and the output log."""
         self._store.close()
         if self._sink is not None:
             self._sink.close()
@@ -115,34 +117,34 @@ class PartitionWorker:
         sink.publish(self._partition, first, body)
         self._published = first + 1
 
-    def _begin(self, batch: Batch) -> Cache | None:
-        """The cache, once it is known how many features there are: the first instance may say so."""
+    def _opened_cache(self, batch: Batch) -> SamplerCache | None:
+        """The cache, made once the number of features is known: the first instance may determine it."""
         if self._cache is None:
             if self._d is None:
                 instances = (x for x in batch.instances if x is not None and not isinstance(x, Refusal))
                 self._d = next((len(x) for x in instances), None)
             if self._d is not None:
-                self._cache = Cache(Slots(self._spec, self._d), self._store.load, self._most)
+                self._cache = SamplerCache(SamplerPool(self._spec, self._d), self._store.load, self._cache_size)
         return self._cache
 
-    def _play(self, batch: Batch) -> tuple[list[Decision], Counts, list[tuple[str, bytes]]]:
-        """What comes of these events.
+    def _play(self, batch: Batch) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
+        """Play events: their decisions, the counts, and the new states of the samplers that changed.
 
-        Keys have nothing to do with each other, so that each plays all of its events before the next one does.
+        Samplers are independent, so that each plays all of its events before the next one does.
         """
-        cache = self._begin(batch)
+        cache = self._opened_cache(batch)
         first = self._store.counts.events
-        if cache is None:  # no instance came yet, so that nothing can be answered
+        if cache is None:  # no instance has come yet, so that there is no question to answer
             return _all_refused(batch, first)
         events = defaultdict[str, list[Any]](list)
         for key, event in zip(batch.keys, zip(range(len(batch.keys)), *batch[1:], strict=True), strict=True):
             events[key].append(event)
-        decisions: list[Decision | None] = [None] * len(batch.keys)
+        decisions: list[DecisionLine | None] = [None] * len(batch.keys)
         changed: list[tuple[str, bytes]] = []
-        taken_out, shape = cache.taken_out, None if self._spec.sparse else (self._d,)
+        shape = None if self._spec.sparse else (self._d,)
         shows = self._shows
         timeless = not self._spec.needs_time
-        instances = questions = answers = volunteered = forgotten = refused = 0
+        instances = questions = answers = unsolicited = forgotten = refused = 0
         for key, held in cache.visit(list(events)):
             is_changed = False
             for i, x, number, label, time, name in events[key]:
@@ -159,37 +161,37 @@ class PartitionWorker:
                     elif shape is not None and x.shape != shape:
                         raise _RefusedError(f"x must have {self._d} features as before, got {len(x)}.")
                     elif label is None:
-                        ask = held.engine.ask(x) if timeless else held.engine.ask(x, _moment(held, time))
+                        ask = held.engine.ask(x) if timeless else held.engine.ask(x, _time_of(held, time))
                         instances += 1
                         questions += ask[5]
-                        decisions[i] = made = Decision(key, *ask, name)
+                        decisions[i] = made = DecisionLine(key, *ask, name)
                         if shows and ask[5]:
-                            made.x = _plain(x)
+                            made.x = _json_values(x)
                     else:
                         _learn(held, x, label, self._d)
-                        volunteered += 1
+                        unsolicited += 1
                     is_changed = True
                 except AskwhenError as error:
                     refused += 1
-                    decisions[i] = Decision(key, id=name, refused=error.sentence, event=first + i)
+                    decisions[i] = DecisionLine(key, id=name, refused=error.sentence, event=first + i)
                     if held.engine.learner is None:
-                        held = cache.renewed(key)
+                        held = cache.replace_playing(key)
             if is_changed:
-                changed.append((key, taken_out(held)))
-        counts = Counts(len(batch.keys), instances, questions, answers, volunteered, forgotten, refused)
+                changed.append((key, cache.serialize_and_free(held)))
+        counts = Counts(len(batch.keys), instances, questions, answers, unsolicited, forgotten, refused)
         return [each for each in decisions if each is not None], counts, changed
 
 
-def _all_refused(batch: Batch, first: int) -> tuple[list[Decision], Counts, list[tuple[str, bytes]]]:
+def _all_refused(batch: Batch, first: int) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
     decisions = []
     for i, (key, x, name) in enumerate(zip(batch.keys, batch.instances, batch.ids, strict=True)):
         sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
-        decisions.append(Decision(key, id=name, refused=sentence, event=first + i))
+        decisions.append(DecisionLine(key, id=name, refused=sentence, event=first + i))
     return decisions, Counts(events=len(decisions), refused=len(decisions)), []
 
 
-def _warn_of_refusals(partition: str, batch: Batch, decisions: list[Decision]) -> None:
-    """Warn where all of the first events were refused, or all of those with labels: a name may be wrong everywhere."""
+def _warn_of_refusals(partition: str, batch: Batch, decisions: list[DecisionLine]) -> None:
+    """Warn if all of the first events, or all of those with labels, were refused: a field may be misspelt."""
     refused = {each.event: each.refused for each in decisions if each.event is not None}
     labels = [i for i, label in enumerate(batch.labels) if label is not None]
     for what, events in (("events", range(len(batch.keys))), ("events with labels", labels)):
@@ -208,16 +210,17 @@ class _RefusedError(AskwhenError):
     """An event that cannot be taken."""
 
 
-def _plain(x: Any) -> Any:
-    """An instance as it is written."""
+def _json_values(x: np.ndarray | SparseRow) -> list[float] | dict[str, float]:
+    """An instance as JSON values."""
     if isinstance(x, SparseRow):
-        places, values = x.indices[x.start : x.stop].tolist(), x.data[x.start : x.stop].tolist()
-        return {str(place): value for place, value in zip(places, values, strict=True)}
-    return x.tolist()
+        indices, numbers = x.indices[x.start : x.stop].tolist(), x.data[x.start : x.stop].tolist()
+        return {str(index): number for index, number in zip(indices, numbers, strict=True)}
+    values: list[float] = x.tolist()
+    return values
 
 
-def _moment(held: Held, time: Any) -> float:
-    """The time of an event, or the last one where it would go back: producers' clocks may differ."""
+def _time_of(held: PooledSampler, time: Time) -> float:
+    """The time of an event, or the last one if that is later: producers' clocks may differ."""
     engine = held.engine
     if time is not None:
         now, last = check_time("ask", time), float(last_time(engine.rule))
@@ -225,9 +228,9 @@ def _moment(held: Held, time: Any) -> float:
     return moment(engine, "ask", time)
 
 
-def _learn(held: Any, x: Any, label: Any, d: Any) -> None:
-    """Learn a label that nobody asked for."""
-    if hasattr(x, "indices"):
+def _learn(held: PooledSampler, x: np.ndarray | SparseRow, label: float | str, d: int | None) -> None:
+    """Learn an unsolicited label."""
+    if isinstance(x, SparseRow):
         import scipy.sparse as sp
 
         x = sp.csr_matrix((x.data, x.indices.astype("i4"), [0, x.stop]), (1, d))

@@ -1,8 +1,8 @@
-"""A folder as a log: a partition is a file, or a folder of files that follow each other by their names.
+"""A directory as a log: a partition is a file, or a directory of files that follow each other by name.
 
-Files are NDJSON, to which lines may be appended while they are read, or Parquet, which are whole when they appear. A
-position is the name of a file and how far it was read: bytes of NDJSON, rows of Parquet. A line counts once it ends, so
-that the last one may still be in the writing; the last line of a file counts in any case where another file follows.
+Files are NDJSON, to which lines may be appended while they are read, or Parquet, which are complete when they appear. A
+position is the name of a file and how far it was read: bytes of NDJSON, rows of Parquet. A line counts once it has its
+newline, since a writer may still be writing it; if another file follows, the last line counts without one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ...errors import InputError
 from ...system.whole_file import whole_file
 from ..decisions import read
 from ..errors import damaged
-from ..events import LONGEST_EVENT, Batch, nothing, of_lines
+from ..events import LONGEST_EVENT, Batch, empty_batch, parse_lines
 from ..sampler_spec import SamplerSpec
 from . import parquet
 
@@ -27,33 +27,38 @@ _WAIT = 5.0
 
 
 class FolderLog:
-    """The partitions of a folder."""
+    """The partitions of a directory."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         if not self._path.is_dir():
-            raise InputError(f"{path} is no folder of partitions.", owner="keyed")
+            raise InputError(f"{path} is not a directory of partitions.", owner="keyed")
 
     def partitions(self) -> list[str]:
-        """Their names, in order."""
+        """The names of the partitions, in order."""
         found = self._paths()
         if not found:
-            raise InputError(f"{self._path} has no partitions: files of NDJSON or Parquet, or folders.", owner="keyed")
+            raise InputError(
+                f"{self._path} has no partitions: files of NDJSON or Parquet, or directories.", owner="keyed"
+            )
         return sorted(found)
 
     def reader(self, partition: str, spec: SamplerSpec) -> FolderReader:
-        """Who reads a partition."""
+        """The reader of a partition."""
         return FolderReader(self._paths()[partition], spec)
 
     def append(self, partition: str, lines: list[bytes]) -> None:
-        """Add whole lines to the last file of a partition, again where another one has come after it meanwhile."""
+        """Add whole lines to the last file of a partition.
+
+        If another file has appeared meanwhile, its reader may have left the last one, so that they are added again.
+        """
         path, last = self._paths().get(partition), None
         if path is None:
             raise InputError(f"{self._path} has no partition {partition} to append answers to.", owner="keyed")
         while (now := _last_segment(path)) != last:
             last = now
             if last is None or last.suffix not in LINES:
-                raise InputError(f"answers cannot be appended to {last or path}, which is no NDJSON.", owner="keyed")
+                raise InputError(f"answers cannot be appended to {last or path}, which is not NDJSON.", owner="keyed")
             try:
                 _append(last, b"".join(lines))
             except OSError as error:
@@ -77,7 +82,7 @@ def _last_segment(path: Path) -> Path | None:
 
 
 def _append(file: Path, content: bytes) -> None:
-    """Write after a line that has ended, all at once: others may append too, whole lines each time."""
+    """Append in one write, after a complete line: other writers append whole lines too."""
     deadline = time.monotonic() + _WAIT
     with file.open("rb+", buffering=0) as opened:
         while opened.seek(0, os.SEEK_END) and opened.seek(-1, os.SEEK_END) >= 0 and opened.read(1) != b"\n":
@@ -89,8 +94,8 @@ def _append(file: Path, content: bytes) -> None:
         os.fsync(opened.fileno())
 
 
-def _check_same(file: Path, opened: Any, at: int) -> None:
-    """Refuse a file that was cut off or replaced: what was read of it is no longer there, or ended no line."""
+def _check_same(file: Path, opened: BinaryIO, at: int) -> None:
+    """Refuse a file that was cut off or replaced: it is shorter than what was read, or no line ends there."""
     there = opened.seek(0, os.SEEK_END)
     if there < at:
         raise InputError(
@@ -105,7 +110,7 @@ def _check_same(file: Path, opened: Any, at: int) -> None:
 
 
 def _before_too_long(file: Path, at: int, content: bytes, lines: bytes) -> bytes:
-    """The lines before the first one that is too long; where that is the first of all, it is refused."""
+    """The lines before the first one that is too long, which is refused if it is the first of all."""
     start = 0
     while len(content) - start > LONGEST_EVENT:
         end = content.rfind(b"\n", start, start + LONGEST_EVENT + 1) + 1
@@ -122,12 +127,12 @@ def _before_too_long(file: Path, at: int, content: bytes, lines: bytes) -> bytes
 
 
 class FolderReader:
-    """Reads one partition, from a position on."""
+    """Reads one partition."""
 
     def __init__(self, path: Path, spec: SamplerSpec) -> None:
         self._path, self._spec = path, spec
         self._guess = _FIRST_GUESS
-        self._rows = parquet.Rows(spec)
+        self._rows = parquet.ParquetRows(spec)
 
     def read(self, position: str, most: int) -> tuple[Batch, str]:
         """At most so many events after a position, and the position after them."""
@@ -146,12 +151,12 @@ class FolderReader:
                     batch, at = self._rows.read(file, read, most)
                 else:
                     batch, at = self._lines(file, read, most, is_last)
-                if batch.keys or at == read:  # not only empty lines
+                if batch.keys or at == read:  # otherwise these were only empty lines
                     break
             if batch.keys or is_last:
                 return batch, f"{segments[i]}:{at}"
             at = 0
-        return nothing(), position
+        return empty_batch(), position
 
     def _file(self, name: str) -> Path:
         found = self._path / name if self._path.is_dir() else self._path
@@ -182,25 +187,25 @@ class FolderReader:
         if content.count(b"\n") > most:
             content = content[: len(content) - len(content.split(b"\n", most)[-1])]
         if not content:
-            return nothing(), at
-        batch = of_lines(content, self._spec)
+            return empty_batch(), at
+        batch = parse_lines(content, self._spec)
         self._guess = len(content) // max(len(batch.keys), 1) + 16
         return batch, at + len(content)
 
 
 class FolderSink:
-    """Decisions as a folder for each partition: files that are whole, named after the number of their first event.
+    """Decisions in a directory for each partition: files named after the number of their first event.
 
-    A file holds what one commit held, so that writing it again changes nothing.
+    A file is written atomically and holds the decisions of one commit, so that writing it again changes nothing.
     """
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
         if self._path.exists() and not self._path.is_dir():
-            raise InputError(f"{path} is no folder, and decisions go to one.", owner="keyed")
+            raise InputError(f"{path} is not a directory, which decisions need.", owner="keyed")
 
     def begin(self, partition: str, events: int) -> None:
-        """Any folder will do: a file that is written again is the same."""
+        """Accept any directory: a file that is written again is the same."""
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided."""
@@ -208,15 +213,15 @@ class FolderSink:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with whole_file(folder / f"{first:016d}.ndjson") as file:
-                Path(file.name).chmod(0o600)  # keys are texts, and may be names of people
+                Path(file.name).chmod(0o600)  # keys may be names of people
                 file.write(body)
         except OSError as error:
             raise InputError(f"cannot write to {folder}: {error.strerror}.", owner="keyed") from error
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file stays open."""
 
     def decisions(self, partition: str) -> list[dict[str, Any]]:
-        """All that was written of a partition."""
+        """All decisions of a partition that were written."""
         files = sorted((self._path / partition).glob("*.ndjson"))
         return [each for file in files for each in read(file.read_bytes())]

@@ -1,6 +1,6 @@
-"""Events in Parquet: the columns key, x, round, label, forget, time and id, without those that no row needs.
+"""Events in Parquet: the columns key, x, round, label, forget, time and id; those that no row needs may be missing.
 
-x is a list of numbers, or a map from places to numbers for sparse instances.
+x is a list of numbers, or a map from indices to numbers for sparse instances.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from ...data.files import perhaps
 from ...errors import InputError
 from ...system.extras import needs_extra
-from ..events import Batch, Refusal, checked, nothing, sparse_row
+from ..events import Batch, Refusal, empty_batch, refuse_malformed, sparse_row
 from ..sampler_spec import SamplerSpec
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
 
 
-class Rows:
-    """Reads rows of Parquet files; the group of rows that was read last is kept."""
+class ParquetRows:
+    """Reads rows of Parquet files; the row group that was read last stays in memory."""
 
     def __init__(self, spec: SamplerSpec) -> None:
         self._spec, self._needs_time = spec, spec.needs_time
-        self._kept: tuple[Any, int, Batch] | None = None
+        self._last_group: tuple[Any, int, Batch] | None = None
 
     def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
         """At most so many rows from this one on, and the number of the row after them."""
@@ -35,7 +35,7 @@ class Rows:
 
         try:
             with file.open("rb") as source, pyarrow.parquet.ParquetFile(source) as opened:
-                about = os.fstat(source.fileno())  # another file may come to have its name
+                about = os.fstat(source.fileno())  # the file may be replaced by another one with its name
                 which = (file, about.st_ino, about.st_size, about.st_mtime_ns)
                 first = 0
                 for group in range(opened.num_row_groups):
@@ -43,7 +43,7 @@ class Rows:
                     if at < first + count:
                         batch = self._group(opened, which, group)
                         here = slice(at - first, min(at - first + most, count))
-                        return _part(batch, here), first + here.stop
+                        return _slice(batch, here), first + here.stop
                     first += count
                 if at > first:
                     raise InputError(
@@ -51,14 +51,14 @@ class Rows:
                     )
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError(f"{file} cannot be read as Parquet: {error}.", owner="keyed") from error
-        return nothing(), at
+        return empty_batch(), at
 
     def _group(self, opened: Any, which: Any, group: int) -> Batch:
-        if self._kept is None or self._kept[:2] != (which, group):
+        if self._last_group is None or self._last_group[:2] != (which, group):
             names = [name for name in _COLUMNS if name in opened.schema_arrow.names]
             _check_columns(which[0], opened.schema_arrow.names, self._needs_time)
-            self._kept = (which, group, self._events(opened.read_row_group(group, names)))
-        return self._kept[2]
+            self._last_group = (which, group, self._events(opened.read_row_group(group, names)))
+        return self._last_group[2]
 
     def _events(self, table: Any) -> Batch:
         columns = {name: table[name].to_pylist() for name in table.column_names if name != "x"}
@@ -67,11 +67,11 @@ class Rows:
         wrong = {i: "the key must be a text." for i, key in enumerate(keys) if key is None}
         given = none[:] if "x" not in table.column_names else self._instances(table["x"])
         rounds, labels, times, ids = (columns.get(name, none) for name in ("round", "label", "time", "id"))
-        if any(isinstance(each, float) for each in rounds):  # as tables write them where some are missing
-            wrong |= {i: "the round must be a whole number." for i, each in enumerate(rounds) if _is_no_round(each)}
-            rounds = [None if each is None or each != each or _is_no_round(each) else int(each) for each in rounds]
+        if any(isinstance(each, float) for each in rounds):  # as libraries write integer columns with missing values
+            wrong |= {i: "the round must be a whole number." for i, each in enumerate(rounds) if _is_fraction(each)}
+            rounds = [None if each is None or each != each or _is_fraction(each) else int(each) for each in rounds]
         forgets = [bool(each) for each in columns.get("forget", none)]
-        return checked(Batch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong)
+        return refuse_malformed(Batch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong)
 
     def _instances(self, column: Any) -> list[Any]:
         import pyarrow
@@ -107,7 +107,7 @@ class Rows:
 
 
 def _check_columns(file: Path, names: list[str], needs_time: bool) -> None:
-    """Refuse a table without the columns that its rows need to be events."""
+    """Refuse a table that lacks columns which its events need."""
     others = [name for name in names if name not in _COLUMNS]
     wanted = ["key"]
     if "x" not in names:
@@ -125,15 +125,15 @@ def _holds_numbers(kind: Any) -> bool:
     return bool(pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind))
 
 
-def _is_no_round(given: Any) -> bool:
+def _is_fraction(given: Any) -> bool:
     return isinstance(given, float) and given == given and not given.is_integer()
 
 
 def _refused(column: Any, sentence: str) -> list[Any]:
-    """A refusal for every row that has something."""
+    """A refusal for every row that has a value."""
     return [Refusal(sentence) if there else None for there in column.is_valid().to_pylist()]
 
 
-def _part(batch: Batch, here: slice) -> Batch:
+def _slice(batch: Batch, here: slice) -> Batch:
     columns: Any = (column[here] for column in batch)
     return Batch(*columns)

@@ -1,13 +1,13 @@
 """Redis Streams as a log: a partition is a stream, an event the field ``event`` of an entry.
 
-The address says which streams: ``redis://host:6379/0?streams=clicks:`` stands for all whose names begin with
+The address contains a prefix: ``redis://host:6379/0?streams=clicks:`` stands for all streams whose names begin with
 ``clicks:``. There are no consumer groups: a position is the id of the last entry that was committed and, from Redis 7
 on, how many entries had been added to the stream up to it, as in ``1700000000000-0/25``. A stream may be trimmed up to
 there: one from which unread entries were removed, or which ends before that id, is refused.
 
 Decisions go to a stream for each partition, one entry each, whose field ``decision`` is a line of JSON. Their ids
-follow from the numbers of the events, and Redis refuses an id that is not above the last one: writing again what was
-written changes nothing. What Redis refused is looked up: a stream that has something else in its place is refused too.
+follow from the numbers of the events, and Redis refuses an id that is not above the last one: writing decisions again
+changes nothing. What Redis refused is looked up: a stream that has something else in its place is refused too.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ import redis
 from ...data.files import perhaps
 from ...errors import InputError
 from ..errors import StoreError, damaged
-from ..events import LONGEST_EVENT, Batch, nothing, of_texts
+from ..events import LONGEST_EVENT, Batch, empty_batch, parse_texts
 from ..sampler_spec import SamplerSpec
 
 _AT_ONCE = 5_000
-_LOOKED_AT = 10_000
+_MOST_SUGGESTED = 10_000
 _POSITION = re.compile(r"(\d+-\d+(/\d+)?)?")
 _NOT_ABOVE = "equal or smaller"
 _ANOTHER = "give another output, to which the decisions that are still in the store are written"
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """An error of Redis is one sentence."""
+def _redis_errors() -> Iterator[None]:
+    """Raise StoreError for an error of Redis in this block."""
     try:
         yield
     except redis.RedisError as error:
@@ -45,7 +45,7 @@ def _told() -> Iterator[None]:
 
 
 def _opened(address: str) -> tuple[Any, str]:
-    """A connection, and what the names of the streams begin with."""
+    """A connection, and the prefix of the streams."""
     parts = urlsplit(address)
     given = dict(parse_qsl(parts.query))
     prefix = given.pop("streams", "")
@@ -61,29 +61,29 @@ def _opened(address: str) -> tuple[Any, str]:
 
 
 class RedisLog:
-    """The streams whose names begin alike."""
+    """The streams with a common prefix."""
 
     def __init__(self, address: str) -> None:
         self._redis, self._prefix = _opened(address)
 
     def partitions(self) -> list[str]:
-        """Their names without what they begin with, in order."""
-        with _told():
+        """The names of the streams without their prefix, in order."""
+        with _redis_errors():
             escaped = "".join(f"\\{letter}" if letter in "*?[]\\" else letter for letter in self._prefix)
             names = [name.decode() for name in self._redis.scan_iter(f"{escaped}*", count=1000, _type="stream")]
             if not names:
-                found = itertools.islice(self._redis.scan_iter(count=1000, _type="stream"), _LOOKED_AT)
+                found = itertools.islice(self._redis.scan_iter(count=1000, _type="stream"), _MOST_SUGGESTED)
                 near = perhaps(self._prefix, [name.decode(errors="replace") for name in found])
                 raise InputError(f"there are no streams whose names begin with {self._prefix}{near}.", owner="keyed")
         return sorted(name.removeprefix(self._prefix) for name in set(names))
 
     def reader(self, partition: str, spec: SamplerSpec) -> RedisReader:
-        """Who reads a stream."""
+        """The reader of a stream."""
         return RedisReader(self._redis, self._prefix + partition, spec)
 
     def append(self, partition: str, lines: list[bytes]) -> None:
         """Add events to a stream."""
-        with _told():
+        with _redis_errors():
             pipe = self._redis.pipeline(transaction=True)
             for line in lines:
                 pipe.xadd(self._prefix + partition, {"event": line.rstrip()})
@@ -91,7 +91,7 @@ class RedisLog:
 
 
 class RedisReader:
-    """Reads one stream, from an id on."""
+    """Reads one stream."""
 
     def __init__(self, connection: Any, stream: str, spec: SamplerSpec) -> None:
         self._redis, self._stream, self._spec = connection, stream, spec
@@ -101,12 +101,12 @@ class RedisReader:
         if not _POSITION.fullmatch(position):
             raise damaged("the offset of a partition in the store", position)
         last, _, count = position.partition("/")
-        with _told():
+        with _redis_errors():
             pipe = self._redis.pipeline(transaction=True)
             pipe.xinfo_stream(self._stream)
             pipe.xrange(self._stream, f"({last}" if last else "-", "+", count=most)
             about, entries = pipe.execute(raise_on_error=False)
-            stream = _Stream.of(about)
+            stream = _StreamInfo.of(about)
             if isinstance(entries, redis.RedisError):
                 raise entries
         added = int(count) if count else None if last else stream.removed
@@ -114,12 +114,12 @@ class RedisReader:
         if added is not None and stream.added is not None and len(entries) < most:
             self._check_all(stream, last, stream.added - added - len(entries))
         if not entries:
-            return nothing(), position
+            return empty_batch(), position
         if len(entries) < most:
             added = stream.added
         elif added is not None:
             added += len(entries)
-        batch = of_texts([self._text(*entry) for entry in entries], self._spec)
+        batch = parse_texts([self._text(*entry) for entry in entries], self._spec)
         return batch, entries[-1][0].decode() + ("" if added is None else f"/{added}")
 
     def _text(self, entry: bytes, fields: dict[bytes, bytes]) -> bytes | None:
@@ -133,7 +133,7 @@ class RedisReader:
             )
         return text
 
-    def _check_same(self, stream: _Stream, last: str, added: int | None) -> None:
+    def _check_same(self, stream: _StreamInfo, last: str, added: int | None) -> None:
         """Refuse a stream that was replaced, or from which entries were removed before they were read."""
         if last and stream.last < _numbers(last):
             raise InputError(
@@ -150,8 +150,8 @@ class RedisReader:
         if added is not None and stream.removed is not None:
             self._check_all(stream, last, stream.removed - added)
 
-    def _check_all(self, stream: _Stream, last: str, gone: int) -> None:
-        """Refuse a stream from which so many entries are gone that were not read."""
+    def _check_all(self, stream: _StreamInfo, last: str, gone: int) -> None:
+        """Refuse a stream that lost entries, if ``gone`` of them were not read."""
         if gone > 0:
             go_on = f"XSETID {self._stream} {_id(stream.last)} ENTRIESADDED {(stream.added or 0) - gone}"
             raise InputError(
@@ -161,7 +161,7 @@ class RedisReader:
             )
 
 
-class _Stream(NamedTuple):
+class _StreamInfo(NamedTuple):
     """The last id that a stream gave out, its length, and how many entries were ever added: None before Redis 7."""
 
     last: tuple[int, int]
@@ -169,8 +169,8 @@ class _Stream(NamedTuple):
     added: int | None
 
     @classmethod
-    def of(cls, about: Any) -> _Stream:
-        """What Redis says about a stream; one that is not there has no entries."""
+    def of(cls, about: Any) -> _StreamInfo:
+        """From the reply to XINFO STREAM; a stream that does not exist has no entries."""
         if isinstance(about, redis.ResponseError) and "no such key" in str(about):
             return cls((0, 0), 0, None)
         if isinstance(about, redis.RedisError):
@@ -179,7 +179,7 @@ class _Stream(NamedTuple):
 
     @property
     def removed(self) -> int | None:
-        """How many entries were trimmed or deleted."""
+        """Number of entries that were trimmed or deleted."""
         return None if self.added is None else self.added - self.length
 
 
@@ -203,14 +203,14 @@ class RedisSink:
     def begin(self, partition: str, events: int) -> None:
         """Refuse a stream that has ids above those of the events which the store has seen."""
         self._events = events
-        with _told():
-            self._check_own(self._prefix + partition, self._about(self._prefix + partition), events)
+        with _redis_errors():
+            self._check_own(self._prefix + partition, self._info(self._prefix + partition), events)
 
     def publish(self, partition: str, first: int, body: bytes) -> None:
         """Write what a commit decided."""
         name = self._prefix + partition
         lines = body.splitlines()
-        with _told():
+        with _redis_errors():
             for start in range(0, len(lines), _AT_ONCE):
                 pipe = self._redis.pipeline(transaction=False)
                 for number, line in enumerate(lines[start : start + _AT_ONCE], start + 1):
@@ -229,7 +229,7 @@ class RedisSink:
         """Refuse a stream in which ids are taken, but not by these decisions."""
         found = self._redis.xrange(name, f"{event}-{min(refused)}", f"{event}-{max(refused)}")
         there = {_numbers(entry)[1]: fields.get(b"decision") for entry, fields in found}
-        stream = self._about(name)
+        stream = self._info(name)
         first = self._redis.xrange(name, count=1)
         for number, line in refused.items():
             if there.get(number) == line:
@@ -241,7 +241,7 @@ class RedisSink:
                     owner="keyed",
                 )
 
-    def _check_own(self, name: str, stream: _Stream, events: int) -> None:
+    def _check_own(self, name: str, stream: _StreamInfo, events: int) -> None:
         if stream.last[0] > events:
             raise StoreError(
                 f"the stream {name} ends at {_id(stream.last)}, beyond event {events}, the last one of this store, so "
@@ -249,9 +249,11 @@ class RedisSink:
                 owner="keyed",
             )
 
-    def _about(self, name: str) -> _Stream:
-        return _Stream.of(self._redis.pipeline(transaction=False).xinfo_stream(name).execute(raise_on_error=False)[0])
+    def _info(self, name: str) -> _StreamInfo:
+        return _StreamInfo.of(
+            self._redis.pipeline(transaction=False).xinfo_stream(name).execute(raise_on_error=False)[0]
+        )
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._redis.close()

@@ -1,1 +1,1 @@
-"""Where samplers, offsets and decisions are kept: a file for each partition on one machine, PostgreSQL for several."""
+"""Stores of samplers, offsets and decisions: a file for each partition on one machine, PostgreSQL for several."""

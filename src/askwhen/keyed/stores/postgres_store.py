@@ -1,8 +1,8 @@
 """Partitions in PostgreSQL, for workers on several machines.
 
 As in :mod:`askwhen.keyed.stores.sqlite_store`: a claim adds one to the partition's fencing number, a commit locks its
-row first and is refused where the number is no longer that of its claim. The tables are made in the schema that comes
-first in the search path, so that several streams may share a database.
+row first and is refused if the number is no longer that of its claim. The tables are made in the first schema of the
+search path, so that several streams may share a database.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ create table if not exists keyed_numbers (name text primary key, number bigint n
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
-    """An error of the database is one sentence."""
+def _store_errors() -> Iterator[None]:
+    """Raise StoreError for an error of the database in this block."""
     try:
         yield
     except psycopg.Error as error:
@@ -52,56 +52,56 @@ class PostgresStore:
         self._address = address
 
     def claim(self, partition: str, kind: str) -> PostgresPartition:
-        """Take a partition over from whoever had it."""
-        with _told():
+        """Take a partition over from the worker that had it."""
+        with _store_errors():
             return PostgresPartition(self._connected(), partition, kind)
 
     def partitions(self) -> list[str]:
-        """The names of those that are kept."""
+        """The names of the stored partitions."""
         return [row[0] for row in self._rows("select partition from keyed_partitions order by partition")]
 
     def kind(self) -> str | None:
-        """What the samplers have in common, as it was written; None where there is nothing."""
+        """The description of the samplers, as it was written; None if the store is empty."""
         rows = self._rows("select kind from keyed_partitions limit 1")
         return rows[0][0] if rows else None
 
     def counts(self, partition: str) -> Counts:
-        """What came of a partition so far."""
+        """The counts of a partition so far."""
         rows = self._rows(f"select {', '.join(COUNTS)} from keyed_partitions where partition = %s", partition)
         return Counts(*rows[0]) if rows else Counts()
 
     def features(self, partition: str) -> int | None:
-        """How many features its instances have."""
+        """Number of features of a partition's instances; None if it is not known yet."""
         rows = self._rows("select features from keyed_partitions where partition = %s", partition)
         return rows[0][0] if rows else None
 
     def samplers(self, partition: str) -> Iterator[tuple[str, bytes]]:
-        """All samplers by their keys, in order."""
+        """All samplers of a partition with their keys, ordered by key."""
         rows = self._rows("select key, state from keyed_samplers where partition = %s order by key", partition)
         yield from ((key.decode(), state) for key, state in rows)
 
     def sampler(self, partition: str, key: str) -> bytes | None:
         """The sampler of one key."""
-        asked = "select state from keyed_samplers where partition = %s and key = %s"
-        rows = self._rows(asked, partition, key.encode())
+        query = "select state from keyed_samplers where partition = %s and key = %s"
+        rows = self._rows(query, partition, key.encode())
         return rows[0][0] if rows else None
 
     def keys(self, partition: str, most: int) -> list[str]:
-        """At most so many of its keys."""
-        asked = "select key from keyed_samplers where partition = %s limit %s"
-        return [bytes(row[0]).decode() for row in self._rows(asked, partition, most)]
+        """At most so many keys of a partition."""
+        query = "select key from keyed_samplers where partition = %s limit %s"
+        return [bytes(row[0]).decode() for row in self._rows(query, partition, most)]
 
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
-        """What is kept of decisions."""
+        """The stored decisions, with the number of the first event of each commit."""
         return self._rows("select first, body from keyed_decisions where partition = %s order by first", partition)
 
     def remember(self, name: str, number: int) -> None:
-        """Keep a number under a name."""
+        """Store a number under a name."""
         changed = "on conflict (name) do update set number = excluded.number returning number"
         self._rows(f"insert into keyed_numbers values (%s, %s) {changed}", name, number)
 
     def recalled(self, name: str) -> int:
-        """The number that was kept under a name, or 0."""
+        """The number that was stored under a name, or 0."""
         rows = self._rows("select number from keyed_numbers where name = %s", name)
         return rows[0][0] if rows else 0
 
@@ -109,21 +109,21 @@ class PostgresStore:
         connection = psycopg.connect(self._address, autocommit=True)
         try:
             with connection.transaction():
-                _bring_up(connection)
+                _migrate(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _rows(self, asked: str, *values: Any) -> list[Any]:
-        with _told(), contextlib.closing(self._connected()) as connection:
-            return connection.execute(asked, values, binary=True).fetchall()
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        with _store_errors(), contextlib.closing(self._connected()) as connection:
+            return connection.execute(query, values, binary=True).fetchall()
 
 
-def _bring_up(connection: psycopg.Connection[Any]) -> None:
-    """Make the tables that are missing."""
+def _migrate(connection: psycopg.Connection[Any]) -> None:
+    """Apply the migration scripts that are missing."""
     run = connection.execute
-    run("select pg_advisory_xact_lock(%s)", (_LOCK,))  # two that make tables meet
+    run("select pg_advisory_xact_lock(%s)", (_LOCK,))  # only one process at a time may migrate
     run("create table if not exists keyed_versions (number integer primary key, applied timestamptz not null)")
     (applied,) = run("select count(*) from keyed_versions").fetchone() or (0,)
     for number, script in enumerate(missing(_VERSIONS, applied), applied + 1):
@@ -152,19 +152,19 @@ class PostgresPartition:
         self.counts = Counts(*counts)
 
     def load(self, keys: list[str]) -> dict[str, bytes]:
-        """The samplers of these keys, as far as there are any."""
-        asked = "select key, state from keyed_samplers where partition = %s and key = any(%b)"
+        """The samplers of these keys; unknown keys are left out."""
+        query = "select key, state from keyed_samplers where partition = %s and key = any(%b)"
         found: dict[str, bytes] = {}
-        with _told():
+        with _store_errors():
             for first in range(0, len(keys), _AT_ONCE):
                 wanted = [key.encode() for key in keys[first : first + _AT_ONCE]]
-                rows = self._connection.execute(asked, (self._name, wanted), binary=True)
+                rows = self._connection.execute(query, (self._name, wanted), binary=True)
                 found.update((bytes(key).decode(), bytes(state)) for key, state in rows)
         return found
 
     def commit(self, commit: Commit) -> None:
-        """Keep all of it or nothing."""
-        with _told(), self._connection.transaction():
+        """Store all of it or nothing."""
+        with _store_errors(), self._connection.transaction():
             self._commit(commit)
         self.position, self.counts, self.features = commit.position, commit.counts, commit.features
 
@@ -191,11 +191,11 @@ class PostgresPartition:
             run("insert into keyed_decisions values (%s, %s, %b)", (self._name, commit.first, commit.decisions))
 
     def decisions(self) -> list[tuple[int, bytes]]:
-        """What is kept of decisions."""
-        asked = "select first, body from keyed_decisions where partition = %s order by first"
-        with _told():
-            return self._connection.execute(asked, (self._name,), binary=True).fetchall()
+        """The stored decisions, with the number of the first event of each commit."""
+        query = "select first, body from keyed_decisions where partition = %s order by first"
+        with _store_errors():
+            return self._connection.execute(query, (self._name,), binary=True).fetchall()
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()

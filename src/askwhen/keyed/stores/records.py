@@ -1,4 +1,4 @@
-"""What a store keeps of a partition besides samplers, and what one commit changes."""
+"""The records of a store besides samplers, and the interfaces of stores."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ COUNTS = ("events", "instances", "questions", "answers", "volunteered", "forgott
 
 
 class Counts(NamedTuple):
-    """How many events there were, and what came of them.
+    """The numbers of events, by what became of them.
 
     Attributes
     ----------
     events : int
-        All of them.
+        All events.
     instances, questions : int
-        How many were predicted, and asked about.
+        Instances that were predicted, and of these the ones that were asked about.
     answers, volunteered, forgotten : int
-        How many questions were answered, labels came unasked, and questions were dropped.
+        Answers to questions, unsolicited labels, and questions that were dropped.
     refused : int
-        How many were no events.
+        Events that were refused.
     """
 
     events: int = 0
@@ -38,10 +38,10 @@ class Counts(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What a piece of a partition changes, all at once.
+    """The changes of a batch of events, which are stored in one transaction.
 
-    ``first`` is the number of its first event, under which its decisions are kept; decisions of events before
-    ``published`` are in the output log, and need not be kept.
+    ``first`` is the number of its first event, under which its decisions are stored; decisions of events before
+    ``published`` are in the output log, and are removed from the store.
     """
 
     position: str
@@ -61,16 +61,16 @@ class PartitionStore(Protocol):
     features: int | None
 
     def load(self, keys: list[str]) -> dict[str, bytes]:
-        """The samplers of these keys, as far as there are any."""
+        """The samplers of these keys; unknown keys are left out."""
 
     def commit(self, commit: Commit) -> None:
-        """Keep all of it or nothing; CutOffError where another worker has claimed the partition meanwhile."""
+        """Store all of it or nothing; CutOffError if another worker has claimed the partition meanwhile."""
 
     def decisions(self) -> list[tuple[int, bytes]]:
-        """What is kept of decisions, with the number of the first event of each."""
+        """The stored decisions, with the number of the first event of each commit."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the connection."""
 
 
 class KeyedStore(Protocol):
@@ -111,10 +111,10 @@ class KeyedStore(Protocol):
 
 
 def missing(scripts: Sequence[str], applied: int) -> Sequence[str]:
-    """The scripts that a store lacks which has had so many: its version. A later one is refused.
+    """The migration scripts that a store lacks, by its version: the number of scripts that were applied.
 
-    A script is never changed once it is released. A version also says how samplers are laid out in their bytes: where
-    that changes, a script has to say what becomes of those that are there.
+    A later version is refused. A script is never changed once it is released. The version also stands for the layout of
+    the bytes of samplers: if that changes, a script has to convert or remove those that are stored.
     """
     if applied > len(scripts):
         raise StoreError(
@@ -128,7 +128,7 @@ CUT_OFF = "another worker has taken over partition {}; what this one did last wa
 
 
 def check_kind(known: str, kind: str) -> None:
-    """Refuse a store of samplers that were made in another way, by what differs."""
+    """Refuse a store of samplers with other parameters, with a message that names the differences."""
     if known != kind:
         with reading_kind():
             one = _named(json.loads(known))
@@ -142,7 +142,7 @@ def check_kind(known: str, kind: str) -> None:
 
 @contextlib.contextmanager
 def reading_kind() -> Iterator[None]:
-    """A kind that cannot be read as it was stored is one sentence."""
+    """Raise StoreError if the stored description of samplers cannot be read."""
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -150,7 +150,7 @@ def reading_kind() -> Iterator[None]:
 
 
 def check_claimed(position: object, features: object, numbers: Sequence[object]) -> None:
-    """Refuse what is stored of a partition where it is of another type."""
+    """Refuse the stored offset and counts of a partition if their types are wrong: the file is damaged."""
     if not isinstance(position, str) or not isinstance(features, int | None):
         raise damaged("the offset of a partition in the store", f"{position!r}, {features!r}")
     if not all(isinstance(each, int) and each >= 0 for each in numbers):
@@ -158,5 +158,5 @@ def check_claimed(position: object, features: object, numbers: Sequence[object])
 
 
 def _named(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts of a kind with its parts by their names, so that a difference is that of one part."""
+    """A description of samplers with its parts by their names, so that a difference is that of one part."""
     return dict(zip(Parts._fields, facts["parts"], strict=True)) | {k: v for k, v in facts.items() if k != "parts"}

@@ -1,7 +1,7 @@
 """A partition as an SQLite file: its samplers, its offset, and the decisions that are not in the output log yet.
 
 WAL with synchronous=FULL, so that a commit is on the disk when it returns. A claim adds one to the fencing number, and
-a commit is refused where that is no longer the one of its claim.
+a commit is refused if that is no longer the number of its claim.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...system.whole_file import whole_file
 from ..errors import CutOffError, StoreError, damaged
 from .records import COUNTS, CUT_OFF, Commit, Counts, check_claimed, check_kind, missing
 
-_OLDEST = (3, 51, 3)  # versions before can lose a commit when a checkpoint meets another connection's write
+_OLDEST = (3, 51, 3)  # earlier versions can lose a commit if a checkpoint meets another connection's write
 _SMALLEST = 512  # bytes of a page
 _CHECKPOINT_PAGES = 20_000
 _SUFFIX = ".keyed"
@@ -39,8 +39,8 @@ create table if not exists decisions (first integer primary key, body blob not n
 
 
 @contextlib.contextmanager
-def _told(partition: str) -> Iterator[None]:
-    """An error of the file is one sentence."""
+def _store_errors(partition: str) -> Iterator[None]:
+    """Raise StoreError for an error of the file in this block."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
@@ -50,51 +50,51 @@ def _told(partition: str) -> Iterator[None]:
 
 
 def _opened(path: Path, flags: int) -> apsw.Connection:
-    """A connection to a file; SQLite itself takes one of a few bytes for an empty one."""
+    """A connection to a file; SQLite itself would take a file of a few bytes for an empty database."""
     if 0 < path.stat().st_size < _SMALLEST:
         raise apsw.NotADBError("the file is cut off")
     return apsw.Connection(str(path), flags=flags)
 
 
 class SqliteStore:
-    """The files of a folder, one for each partition."""
+    """The files of a directory, one for each partition."""
 
     def __init__(self, folder: str) -> None:
         if tuple(map(int, apsw.sqlite_lib_version().split("."))) < _OLDEST:
             raise StoreError(f"SQLite {apsw.sqlite_lib_version()} can lose commits; update apsw.", owner="keyed")
         self._folder = Path(folder)
         if self._folder.exists() and not self._folder.is_dir():
-            raise StoreError(f"{folder} is no folder.", owner="keyed")
+            raise StoreError(f"{folder} is not a directory.", owner="keyed")
 
     def claim(self, partition: str, kind: str) -> SqlitePartition:
-        """Take a partition over from whoever had it."""
-        with _told(partition):
+        """Take a partition over from the worker that had it."""
+        with _store_errors(partition):
             self._folder.mkdir(parents=True, exist_ok=True)
             return SqlitePartition(self._path(partition), partition, kind)
 
     def partitions(self) -> list[str]:
-        """The names of those that are kept."""
+        """The names of the stored partitions."""
         return sorted(each.name.removesuffix(_SUFFIX) for each in self._folder.glob(f"*{_SUFFIX}"))
 
     def kind(self) -> str | None:
-        """What the samplers have in common, as it was written; None where there is nothing."""
+        """The description of the samplers, as it was written; None if the store is empty."""
         found = [
             row[0] for partition in self.partitions() for row in self._rows(partition, "select kind from partition")
         ]
         return found[0] if found else None
 
     def counts(self, partition: str) -> Counts:
-        """What came of a partition so far."""
+        """The counts of a partition so far."""
         rows = self._rows(partition, f"select {', '.join(COUNTS)} from partition")
         return Counts(*rows[0]) if rows else Counts()
 
     def features(self, partition: str) -> int | None:
-        """How many features its instances have."""
+        """Number of features of a partition's instances; None if it is not known yet."""
         rows = self._rows(partition, "select features from partition")
         return rows[0][0] if rows else None
 
     def samplers(self, partition: str) -> Iterator[tuple[str, bytes]]:
-        """All samplers by their keys, in order."""
+        """All samplers of a partition with their keys, ordered by key."""
         yield from self._rows(partition, "select key, state from samplers order by key")
 
     def sampler(self, partition: str, key: str) -> bytes | None:
@@ -103,15 +103,15 @@ class SqliteStore:
         return rows[0][0] if rows else None
 
     def keys(self, partition: str, most: int) -> list[str]:
-        """At most so many of its keys."""
+        """At most so many keys of a partition."""
         return [row[0] for row in self._rows(partition, f"select key from samplers limit {most:d}")]
 
     def decisions(self, partition: str) -> list[tuple[int, bytes]]:
-        """What is kept of decisions."""
+        """The stored decisions, with the number of the first event of each commit."""
         return self._rows(partition, "select first, body from decisions order by first")
 
     def remember(self, name: str, number: int) -> None:
-        """Keep a number under a name."""
+        """Store a number under a name."""
         numbers = self._numbers() | {name: number}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class SqliteStore:
             raise StoreError(f"{self._folder} cannot be used: {error}.", owner="keyed") from error
 
     def recalled(self, name: str) -> int:
-        """The number that was kept under a name, or 0."""
+        """The number that was stored under a name, or 0."""
         return self._numbers().get(name, 0)
 
     def _numbers(self) -> dict[str, int]:
@@ -138,22 +138,22 @@ class SqliteStore:
     def _path(self, partition: str) -> Path:
         return self._folder / f"{partition}{_SUFFIX}"
 
-    def _rows(self, partition: str, asked: str, *values: str) -> list[Any]:
-        """What a file says; nothing where nobody has claimed the partition yet."""
+    def _rows(self, partition: str, query: str, *values: str) -> list[Any]:
+        """The rows of a query; none if the partition was never claimed."""
         if not self._path(partition).exists():
             return []
         with (
-            _told(partition),
+            _store_errors(partition),
             contextlib.closing(_opened(self._path(partition), apsw.SQLITE_OPEN_READONLY)) as connection,
         ):
             connection.set_busy_timeout(60_000)
             try:
                 missing(_VERSIONS, connection.execute("pragma user_version").get)  # refuses a later version
-                return connection.execute(asked, values).fetchall()
+                return connection.execute(query, values).fetchall()
             except apsw.SQLError as error:
                 if "no such table" not in str(error):
                     raise
-                return []  # whoever claims it first is just making its tables
+                return []  # its first worker has created the file and not yet its tables
 
 
 class SqlitePartition:
@@ -169,7 +169,7 @@ class SqlitePartition:
         run("pragma journal_mode = wal")
         run("pragma synchronous = full")
         run("pragma cache_size = -65536")
-        self._connection.wal_autocheckpoint(0)  # which would swallow errors of the disk
+        self._connection.wal_autocheckpoint(0)  # automatic checkpoints would swallow errors of the disk
         self._pages = 0
         self._connection.set_wal_hook(self._note_pages)
         with self._connection:
@@ -192,15 +192,15 @@ class SqlitePartition:
         return apsw.SQLITE_OK
 
     def load(self, keys: list[str]) -> dict[str, bytes]:
-        """The samplers of these keys, as far as there are any."""
+        """The samplers of these keys; unknown keys are left out."""
         text = json.dumps(sorted(keys))
-        asked = "select samplers.key, state from json_each(?) each cross join samplers on samplers.key = each.value"
-        with _told(self._name):
-            return dict(self._connection.execute(asked, (text,)))
+        query = "select samplers.key, state from json_each(?) each cross join samplers on samplers.key = each.value"
+        with _store_errors(self._name):
+            return dict(self._connection.execute(query, (text,)))
 
     def commit(self, commit: Commit) -> None:
-        """Keep all of it or nothing."""
-        with _told(self._name):
+        """Store all of it or nothing."""
+        with _store_errors(self._name):
             self._commit(commit)
 
     def _commit(self, commit: Commit) -> None:
@@ -229,11 +229,11 @@ class SqlitePartition:
             self._pages = 0
 
     def decisions(self) -> list[tuple[int, bytes]]:
-        """What is kept of decisions."""
-        with _told(self._name):
+        """The stored decisions, with the number of the first event of each commit."""
+        with _store_errors(self._name):
             found: Any = self._connection.execute("select first, body from decisions order by first").fetchall()
             return list(found)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
