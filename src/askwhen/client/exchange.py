@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 class RetryPolicy(NamedTuple):
-    """How often and after which pauses a request is sent again.
+    """The number of retries of a request, and the pauses before them.
 
     Attributes
     ----------

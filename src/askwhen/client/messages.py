@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class Decision(NamedTuple):
-    """What the service decided about an instance; if ``query``, answer with ``tell``.
+    """The decision of the service about an instance; if ``query``, answer with ``tell``.
 
     Attributes
     ----------
