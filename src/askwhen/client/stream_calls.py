@@ -60,13 +60,13 @@ class StreamCalls(NamedTuple):
     def ask(self, x: Any, id: str | None, priority: float, show: Any, subject: str | None) -> Call[Decision]:
         """Send one instance."""
         call = self._call("POST", "/instances", json=instance_body(x, id, priority, show, subject))
-        return call._replace(read=decision_of)
+        return Call(call.request, decision_of)
 
     def ask_many(self, instances: Iterable[Any]) -> Call[Iterator[Decision]]:
         """Send a batch of instances."""
-        return self.play(ndjson(instances))._replace(read=decisions_of)
+        return Call(self.play(ndjson(instances)).request, decisions_of)
 
-    def play(self, body: bytes) -> Call[Any]:
+    def play(self, body: bytes) -> Call[str]:
         """Send a batch of instances that are NDJSON already; the result is the text of the reply."""
         return self._call("POST", "/instances", content=body, headers={"Content-Type": "application/x-ndjson"})
 

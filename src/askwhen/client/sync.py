@@ -149,8 +149,7 @@ class Stream:
 
     def play(self, body: bytes) -> str:
         """Send many instances as NDJSON; the reply has a line for each."""
-        reply: str = self._call(self._calls.play(body))
-        return reply
+        return self._call(self._calls.play(body))
 
     def tell(
         self,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -212,7 +213,7 @@ class SamplerPool:
         self._restore_derived(*held.tally)
         return held
 
-    def _set_up(self, held: PooledSampler, key: str, counts: Any) -> None:
+    def _set_up(self, held: PooledSampler, key: str, counts: Sequence[int]) -> None:
         """Set everything of an engine except its arrays."""
         engine, generators = held.engine, held.generators
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
