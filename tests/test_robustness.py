@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen.engine import batch_run
 from askwhen.engine import session as session_module
 from askwhen.engine.state_arrays import copy_state
 from askwhen.snapshot import file_format
@@ -130,7 +131,8 @@ def test_an_interrupt_while_the_first_instance_compiles_leaves_the_sampler_as_it
         raise KeyboardInterrupt
 
     sampler = perceptron()
-    monkeypatch.setattr(session_module, "entry_point", interrupt)
+    for module in (session_module, batch_run):
+        monkeypatch.setattr(module, "entry_point", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.ask(np.ones(3))
     with pytest.raises(KeyboardInterrupt):
