@@ -85,5 +85,5 @@ def test_what_is_passed_over_in_young_samplers_is_as_it_was_in_the_beginning(mon
                 held.sampler.tell(waiting, int(rng.choice([-1, 1])))
         stored = slots.serialize(held)
         with monkeypatch.context() as patch:
-            patch.setattr("askwhen.keyed.sampler_pool._FIRST_BLOCK_END", 0)
+            patch.setattr("askwhen.engine.packed_states._FIRST_BLOCK_END", 0)
             assert slots.serialize(held) == stored, number

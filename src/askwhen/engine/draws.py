@@ -9,9 +9,6 @@ import numpy as np
 
 _FEW, _MANY = 4, 256  # twice as many are drawn ahead at first, and at most so many at once
 
-Beginning = Callable[[], tuple[int, dict[str, Any]]]
-"""Gives the seed, and the state of the second generator."""
-
 
 class Draws:
     """Uniform numbers on [0, 1), one for every round, from a generator that the seed determines.
@@ -25,7 +22,7 @@ class Draws:
         self._generator = np.random.Generator(np.random.PCG64(seed))
         self._randomness = self._generator.spawn(1)[0]
         self._many = _FEW
-        self._beginning: Beginning | None = None
+        self._beginning: tuple[bytes, Callable[[], int]] | None = None
 
     def next(self) -> float:
         """The number of the next round; more are drawn ahead each time."""
@@ -55,19 +52,29 @@ class Draws:
         self._look_back()
         return self._randomness
 
-    def begin_as(self, state: dict[str, Any], beginning: Beginning, rounds: int = 0) -> None:
-        """Draw the numbers that follow this state of a generator after so many rounds.
-
-        ``beginning`` is called only if the seed or the second generator is needed.
-        """
+    def resume(self, first: bytes, rounds: int, seed: Callable[[], int]) -> None:
+        """Go on after so many rounds from what ``first_states`` gave for a seed, which is asked for only if needed."""
         self.ahead.clear()
         self._many = _FEW
-        self._generator.bit_generator.state = state
-        self._beginning = beginning
+        self._generator.bit_generator.state = _state(first[:16], first[16:32])
+        self._beginning = first, seed
         if rounds:
             self._generator.bit_generator.advance(rounds)  # type: ignore[attr-defined]
 
     def _look_back(self) -> None:
         if self._beginning is not None:
-            self._seed, self._randomness.bit_generator.state = self._beginning()
+            first, seed = self._beginning
+            self._seed, self._randomness.bit_generator.state = seed(), _state(first[32:48], first[48:])
             self._beginning = None
+
+
+def first_states(seed: int) -> bytes:
+    """The states of both generators before the first round, in 64 bytes."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    states: list[Any] = [each.bit_generator.state["state"] for each in (generator, generator.spawn(1)[0])]
+    return b"".join(each[part].to_bytes(16, "little") for each in states for part in ("state", "inc"))
+
+
+def _state(state: bytes, inc: bytes) -> dict[str, Any]:
+    numbers = {"state": int.from_bytes(state, "little"), "inc": int.from_bytes(inc, "little")}
+    return {"bit_generator": "PCG64", "state": numbers, "has_uint32": 0, "uinteger": 0}

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..compiled.steps import entry
-from ..engine.tally.error_model import LABELS, set_limits
 
 _HALF = 32
 _BLOCK = 16
@@ -74,16 +73,3 @@ def reset_changed(stored: Any, n: int, fresh: Any, words: Any) -> None:
             place += 1
             at += 1
         at += 1
-
-
-@entry
-def restore_derived(now: Any, touched: Any, count: Any, model: Any, limits: Any) -> None:
-    """Compute the arrays of a tally that are not stored from those that are, in place."""
-    found = 0
-    for cell in range(len(now)):
-        if now[cell] != 0:
-            touched[found] = cell
-            found += 1
-    count[2] = found
-    n = model[LABELS]
-    set_limits(limits, n if n <= 64.0 else n - n % 16.0)

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 
 from ..compiled.steps import entry_point
+from ..engine.draws import first_states
 from ..engine.engine import Engine
-from ..engine.state_arrays import arrays_of, map_arrays
-from ..engine.tally.round_tally import DERIVED, WINDOWS
+from ..engine.packed_states import PackedStates
 from ..errors import SnapshotError
 from ..linalg.rows import SparseRow, values_of
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
 from ..trace.trace import Ask
-from .delta_codec import decode_delta, encode_delta, reset_changed, restore_derived
+from .delta_codec import decode_delta, encode_delta, reset_changed
 from .errors import REPAIR
 from .sampler_spec import SamplerSpec
 from .seeds import seed_of
@@ -34,33 +34,22 @@ from .seeds import seed_of
 _SNAPSHOT, _SLOT = b"S", b"W"
 _HEADER = struct.Struct("<1s4q64sIII")
 _QUESTION = struct.Struct("<qqbddddI")
-_STATES = ("learner", "rule", "drift", "prepare", "tally")
 
 
 class PooledSampler:
-    """The sampler of a key, in memory; ``words`` is the block of its slot, or None if it is not in a slot."""
+    """The sampler of a key, in memory; ``states`` is its slot, or None if it is not in a slot."""
 
-    __slots__ = ("engine", "generators", "sampler", "states", "tally", "words")
+    __slots__ = ("engine", "generators", "sampler", "states")
 
-    def __init__(self, sampler: Sampler, words: np.ndarray | None = None) -> None:
-        self.sampler, self.engine, self.words = sampler, sampler.engine, words
+    def __init__(self, sampler: Sampler, in_slot: bool = False) -> None:
+        self.sampler, self.engine = sampler, sampler.engine
+        self.states = PackedStates(sampler.engine) if in_slot else None
         self.generators = b""
-        self.states = [getattr(self.engine, name) for name in _STATES]
-        tally = self.engine.tally
-        self.tally = (tally.now, tally.touched, tally.count, tally.model, tally.limits)
 
     @property
-    def is_in_slot(self) -> bool:
-        """Whether every state is still the one that its slot was made with; a state that grows is replaced."""
-        now, (learner, rule, drift, prepare, tally) = vars(self.engine), self.states
-        return (
-            self.words is not None
-            and now["learner"] is learner
-            and now["rule"] is rule
-            and now["drift"] is drift
-            and now["prepare"] is prepare
-            and now["tally"] is tally
-        )
+    def slot(self) -> PackedStates | None:
+        """The slot, or None also where a state has grown and left it."""
+        return self.states if self.states is not None and self.states.is_intact else None
 
 
 class SamplerPool:
@@ -80,10 +69,8 @@ class SamplerPool:
         self._uses_slots = spec.classes is None and spec.costs is None
         if self._uses_slots:
             one, other = self._new_slot(0), self._new_slot(1)
-            assert one.words is not None
-            assert other.words is not None
-            self._fresh_words = one.words.copy()
-            self._has_seedless_state = bool((one.words == other.words).all())
+            self._fresh_words = _words(one).copy()
+            self._has_seedless_state = bool((_words(one) == _words(other)).all())
             self._delta = np.empty(len(self._fresh_words) * 3 // 2 + 2, np.int64)
             self._delta_length = 0
             self._free_slots += [one, other]
@@ -91,7 +78,6 @@ class SamplerPool:
             read_only = np.frombuffer(b"", np.int64)
             self._decode = entry_point(decode_delta, read_only, self._fresh_words, self._fresh_words)
             self._reset = entry_point(reset_changed, self._delta, 0, self._fresh_words, self._fresh_words)
-            self._restore_derived = entry_point(restore_derived, *one.tally)
 
     def new(self, key: str) -> PooledSampler:
         """The sampler of a key that was never seen before."""
@@ -99,16 +85,11 @@ class SamplerPool:
         if not self._uses_slots:
             return PooledSampler(self._new_sampler(seed))
         held = self._take_slot()
-        assert held.words is not None
         if not self._has_seedless_state:
-            new = self._new_slot(seed).words
-            assert new is not None
-            held.words[:] = new
-        generator = np.random.Generator(np.random.PCG64(seed))
-        first = [generator.bit_generator.state["state"], generator.spawn(1)[0].bit_generator.state["state"]]
-        held.generators = b"".join(each[part].to_bytes(16, "little") for each in first for part in ("state", "inc"))
+            _words(held)[:] = _words(self._new_slot(seed))
+        held.generators = first_states(seed)
         self._set_up(held, key, (0, 0, 0, 0))
-        self._restore_derived(*held.tally)
+        _packed(held).restore_derived()
         return held
 
     def restore(self, key: str, stored: bytes) -> PooledSampler:
@@ -128,14 +109,11 @@ class SamplerPool:
 
     def serialize(self, held: PooledSampler) -> bytes:
         """A sampler as bytes."""
-        engine = held.engine
-        if not held.is_in_slot:
+        engine, slot = held.engine, held.slot
+        if slot is None:
             return _SNAPSHOT + zlib.compress(file_format.pack(*engine_state.dump(engine, [])), 1)
-        words, fresh = held.words, self._fresh_words
-        assert words is not None
-        if engine.round < _FIRST_BLOCK_END:
-            words, fresh = words[: self._words_before_far], fresh[: self._words_before_far]
-        n = self._delta_length = self._encode(words, fresh, self._delta)
+        changed = slot.changed_length
+        n = self._delta_length = self._encode(slot.words[:changed], self._fresh_words[:changed], self._delta)
         counts = (engine.round, engine.questions, engine.updates, engine.volunteered)
         pending, switches = engine.pending, engine.switches
         parts = [_HEADER.pack(_SLOT, *counts, held.generators, len(switches), len(pending), n)]
@@ -150,15 +128,14 @@ class SamplerPool:
         """A sampler as bytes; its slot is free for another key."""
         content = self.serialize(held)
         if is_slot_state(content):  # the difference to fresh words is known, so that only these are reset
-            self._reset(self._delta, self._delta_length, self._fresh_words, held.words)
+            self._reset(self._delta, self._delta_length, self._fresh_words, _words(held))
             self._free_slots.append(held)
         return content
 
     def free(self, held: PooledSampler) -> None:
         """Free the slot of a sampler for another key, without writing its state."""
-        if held.is_in_slot:
-            assert held.words is not None
-            held.words[:] = self._fresh_words
+        if held.slot is not None:
+            held.slot.words[:] = self._fresh_words
             self._free_slots.append(held)
 
     def _take_slot(self) -> PooledSampler:
@@ -170,29 +147,7 @@ class SamplerPool:
         return sampler
 
     def _new_slot(self, seed: int) -> PooledSampler:
-        """A sampler with all its arrays in one block, except empty ones, which may grow, and those of ``_OUTSIDE``."""
-        sampler = self._new_sampler(seed)
-        engine = sampler.engine
-        states = {name: getattr(engine, name) for name in _STATES if getattr(engine, name) is not None}
-        arrays = {name: array for at, state in states.items() for name, array in arrays_of(state, at).items()}
-        inside = [name for name, array in arrays.items() if array.size > 0 and name not in _OUTSIDE]
-        places, size = dict[str, int](), 0
-        for name in sorted(inside, key=lambda name: name in _FAR):
-            if name not in _FAR:
-                self._words_before_far = size + -(-arrays[name].nbytes // 8)
-            places[name], size = size, size + -(-arrays[name].nbytes // 8)
-        block = np.zeros(size, np.int64)
-
-        def moved(name: str, array: np.ndarray) -> np.ndarray:
-            if name not in places:
-                return array
-            here = block[places[name] :].view(np.uint8)[: array.nbytes].view(array.dtype).reshape(array.shape)
-            here[...] = array
-            return here
-
-        for name, state in states.items():
-            setattr(engine, name, map_arrays(state, moved, name))
-        return PooledSampler(sampler, block)
+        return PooledSampler(self._new_sampler(seed), in_slot=True)
 
     def _fill_slot(self, key: str, stored: bytes) -> PooledSampler:
         """Load a stored state into a slot."""
@@ -208,22 +163,17 @@ class SamplerPool:
         for _ in range(questions):
             at = self._reopen(held.engine, stored, at)
         words = np.frombuffer(stored, np.int64, n, at)
-        if at + 8 * n != len(stored) or not self._decode(words, self._fresh_words, held.words):
+        if at + 8 * n != len(stored) or not self._decode(words, self._fresh_words, _words(held)):
             raise SnapshotError("it is cut off or altered.", owner="keyed")
-        self._restore_derived(*held.tally)
+        _packed(held).restore_derived()
         return held
 
     def _set_up(self, held: PooledSampler, key: str, counts: Sequence[int]) -> None:
         """Set everything of an engine except its arrays."""
-        engine, generators = held.engine, held.generators
+        engine, seed = held.engine, self._spec.seed
         engine.round, engine.questions, engine.updates, engine.volunteered = counts
         engine.switches, engine.pending = [], {}
-        seed = self._spec.seed
-        engine.draws.begin_as(
-            _generator_state(generators[:16], generators[16:32]),
-            lambda: (seed_of(seed, key), _generator_state(generators[32:48], generators[48:])),
-            engine.round,
-        )
+        engine.draws.resume(held.generators, engine.round, lambda: seed_of(seed, key))
 
     def _reopen(self, engine: Engine, stored: bytes, at: int) -> int:
         """Read an open question; the offset after it."""
@@ -245,11 +195,14 @@ def is_slot_state(stored: bytes) -> bool:
     return stored[:1] == _SLOT
 
 
-_OUTSIDE = frozenset(f"tally.{name}" for name in DERIVED)
-"""Arrays that are computed from the others, and not stored."""
-_FAR = ("tally.cells", "tally.block_cells")
-_FIRST_BLOCK_END = min(WINDOWS) // 10
-"""Before so many rounds no block of the tally has ended, so that the arrays of ``_FAR`` are unchanged."""
+def _packed(held: PooledSampler) -> PackedStates:
+    """The slot of a sampler that must be in one."""
+    assert held.states is not None
+    return held.states
+
+
+def _words(held: PooledSampler) -> np.ndarray:
+    return _packed(held).words
 
 
 def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
@@ -261,8 +214,3 @@ def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
     if isinstance(x, SparseRow):
         found.append(x.indices.tobytes())
     return found
-
-
-def _generator_state(state: bytes, inc: bytes) -> dict[str, Any]:
-    numbers = {"state": int.from_bytes(state, "little"), "inc": int.from_bytes(inc, "little")}
-    return {"bit_generator": "PCG64", "state": numbers, "has_uint32": 0, "uinteger": 0}

@@ -14,7 +14,7 @@ import numpy as np
 from ..engine.engine import Engine
 from ..engine.inputs.instance_checks import is_instance
 from ..engine.round.each_class import EachState
-from ..engine.round.rounds import BY_RULE, LEVEL, PERIOD, SWITCHED, read_marks
+from ..engine.round.rounds import Marks, packed_marks, read_marks
 from ..engine.tally.betting import EARLIER, LEVELS
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
@@ -136,8 +136,7 @@ def _reopen(engine: Engine, line: list[Any], x: Row, origin: Origin) -> None:
     if not (known and has_both and number not in engine.pending):
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     level = level if level == EARLIER else count(level, LEVELS - 1)
-    marks = BY_RULE * flag(by_rule) + SWITCHED * flag(switched) + LEVEL * level + PERIOD * count(period)
-    engine.pending[number] = (ask, x, marks)
+    engine.pending[number] = (ask, x, packed_marks(Marks(flag(by_rule), count(period), flag(switched), level)))
 
 
 def read_ask(line: list[Any], origin: Origin | None = None) -> Ask:

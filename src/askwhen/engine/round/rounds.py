@@ -231,18 +231,35 @@ BY_RULE, SWITCHED, LEVEL, PERIOD = 1, 2, 4, 64
 """What a question keeps of its round, in one number: two flags, above them the level of its bet, and the period."""
 
 
-@step
-def marked(by_rule: bool, period: int, switched: bool, level: int) -> Any:
-    """What must be known of a round when its label comes late, packed into one number."""
+class Marks(NamedTuple):
+    """What must be known of a round when its label comes late."""
+
+    by_rule: bool
+    period: int
+    switched: bool
+    level: int
+
+
+def _packed(by_rule: bool, period: int, switched: bool, level: int) -> int:
+    """The marks of a round in one number."""
     return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + LEVEL * level + PERIOD * period
 
 
-def read_marks(marks: int) -> Any:
-    """The packed number taken apart again: (by_rule, period, switched, level)."""
+def _unpacked(marks: int) -> Any:
     return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0, marks % PERIOD // LEVEL
 
 
-unmarked = step(read_marks)
+marked, unmarked = step(_packed), step(_unpacked)
+
+
+def packed_marks(marks: Marks) -> int:
+    """Marks as the number that an open question keeps."""
+    return _packed(*marks)
+
+
+def read_marks(number: int) -> Marks:
+    """The marks that an open question keeps as a number."""
+    return Marks(*_unpacked(number))
 
 
 @entry
