@@ -43,10 +43,10 @@ def families(module):
 
 
 MODULES = [aw, aw.data, aw.evaluate, aw.keyed, askwhen.report, askwhen.checks, askwhen.errors, askwhen.adapters.river]
-MODULES += [askwhen.service.client]
+MODULES += [askwhen.service.client, aw.evaluate.bounds]
 NAMES = [
     *((module, name) for module in MODULES for name in module.__all__),
-    *((module, name) for module in (aw.evaluate.bounds, askwhen.evaluate.agreement) for name in own(module)),
+    *((askwhen.evaluate.agreement, name) for name in own(askwhen.evaluate.agreement)),
     (askwhen.adapters.sklearn, "priced"),
 ]
 SERVED = (askwhen.service.client.Stream, askwhen.service.client.AsyncStream, askwhen.service.client.Decision)
