@@ -23,7 +23,7 @@ import numpy as np
 import askwhen as aw
 from askwhen.engine.tally.betting import HALVINGS, LEVELS, STANDARD, all_unasked, bet, place_of
 from askwhen.evaluate import accuracy, accuracy_curve
-from askwhen.evaluate.estimation.accuracy import Collected
+from askwhen.evaluate.estimation.accuracy import AccuracyCollector
 from askwhen.evaluate.estimation.confidence import least, log_weights, most
 
 RULES: dict[str, Any] = {
@@ -51,7 +51,7 @@ def covers(low: Any, high: Any, true: Any) -> bool:
 
 def by_kind(trace: aw.Trace) -> tuple[list[bool], list[float]]:
     """Whether windows, precision, recall and F are covered at forty rounds; and their widths at the end."""
-    found, ends = Collected(), np.linspace(0, trace.rounds, 41).astype(int)[1:]
+    found, ends = AccuracyCollector(), np.linspace(0, trace.rounds, 41).astype(int)[1:]
     kept, before, widths = [True] * 4, 0, [0.0] * 4
     for end in ends.tolist():
         found.add(trace, before, end)

@@ -75,7 +75,7 @@ def test_labels_in_blocks_are_told_by_every_command_that_plays_them(tmp_path):
     rows = [",".join([*(f"{value:.6g}" for value in X[k]), f"{y[k]:.0f}"]) for k in order]
     path = tmp_path / "sorted.csv"
     path.write_text("\n".join([",".join([*"abcdef", "label"]), *rows]) + "\n")
-    said = "The labels come sorted or in blocks: they change once in 3,000 rounds, where in a mixed order"
+    said = "The labels come sorted or in blocks: they change once in 3,000 rows, where in a mixed order"
     for args in (
         ("run", path, "-a", "sel-p", "--set", "b=1"),
         ("compare", path, "-a", "sel-p", "--labels", "20%", "--repeats", 1),

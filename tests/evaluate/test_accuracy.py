@@ -273,7 +273,7 @@ def test_nothing_yet_and_wrong_questions_are_answered_in_a_sentence():
         (regressor, "regressor"),
         (regressor.run(X, y), "regressor"),
         (many, "tasks"),
-        (counts_only, "only its counts"),
+        (counts_only, "only counts"),
         (0.9, "must be a Sampler or a Trace"),
     ):
         with pytest.raises(aw.InputError, match=message):

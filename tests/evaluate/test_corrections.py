@@ -7,7 +7,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.engine.round.rounds import unmarked
-from askwhen.evaluate.estimation.corrections import Corrected, Correction
+from askwhen.evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
 
 X = np.random.default_rng(0).standard_normal((300, 4))
 Y = np.where(X[:, 0] > 0, 1, -1)
@@ -47,7 +47,7 @@ def test_a_corrected_answer_is_the_right_one(classes, old, new):
     old, new = (None if each is None else labels[each] for each in (old, new))
     wrong, question = played(classes, old)
     right, _ = played(classes, new)
-    corrected = aw.evaluate.accuracy(Corrected(wrong, [Correction(*question, old, new)]))
+    corrected = aw.evaluate.accuracy(CorrectedSampler(wrong, [LabelCorrection(*question, old, new)]))
     wanted = aw.evaluate.accuracy(right)
     assert corrected.answered == wanted.answered
     np.testing.assert_allclose(numbers(corrected.overall), numbers(wanted.overall), atol=1e-9)
@@ -85,7 +85,7 @@ def test_a_corrected_answer_may_be_a_label_that_nobody_gave_before(old, new, lat
     wrong, question = told_at_once(old, late)
     right, _ = told_at_once(new, late)
     assert (question[-1] is None) == late
-    corrected = Corrected(wrong, [Correction(*question, old, new)])
+    corrected = CorrectedSampler(wrong, [LabelCorrection(*question, old, new)])
     found, wanted = aw.evaluate.accuracy(corrected), aw.evaluate.accuracy(right)
     assert corrected.classes == right.classes
     assert list(found.classes) == list(wanted.classes)
@@ -100,9 +100,9 @@ def test_corrections_may_bring_many_new_labels():
     for ask in asked:
         sampler.tell(ask, "a")
     corrections = [
-        Correction(ask.round, ask.probability, level, ask.margin > 0.0, ask.prediction, "a", f"label {i}")
+        LabelCorrection(ask.round, ask.probability, level, ask.margin > 0.0, ask.prediction, "a", f"label {i}")
         for i, (ask, level) in enumerate(zip(asked, levels, strict=True))
     ]
-    found = aw.evaluate.accuracy(Corrected(sampler, corrections))
+    found = aw.evaluate.accuracy(CorrectedSampler(sampler, corrections))
     assert list(found.classes) == ["a", *(f"label {i}" for i in range(20))]
     assert found.answered == 20

@@ -63,7 +63,7 @@ def test_the_difference_is_unbiased_over_all_coin_sequences():
         )
         chance, ahead = 1.0, 0
         for x, label, query in zip(X, y, asked, strict=True):
-            pair._coins = Fixed(0.0 if query else 1.0 - 1e-12)
+            pair._draws = Fixed(0.0 if query else 1.0 - 1e-12)
             ask = pair.ask(x)
             chance *= ask.probability if query else 1.0 - ask.probability
             ahead += int(ask.a.prediction == label) - int(ask.b.prediction == label)

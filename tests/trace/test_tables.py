@@ -60,7 +60,7 @@ def test_traces_come_out_as_tables(tmp_path):
         assert int(np.asarray(table["mistaken"]).sum()) == trace.mistakes
     with pytest.raises(aw.InputError, match="to_csv: cannot write"):
         trace.to_csv(tmp_path / "nowhere" / "t.csv")
-    with pytest.raises(aw.InputError, match="kept only its counts"):
+    with pytest.raises(aw.InputError, match="holds only counts"):
         sampler().run(X, y, trace=False).to_pandas()
 
 

@@ -1,4 +1,4 @@
-"""How good is it? Estimates and guarantees, from the labels that were asked for."""
+"""Accuracy estimates, error bounds, simulations and comparisons of samplers."""
 
 from . import bounds
 from .comparators import best_linear, best_linear_by_segment

@@ -1,9 +1,10 @@
-"""How far people agree who labelled the same things: Cohen's coefficient for two, Krippendorff's for any number.
+"""Agreement of annotators who labelled the same items: Cohen's kappa for two, Krippendorff's alpha for any number.
 
-Both compare the agreement seen with the agreement by chance: 1 is perfect, 0 is chance, below 0 is worse than that.
+Both compare the observed agreement with the agreement expected by chance: 1 is perfect, 0 is chance level, and a
+negative value is worse than chance.
 J. Cohen, A coefficient of agreement for nominal scales (1960). K. Krippendorff, Content Analysis (1980), nominal data:
-alpha = 1 - (n - 1) sum over c != k of o_ck / sum over c != k of n_c n_k, where things with fewer than two labels do not
-count, and each ordered pair of the labels of a thing with m of them adds 1/(m - 1) to the coincidences o.
+alpha = 1 - (n - 1) sum over c != k of o_ck / sum over c != k of n_c n_k, where items with fewer than two labels do not
+count, and each ordered pair of labels of an item with m labels adds 1/(m - 1) to the coincidences o.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ Pair = tuple[Hashable, Hashable]
 
 
 def cohen(table: Mapping[Any, float]) -> float | None:
-    """Cohen's coefficient of two people from how often the first said a and the second b, by (a, b).
+    """Cohen's kappa of two annotators, from the number of items that the first labelled a and the second b.
 
-    None where nothing can be said: nothing was labelled by both, or both always gave one and the same label.
+    None where it is undefined: no item was labelled by both, or both always gave the same single label.
 
     Parameters
     ----------
     table : mapping
-        How often the first said a and the second b, by (a, b).
+        Number of items that the first annotator labelled a and the second b, by (a, b).
 
     Examples
     --------
@@ -43,14 +44,14 @@ def cohen(table: Mapping[Any, float]) -> float | None:
 
 
 def krippendorff(things: Iterable[Iterable[Hashable]]) -> float | None:
-    """Krippendorff's coefficient from the labels of each thing, by however many people.
+    """Krippendorff's alpha from the labels of each item, given by any number of annotators.
 
-    None where nothing can be said: nothing has two labels, or all labels are one and the same.
+    None where it is undefined: no item has two labels, or all labels are equal.
 
     Parameters
     ----------
     things : iterable
-        The labels of each thing.
+        The labels of each item.
 
     Examples
     --------
@@ -65,12 +66,12 @@ def krippendorff(things: Iterable[Iterable[Hashable]]) -> float | None:
 
 
 def coincidences(labels: list[Any]) -> Counter[Any]:
-    """What the labels of one thing add to the coincidences, by (a, b).
+    """Contribution of the labels of one item to the coincidences, by (a, b).
 
     Parameters
     ----------
     labels : list
-        The labels of one thing.
+        The labels of one item.
     """
     found: Counter[Any] = Counter()
     for i, a in enumerate(labels):
@@ -81,17 +82,17 @@ def coincidences(labels: list[Any]) -> Counter[Any]:
 
 
 def from_coincidences(found: Mapping[Any, float]) -> float | None:
-    """Krippendorff's coefficient from the coincidences of all things.
+    """Krippendorff's alpha from the coincidences of all items.
 
     Parameters
     ----------
     found : mapping
-        How often a and b were given to the same thing, by (a, b).
+        Number of times that a and b were given to the same item, by (a, b).
     """
     totals: Counter[Any] = Counter()
     for (a, _), count in found.items():
         totals[a] += count  # type: ignore[assignment]
     n = sum(totals.values())
     by_chance = n * n - sum(count * count for count in totals.values())
-    apart = sum(count for (a, b), count in found.items() if a != b)
-    return None if by_chance <= 1e-9 * n * n else 1.0 - (n - 1.0) * apart / by_chance
+    disagreeing = sum(count for (a, b), count in found.items() if a != b)
+    return None if by_chance <= 1e-9 * n * n else 1.0 - (n - 1.0) * disagreeing / by_chance

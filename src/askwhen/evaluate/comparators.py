@@ -1,4 +1,4 @@
-"""Comparators found in hindsight, so that the bounds can be evaluated on real data."""
+"""Comparators fitted in hindsight, so that the bounds can be evaluated on real data."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..validation import check_positive
 
 
 def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:
-    """The batch SVM of these labels, through the origin, by liblinear: a comparator u for margin 1.
+    """The linear SVM without intercept, fitted by liblinear on all rows: a comparator u for margin 1.
 
     Parameters
     ----------
     X, y : array or CSR matrix, array
         Instances and labels -1 and +1.
     C : float, default 1.0
-        How much a hinge loss costs beside ``|u|^2 / 2``.
+        Weight of the hinge losses relative to ``|u|^2 / 2``.
     """
     check_positive("best_linear", "C", C)
     rows, y = _checked("best_linear", X, y)
@@ -34,7 +34,7 @@ def best_linear(X: Any, y: Any, *, C: float = 1.0) -> np.ndarray:
 
 
 def best_linear_by_segment(X: Any, y: Any, switches: Sequence[int], *, C: float = 1.0) -> np.ndarray:
-    """A comparator for every round: the batch SVM of each segment between the rounds of switches.
+    """A comparator for every round: the linear SVM of each segment between switches.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def best_linear_by_segment(X: Any, y: Any, switches: Sequence[int], *, C: float 
     y : array
         Their labels, -1 and +1.
     switches : list of int
-        The rounds in which a segment begins.
+        Rounds in which a segment begins.
     C : float, default 1.0
-        How much a hinge loss costs beside ``|u|^2 / 2``.
+        Weight of the hinge losses relative to ``|u|^2 / 2``.
     """
     owner = "best_linear_by_segment"
     check_positive(owner, "C", C)
@@ -80,7 +80,9 @@ def _checked(owner: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
 def _solve(X: Any, y: np.ndarray, C: float) -> np.ndarray:
     with needs_extra("sklearn", "this", "best_linear"):
         from sklearn.svm import LinearSVC
-    if (y == y[0]).all():  # liblinear wants two classes: an instance 0 of the other one costs the same for every u
+    if (
+        y == y[0]
+    ).all():  # liblinear needs two classes; an all-zero instance of the other class costs the same for every u
         X = sp.vstack([X, sp.csr_matrix((1, X.shape[1]))]) if sp.issparse(X) else np.vstack([X, np.zeros(X.shape[1])])
         y = np.append(y, -y[0])
     model = LinearSVC(C=C, loss="hinge", dual=True, fit_intercept=False, max_iter=100_000, random_state=0)

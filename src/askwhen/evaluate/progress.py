@@ -1,8 +1,8 @@
-"""What a run over a stream came to: counts by window, and the scores made of them.
+"""The results of a run over a stream: counts by window, and the scores computed from them.
 
 ==========  ==========================================================
-tp, fp      predictions of +1, right and wrong
-fn, tn      predictions of -1, wrong and right
+tp, fp      predictions of +1 that were right, and wrong
+fn, tn      predictions of -1 that were wrong, and right
 F           2 tp / (2 tp + fp + fn)
 micro       a ratio of counts summed over the tasks
 macro       the mean of a ratio over the tasks in which it is defined
@@ -19,28 +19,28 @@ import numpy as np
 from . import bounds
 
 TP, FP, FN, TN, ASKED, UPDATED, ERROR = range(7)
-"""What is counted in every window and task; ERROR sums squared errors of a regressor."""
+"""Columns of the counts of every window and task; ERROR sums the squared errors of a regressor."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Arrays with one number for every window of rounds, or for everything until its end.
+    """Arrays with one number for every window of rounds, or for all rounds until the end of that window.
 
-    A ratio is NaN where it is undefined: precision where +1 was never predicted, recall where it was never right, F
-    where neither. All but ``squared_error`` is NaN for a regressor, which alone has that one.
+    A ratio is NaN where it is undefined: precision where +1 was never predicted, recall where it never was the label,
+    F where both. For a regressor every ratio but ``squared_error`` is NaN; for a classifier ``squared_error`` is NaN.
 
     Attributes
     ----------
     accuracy : array
-        The share of rounds that were predicted right.
+        Share of rounds with a right prediction.
     precision, recall, f_measure : array
         Of the label +1; over several tasks from summed counts (micro).
     macro_precision, macro_recall, macro_f_measure : array
         Means over the tasks in which they are defined.
     question_rate : array
-        The share of rounds whose label was asked for.
+        Share of rounds whose label was asked for.
     updates : array
-        How often the learner moved.
+        Number of updates of the learner.
     squared_error : array
         The mean squared error of a regressor.
     """
@@ -59,57 +59,58 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """What a run over a stream came to.
+    """The results of a run over a stream.
 
     Attributes
     ----------
     rounds : array of int
-        How many rounds had been played at the end of each window.
+        Number of rounds played at the end of each window.
     running, windows : Scores
-        Until the end of each window, and in each window alone; over many tasks, summed over them.
+        Scores until the end of each window, and of each window alone; over several tasks, from summed counts.
     counts : array
         The numbers behind the scores: one row for each window, task and count (tp, fp, fn, tn, questions, updates,
         squared error).
     switches : list of int
         The rounds in which a switch was declared; a list for each task where there are several.
     estimate : Accuracy or None
-        What the asked labels alone say of the accuracy; a list for several tasks, None for a regressor.
+        The accuracy as estimated from the asked labels, which is what you would know live; a list for several tasks,
+        None for a regressor.
     curve : Curve or None
         The same at the end of each window.
     error, error_bound : float
-        The share of mistakes, and what the expected error of a hypothesis picked uniformly from those before each
-        round exceeds with probability delta, if the examples are independent. Arrays for several tasks. For a
-        regressor the mean squared error, without a bound.
+        The share of mistakes, and an upper bound on the expected error of a hypothesis picked uniformly from those
+        before each round, which fails with probability delta if the examples are independent. Arrays for several
+        tasks. For a regressor the mean squared error, without a bound.
     holdout_error, holdout_bound : float or None
-        The same of the last hypothesis on held-out instances.
+        The same for the last hypothesis, on held-out instances.
     several : bool
         Whether there are several tasks: y was a matrix.
     delta : float
         The probability with which each of the bounds and of the estimate's intervals may fail.
     baselines : dict
-        What simple rules would have come to on the same stream, by name: "majority so far" (the label that was more
-        frequent in all rounds before), "last label told" (to the sampler) and, where it was asked for, "all labels"
-        (the same learner, told everything). Accuracies, arrays for several tasks; for a regressor mean squared
-        errors, with "mean so far" in place of the majority.
+        The accuracy of simple rules on the same stream, by name: "majority so far" (the label that was more frequent
+        in all rounds before), "last label told" (the last label that the sampler was given) and, with
+        ``everything=True``, "all labels" (the same learner, given every label). Arrays for several tasks; for a
+        regressor mean squared errors, with "mean so far" in place of the majority.
     baseline_counts : dict
-        The numbers behind them: right predictions, or summed squared errors, a row for each window and task.
+        The counts behind them: right predictions, or summed squared errors, a row for each window and task.
     classes : list or None
         The classes, where there are several.
     confusion : array or None
-        With several classes, how often each label (rows) was predicted as each class (columns), all rounds counted.
+        With several classes, the number of rounds by label (rows) and predicted class (columns).
     unpredicted : array or None
-        With several classes, how often each label came while no class was known that could be predicted.
+        With several classes, the number of rounds by label in which no class was known yet that could be predicted.
     confusion_of_two : array or None
-        With two labels, how often -1 and +1 (rows) were predicted as -1 and +1 (columns), all rounds counted.
+        With two labels, the number of rounds by label (rows) and prediction (columns), each in the order -1, +1.
     costs : (float, float) or None
-        What a false positive and a false negative cost, where the sampler was told.
+        Costs of a false positive and of a false negative, where the sampler has them.
     cost, baseline_costs : float or None, dict
-        With costs, what a round cost on average, and what it would have cost always to predict -1, or +1.
+        With costs, the mean cost of a round, and the mean cost of always predicting -1, or +1.
     label_variance, r_squared : float or None
-        Of a regressor: the variance of the labels, and the share of it that predictions explain, 1 - error / variance.
+        For a regressor: the variance of the labels, and the share of it that is explained, 1 - error / variance.
     order_warning : str or None
-        One sentence where the labels come sorted or in blocks, so that any accuracy looks too good. None for a
-        regressor.
+        A warning if the labels come sorted or in blocks, which makes any accuracy look too good. None otherwise, and
+        for a regressor.
     """
 
     rounds: np.ndarray
@@ -131,7 +132,7 @@ class Progress:
 
     @property
     def confusion_of_two(self) -> np.ndarray | None:
-        """How often -1 and +1 (rows) were predicted as -1 and +1 (columns); None where there are not two labels."""
+        """Number of rounds by label (rows) and prediction (columns), -1 first; None unless there are two labels."""
         if self.estimate is None or self.classes is not None or self.several:
             return None
         tp, fp, fn, tn = self.counts.sum(axis=(0, 1))[: TN + 1].astype(int).tolist()
@@ -139,7 +140,7 @@ class Progress:
 
     @property
     def cost(self) -> float | None:
-        """What mistakes cost, on average in a round, all rounds counted; None without costs."""
+        """Mean cost of a round, over all rounds; None without costs."""
         confusion = self.confusion_of_two
         if self.costs is None or confusion is None:
             return None
@@ -147,7 +148,7 @@ class Progress:
 
     @property
     def baseline_costs(self) -> dict[str, float]:
-        """What a round would have cost, had the same label always been predicted; empty without costs."""
+        """Mean cost of a round if the same label were always predicted; empty without costs."""
         confusion = self.confusion_of_two
         if self.costs is None or confusion is None:
             return {}
@@ -156,7 +157,7 @@ class Progress:
 
     @property
     def r_squared(self) -> Any:
-        """The share of the labels' variance that a regressor explains; None for a classifier, or if all are equal."""
+        """Share of the labels' variance that a regressor explains; None for a classifier, or for equal labels."""
         if self.label_variance is None or not np.all(np.asarray(self.label_variance) > 0.0):
             return None
         return 1.0 - self.error / self.label_variance
@@ -172,7 +173,7 @@ class Progress:
         return self._scored(self.counts, np.diff(self.rounds, prepend=0))
 
     def _scored(self, counts: np.ndarray, rounds: np.ndarray) -> Scores:
-        """Scores from counts; precision, recall and F are of +1, and so of no use with several classes."""
+        """Scores from counts; precision, recall and F are those of +1, so with several classes they are NaN."""
         found = _scores(counts, rounds)
         if self.classes is None:
             return found
@@ -196,13 +197,13 @@ class Progress:
 
     @property
     def baselines(self) -> dict[str, Any]:
-        """The accuracy of each simple rule; its mean squared error beside a regressor."""
+        """Accuracy of each simple rule; for a regressor, its mean squared error."""
         totals = {name: counts.sum(axis=0) for name, counts in self.baseline_counts.items()}
         return {name: self._each(total / self.rounds[-1]) for name, total in totals.items()}
 
     @property
     def baseline_windows(self) -> dict[str, np.ndarray]:
-        """The same in each window alone, over all tasks."""
+        """The same for each window alone, averaged over the tasks."""
         sizes = np.diff(self.rounds, prepend=0)
         return {name: counts.mean(axis=1) / sizes for name, counts in self.baseline_counts.items()}
 
@@ -214,15 +215,15 @@ class Progress:
         asked = f"{last.question_rate[-1]:.1%} asked, {int(last.updates[-1])} updates"
         if self.estimate is None:
             return f"mean squared error {last.squared_error[-1]:.4g} over {n} rounds, {asked}"
-        told, F = f"accuracy {last.accuracy[-1]:.1%} over {n} rounds", f"F {last.f_measure[-1]:.3f}"
+        overall, F = f"accuracy {last.accuracy[-1]:.1%} over {n} rounds", f"F {last.f_measure[-1]:.3f}"
         if self.several:
             macro = f"{last.macro_f_measure[-1]:.3f} (macro)"
-            return f"{told}, tasks: {self.counts.shape[1]}, {F} (micro) {macro}, {asked}"
+            return f"{overall}, tasks: {self.counts.shape[1]}, {F} (micro) {macro}, {asked}"
         at_most = f"error at most {min(self.error_bound, 1.0):.1%} at {1 - self.delta:.0%} confidence"
-        alone = f"by the asked labels alone {self.estimate.overall}"
+        estimated = f"estimated from the asked labels {self.estimate.overall}"
         if self.classes is not None:
-            return f"{told}, {alone}; {len(self.classes)} classes, {at_most}, {asked}"
-        return f"{told}, {alone}; {F}, {at_most}, {asked}, {len(self.switches)} switches"
+            return f"{overall}, {estimated}; {len(self.classes)} classes, {at_most}, {asked}"
+        return f"{overall}, {estimated}; {F}, {at_most}, {asked}, {len(self.switches)} switches"
 
 
 def _ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""Progressive validation: predict, then learn, and count, over any stream.
+"""Progressive validation: predict each row before learning its label, and count the mistakes, over any stream.
 
-"Batch learning via online prediction", section 3. The mistakes of a run, made before each label was learnt, say how
-good its hypotheses are, without a held-out set: see :func:`askwhen.evaluate.bounds.progressive_validation`.
+"Batch learning via online prediction", section 3. Since every prediction is made before its label is learnt, the
+mistakes of a run bound the error of its hypotheses without a held-out set: see
+:func:`askwhen.evaluate.bounds.progressive_validation`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import check_count, check_flag, check_number
 from . import bounds
-from .comparison.baselines import EVERYTHING, Numbered, Simple, SimpleClasses, labels_of, told_everything
+from .comparison.baselines import EVERYTHING, ClassBaselines, LabelNumbering, TaskBaselines, fully_labelled, labels_of
 from .comparison.label_order import LabelOrder
-from .estimation.accuracy import RECENT, Accuracy, Collected, Curve, accuracy
+from .estimation.accuracy import RECENT, Accuracy, AccuracyCollector, Curve, accuracy
 from .progress import Progress
 
 
@@ -41,36 +42,37 @@ def progressive(
     before: Trace | None = None,
     everything: bool = False,
 ) -> Progress:
-    """Run the sampler over a labelled stream and say how it went, window by window.
+    """Run the sampler over a labelled stream and report its results, window by window.
 
-    A simulation: it knows all labels and counts every mistake, while the sampler learns only from those it asks for.
-    ``estimate`` and ``curve`` look only at these, as one would have to in earnest, so that both can be compared.
+    This is a simulation: all labels are known and every mistake is counted, while the sampler learns only from the
+    labels it asks for. ``estimate`` and ``curve`` use only the asked labels, which is what you would know live, so that
+    the estimate can be compared with the truth.
 
     Parameters
     ----------
     sampler : Sampler
-        Is run, and goes on from where it is; rounds are counted from the beginning of this stream.
+        The sampler to run. It continues from its current state; rounds are counted from the beginning of this stream.
     X, y : arrays, or a stream
         Instances and labels; a matrix of labels for several tasks; classes, where the sampler has them. Without y, X is
         an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is read once and never held in memory. If a chunk
-        is refused, the earlier ones stay played.
+        is invalid, the earlier ones have been played.
     times : array, optional
-        When each instance came, for a rule that allows for labels by time.
+        Time of each instance, for a rule with a budget per period of time.
     window : int, default 1000
-        How many rounds a window has; the last one may have fewer.
+        Number of rounds in a window; the last window may have fewer.
     delta : float, default 0.05
-        The probability with which a bound may fail.
+        Probability that a bound fails.
     holdout : (X, y), optional
-        Instances with labels that are only predicted, after the last round.
+        Labelled instances that are only predicted, after the last round.
     margins : bool, default True
-        As in ``run``: False is faster, and widens the intervals of ``estimate`` where probabilities are not computed.
+        As in ``run``: False is faster, but widens the intervals of ``estimate``, since some probabilities are unknown.
     watch : callable, optional
-        Is given the trace of every chunk, or a list of them for several tasks.
+        Called with the trace of every chunk, or with a list of traces for several tasks.
     before : Trace, optional
-        Earlier rounds of the same classifier, just before this stream's, to be counted too.
+        Trace of the same classifier's rounds just before this stream, to be counted too.
     everything : bool, default False
-        Whether to play the same learner over the stream a second time, told every label, for the baseline "all labels".
-        The sampler must be at its first round.
+        Whether to run the same learner over the stream a second time, given every label, for the baseline "all
+        labels". The sampler must not have played a round.
 
     Examples
     --------
@@ -91,13 +93,13 @@ def progressive(
     check_number("progressive", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     regression, classes = bool(sampler.learner.regression), None
     if sampler.engine.classes is not None:
-        classes = Numbered(sampler.engine.classes)
+        classes = LabelNumbering(sampler.engine.classes)
     if classes is not None and (holdout is not None or before is not None):
         raise InputError("holdout and before are for two labels or numbers.", owner="progressive")
     held = None if holdout is None else _checked_holdout(holdout, regression)
     check_flag("progressive", "everything", everything)
-    other = told_everything("progressive", sampler) if everything else None
-    found = _Counting(int(window), regression, classes)
+    other = fully_labelled("progressive", sampler) if everything else None
+    found = _ProgressCounter(int(window), regression, classes)
     if before is not None:
         if regression or before.start + before.rounds != sampler.round:
             raise InputError(
@@ -107,17 +109,19 @@ def progressive(
     for piece in pieces_of("progressive", X, y, times):
         if held is not None:
             _check_fits(held, piece)
-        with piece.named():  # the other one first: if it refuses, the sampler stays as it was
+        with piece.named():  # the fully labelled sampler first: if it raises, the sampler is unchanged
             several = bool(sampler.tasks) or dimensions_of("run", piece.y) == 2
-            beside = _played(other, piece, several, margins=False) if other is not None else []
+            baseline = _played(other, piece, several, margins=False) if other is not None else []
             traces = _played(sampler, piece, several, margins)
         labels = np.asarray(piece.y if classes is None else classes.numbers(piece.y), float)
         labels = labels.reshape(traces[0].rounds, len(traces))
-        found.add(traces, labels, several=several, beside=beside)
+        found.add(traces, labels, several=several, baseline=baseline)
         if watch is not None:
             watch(traces if several else traces[0])
     progress = found.progress(float(delta), *_held_out(sampler, held, float(delta)))
-    if classes is None or int(progress.rounds[-1]) != sampler.round:  # what is known of each class goes over its life
+    if (
+        classes is None or int(progress.rounds[-1]) != sampler.round
+    ):  # per-class estimates cover the whole life of the sampler
         return progress
     known = accuracy(sampler, confidence=1.0 - float(delta))
     return replace(progress, estimate=replace(progress.estimate, classes=known.classes, confusion=known.confusion))
@@ -129,49 +133,44 @@ def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> lis
     return [sampler.run(piece.X, piece.y, piece.times, margins=margins)]
 
 
-class _Counting:
-    """Counts by window, as traces come."""
+class _ProgressCounter:
+    """Counts by window, updated chunk by chunk."""
 
-    def __init__(self, window: int, regression: bool, classes: Numbered | None = None) -> None:
+    def __init__(self, window: int, regression: bool, classes: LabelNumbering | None = None) -> None:
         self._window = window
         self._classes = classes
         self._confusion = np.zeros((0, 0), np.int64)
         self._unpredicted = np.zeros(0, np.int64)
-        self._spread = _Spread()
+        self._spread = _RunningVariance()
         self._costs: tuple[float, float] | None = None
         self._regression = regression
         self._several = False
         self._done = 0
         self._counts: list[np.ndarray] = []
-        self._simple: list[Simple | SimpleClasses] = []
+        self._simple: list[TaskBaselines | ClassBaselines] = []
         self._baselines: dict[str, list[np.ndarray]] = {}
         self._order = LabelOrder()
         self._rounds: list[int] = []
-        self._collected: list[Collected] = []
+        self._collected: list[AccuracyCollector] = []
         self._switches: list[list[int]] = []
         self._begins: int | None = None
 
-    def add(self, traces: list[Trace], labels: np.ndarray, several: bool, beside: Sequence[Trace] = ()) -> None:
-        """Rounds of each task that follow the last ones, their labels, and the same rounds told everything."""
+    def add(self, traces: list[Trace], labels: np.ndarray, several: bool, baseline: Sequence[Trace] = ()) -> None:
+        """Add the next rounds of each task and their labels, with the same rounds of the fully labelled sampler."""
         if self._begins is None:
             self._begins, self._several = traces[0].start, several
             several_classes = self._classes is not None
-            self._simple = [SimpleClasses() if several_classes else Simple(self._regression) for _ in traces]
-            self._collected = [Collected() for _ in traces]
+            self._simple = [ClassBaselines() if several_classes else TaskBaselines(self._regression) for _ in traces]
+            self._collected = [AccuracyCollector() for _ in traces]
             self._switches = [[] for _ in traces]
         for found, trace in zip(self._switches, traces, strict=True):
             found.extend((trace.switches - self._begins).tolist())
         if self._classes is not None:
-            said, k = self._classes.numbers(traces[0].prediction), len(self._classes.labels)
-            self._confusion = np.pad(self._confusion, (0, k - len(self._confusion)))
-            known, given = said >= 0, labels[:, 0].astype(int)
-            np.add.at(self._confusion, (given[known], said[known]), 1)
-            self._unpredicted = np.pad(self._unpredicted, (0, k - len(self._unpredicted)))
-            np.add.at(self._unpredicted, given[~known], 1)
+            self._add_confusion(self._classes, traces[0].prediction, labels[:, 0].astype(int))
         if self._regression:
             self._spread.add(labels)
         self._costs = traces[0].costs
-        scores = self._scores(traces, labels, beside)
+        scores = self._scores(traces, labels, baseline)
         if not self._regression:
             self._order.add(labels)
         n, first = traces[0].rounds, 0
@@ -180,7 +179,7 @@ class _Counting:
             if self._done % self._window == 0:
                 self._open(len(traces), list(scores))
             for j, trace in enumerate(traces):
-                self._counts[-1][j] += _counted(trace, labels[first:last, j], first, last, self._regression)
+                self._counts[-1][j] += _window_counts(trace, labels[first:last, j], first, last, self._regression)
                 if not self._regression:
                     self._collected[j].add(trace, first, last)
             for name, values in scores.items():
@@ -191,17 +190,26 @@ class _Counting:
             if self._done % self._window == 0:
                 self._close()
 
-    def _scores(self, traces: list[Trace], labels: np.ndarray, beside: Sequence[Trace]) -> dict[str, np.ndarray]:
-        """How each baseline did: a row for each round, a column for each task."""
+    def _add_confusion(self, classes: LabelNumbering, prediction: np.ndarray, given: np.ndarray) -> None:
+        """Count these labels by predicted class, and those for which no class could be predicted yet."""
+        predicted, k = classes.numbers(prediction), len(classes.labels)
+        known = predicted >= 0
+        self._confusion = np.pad(self._confusion, (0, k - len(self._confusion)))
+        np.add.at(self._confusion, (given[known], predicted[known]), 1)
+        self._unpredicted = np.pad(self._unpredicted, (0, k - len(self._unpredicted)))
+        np.add.at(self._unpredicted, given[~known], 1)
+
+    def _scores(self, traces: list[Trace], labels: np.ndarray, baseline: Sequence[Trace]) -> dict[str, np.ndarray]:
+        """Score of each baseline: a row for each round, a column for each task."""
         simple = [
             rules.scores(y, trace.queried) for rules, y, trace in zip(self._simple, labels.T, traces, strict=True)
         ]
         found = {name: np.column_stack([scores[name] for scores in simple]) for name in simple[0]}
-        if beside:
+        if baseline:
             if self._regression:
-                each = [(trace.prediction - y) ** 2 for trace, y in zip(beside, labels.T, strict=True)]
+                each = [(trace.prediction - y) ** 2 for trace, y in zip(baseline, labels.T, strict=True)]
             else:
-                each = [~trace.mistaken for trace in beside]
+                each = [~trace.mistaken for trace in baseline]
             found[EVERYTHING] = np.column_stack(each)
         return found
 
@@ -244,8 +252,12 @@ class _Counting:
         )
 
 
-class _Spread:
-    """The variance of the labels of each task, chunk after chunk, without losing digits to a large mean."""
+class _RunningVariance:
+    """Variance of the labels of each task, updated chunk by chunk.
+
+    Chunks are merged by their means (Chan, Golub, LeVeque 1979), since a difference of sums of squares would lose
+    digits where the mean is large.
+    """
 
     def __init__(self) -> None:
         self._n = 0
@@ -260,12 +272,12 @@ class _Spread:
         self._mean, self._n = self._mean + gap * n / together, together
 
     def variance(self, several: bool) -> Any:
-        """The mean squared distance from the mean."""
+        """Mean squared distance from the mean, of each task or of the only one."""
         found = self._squares / self._n
         return found if several else float(found[0])
 
 
-def _counted(trace: Trace, y: np.ndarray, first: int, last: int, regression: bool) -> np.ndarray:
+def _window_counts(trace: Trace, y: np.ndarray, first: int, last: int, regression: bool) -> np.ndarray:
     here = slice(first, last)
     asked, updated = np.count_nonzero(trace.queried[here]), np.count_nonzero(trace.updated[here])
     if regression:
@@ -291,7 +303,7 @@ def _checked_holdout(holdout: Any, regression: bool) -> tuple[Any, np.ndarray]:
 
 
 def _check_fits(holdout: tuple[Any, np.ndarray], piece: Piece) -> None:
-    """Refuse held-out instances that do not fit the stream, before any of it is played."""
+    """Raise if held-out instances have other columns than the stream, before any of it is played."""
     for name, held, played in (
         ("X", np.shape(holdout[0]), np.shape(piece.X)),
         ("y", holdout[1].shape, np.shape(piece.y)),
@@ -302,7 +314,7 @@ def _check_fits(holdout: tuple[Any, np.ndarray], piece: Piece) -> None:
 
 
 def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: float) -> tuple[Any, Any]:
-    """The error of the last hypothesis on held-out instances, and its bound."""
+    """Error of the last hypothesis on held-out instances, and an upper bound on its expected error."""
     if holdout is None:
         return None, None
     X, y = holdout

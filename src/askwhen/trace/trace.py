@@ -189,7 +189,7 @@ class Trace:
     def columns(self) -> dict[str, np.ndarray]:
         """One column for everything that is known of a round: what the tables and files are made of."""
         if len(self.queried) != self.rounds:
-            raise InputError("this trace kept only its counts; run with trace=True.", owner="columns")
+            raise InputError("this trace holds only counts; run with trace=True.", owner="columns")
         names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
         found = {"round": np.arange(self.start, self.start + self.rounds)}
         found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}

@@ -1,14 +1,14 @@
-"""What simple rules would have come to on the same stream, so that an accuracy has something to stand beside.
+"""Simple rules played on the same stream, as baselines for the accuracy of a sampler.
 
 ==================  ====================================================================================
-majority so far     says the label that was more frequent in all rounds before this one, asked or not
-mean so far         the same for a regressor: the mean of all labels before this round
-last label told     says the label that the sampler was told last
-all labels          the same learner, told every label (on request)
+majority so far     predicts the most frequent label of all earlier rounds, whether it was asked for or not
+mean so far         the same for a regressor: predicts the mean of all earlier labels
+last label told     predicts the last label that the sampler was given
+all labels          the same learner, given every label (only with ``everything=True``)
 ==================  ====================================================================================
 
-All are played online, as the sampler is: no rule knows the label of its own round or of a later one. Where nothing is
-known yet, and in a tie, they say -1, as a sampler does; for a regressor, 0.
+All are played online, as the sampler is: no rule knows the label of its own round or of a later one. Before the first
+label, and in a tie, they predict -1, as a sampler does; for a regressor, 0.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MAJORITY, MEAN, LAST, EVERYTHING = "majority so far", "mean so far", "last label
 
 
 def labels_of(trace: Trace) -> np.ndarray:
-    """The labels of all rounds of a classifier, -1 and +1: a prediction and whether it was wrong give them away."""
+    """Labels -1 and +1 of all rounds of a classifier, from its predictions and which of them were wrong."""
     return np.where(trace.mistaken, -trace.prediction, trace.prediction).astype(float)
 
 
-class Numbered:
-    """The labels of a stream by number: classes that are known first, then whatever comes, as it comes."""
+class LabelNumbering:
+    """Numbers the labels of a stream: the known classes first, then new labels in the order of their appearance."""
 
     def __init__(self, classes: Iterable[Any]) -> None:
         self.labels = list(classes)
         self._places = {label: k for k, label in enumerate(self.labels)}
 
     def numbers(self, y: Any) -> np.ndarray:
-        """The numbers of these labels; -1 where there is none."""
+        """Numbers of these labels; -1 for None."""
         found = np.full(len(y), -1)
         for i, label in enumerate(np.asarray(y).tolist()):
             if label is not None:
@@ -49,36 +49,36 @@ class Numbered:
         return found
 
 
-class SimpleClasses:
-    """The simple rules for classes by number, chunk after chunk; in a tie, and at first, they say the first class."""
+class ClassBaselines:
+    """The simple rules for classes by number, chunk by chunk; at first, and in a tie, they predict the first class."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(1, np.int64)
-        self._told = 0.0
+        self._last = 0.0
 
     def scores(self, y: np.ndarray, queried: np.ndarray) -> dict[str, np.ndarray]:
-        """For each rule and each of the next rounds, whether it was right; as ``Simple.scores``."""
-        said, last = np.zeros(len(y)), np.zeros(len(y))
+        """Whether each rule was right, in each of the next rounds; as ``TaskBaselines.scores``."""
+        majority, last = np.zeros(len(y)), np.zeros(len(y))
         new = max(int(y.max(initial=0.0)) + 1 - len(self._counts), 0)
         self._counts = np.concatenate([self._counts, np.zeros(new, np.int64)])
         for i, (label, asked) in enumerate(zip(y.tolist(), queried.tolist(), strict=True)):
-            said[i], last[i] = self._counts.argmax(), self._told
+            majority[i], last[i] = self._counts.argmax(), self._last
             self._counts[int(label)] += 1
-            self._told = label if asked else self._told
-        return {MAJORITY: said == y, LAST: last == y}
+            self._last = label if asked else self._last
+        return {MAJORITY: majority == y, LAST: last == y}
 
 
-class Simple:
-    """The simple rules of one task, chunk after chunk; all that is kept are three numbers."""
+class TaskBaselines:
+    """The simple rules for one task of two labels or numbers, chunk by chunk, in constant memory."""
 
     def __init__(self, regression: bool) -> None:
         self._regression = regression
         self._rounds = 0
         self._sum = 0.0
-        self._told = 0.0 if regression else -1.0
+        self._last = 0.0 if regression else -1.0
 
     def scores(self, y: np.ndarray, queried: np.ndarray) -> dict[str, np.ndarray]:
-        """For each rule and each of the next rounds, whether it was right; the squared error of a regressor.
+        """Whether each rule was right, in each of the next rounds; its squared error for a regressor.
 
         Parameters
         ----------
@@ -88,24 +88,24 @@ class Simple:
             Whether the sampler asked for them.
         """
         n, asked = len(y), np.flatnonzero(queried)
-        told = np.append(self._told, y[asked])
-        last = np.repeat(told, np.diff(asked + 1, prepend=0, append=n))  # each label until the next one is told
+        given = np.append(self._last, y[asked])
+        last = np.repeat(given, np.diff(asked + 1, prepend=0, append=n))  # each label until the next one is given
         sums = np.append(self._sum, self._sum + np.cumsum(y))
         if self._regression:
             mean = sums[:n] / np.maximum(np.arange(self._rounds, self._rounds + n), 1)
             found = {MEAN: (mean - y) ** 2, LAST: (last - y) ** 2}
         else:
             found = {MAJORITY: (sums[:n] > 0) == (y > 0), LAST: last == y}
-        self._rounds, self._sum, self._told = self._rounds + n, float(sums[n]), float(told[-1])
+        self._rounds, self._sum, self._last = self._rounds + n, float(sums[n]), float(given[-1])
         return found
 
 
-def told_everything(owner: str, sampler: Sampler) -> Sampler:
-    """A sampler of the same parts and seed that asks for every label."""
+def fully_labelled(owner: str, sampler: Sampler) -> Sampler:
+    """A new sampler with the same parts and seed that asks for every label."""
     if sampler.round or sampler.tasks:
         raise InputError(
-            f"everything=True needs a sampler that has played no round, since nobody can tell it the labels "
-            f"of earlier ones; this one has played {sampler.round or sampler.tasks[0].round}.",
+            f"everything=True needs a sampler that has played no round, since the labels of earlier rounds are "
+            f"unknown; this one has played {sampler.round or sampler.tasks[0].round}.",
             owner=owner,
         )
     classes = None if sampler.engine.classes is None else "open" if sampler.engine.most else sampler.classes

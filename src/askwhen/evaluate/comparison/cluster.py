@@ -1,7 +1,7 @@
-"""A Ray cluster: joined from inside, checked to be alike everywhere, and given work of which a death costs one piece.
+"""Runs work on a Ray cluster whose machines all give the same bits; a worker that dies costs only the run it was at.
 
-Ray listens on all addresses unless told otherwise, and asks for no token unless told: a cluster that is started here
-listens on loopback and has a token. Bits depend on the processor and on versions, so every machine is asked for both.
+By default Ray listens on all addresses and asks for no token; a cluster that is started here listens on loopback and
+has a token. Bits depend on the processor and on versions, so both are compared with those of every machine.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ...system.extras import needs_extra
 from .workers import Watch, Workers
 
 LOCAL = "local"
-"""In place of an address: start a cluster on this machine, for this process."""
+"""The address that starts a cluster on this machine, for this process."""
 
 _RETRIES = 20
 _SETTINGS = {
     "RAY_AUTH_MODE": "token",
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # whose name hides what it does: 0 takes the loopback address
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # despite its name: 0 makes Ray use the loopback address
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 
@@ -34,7 +34,7 @@ def workers_of(cluster: str | None, watch: Watch | None, total: int) -> Workers 
 
 
 def likeness() -> dict[str, str]:
-    """What two machines must have in common to give the same bits."""
+    """Versions and processor that two machines must share to give the same bits."""
     import numba
     import numpy
     import scipy
@@ -51,17 +51,16 @@ def likeness() -> dict[str, str]:
 
 
 def join(address: str) -> Any:
-    """Ray, connected to a cluster whose machines are alike; where this process is connected already, as it is."""
+    """Connect Ray to a cluster, unless this process is connected already, and check that its machines are alike."""
     if not isinstance(address, str) or not address:
         raise InputError.about("cluster", "cluster", f"host:port, auto or {LOCAL}", address)
     if "://" in address:
         raise InputError(
-            f"whoever starts the work must be inside the cluster: give host:port or auto on one of its machines, got "
-            f"{address!r}.",
+            f"the caller must be inside the cluster: give host:port or auto on one of its machines, got {address!r}.",
             owner="cluster",
         )
     if address == LOCAL:
-        for name, value in _SETTINGS.items():  # read when ray is imported
+        for name, value in _SETTINGS.items():  # must be set before ray is imported
             os.environ.setdefault(name, value)
     with needs_extra("cluster", "a cluster", "cluster"):
         import ray
@@ -79,7 +78,7 @@ def join(address: str) -> Any:
 
 
 def check_alike(ray: Any) -> None:
-    """Refuse a cluster of which some machine would give other bits."""
+    """Raise if some machine of the cluster would give other bits."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     own = likeness()
@@ -99,7 +98,7 @@ def check_alike(ray: Any) -> None:
 
 
 class ClusterWorkers:
-    """As ``workers.Workers``, on a cluster: a worker that dies costs only the piece of work it was at."""
+    """As ``workers.Workers``, on a cluster: if a worker dies, only its current piece of work is repeated."""
 
     def __init__(self, address: str, watch: Watch | None, total: int) -> None:
         self._ray = join(address)
@@ -118,7 +117,7 @@ class ClusterWorkers:
     def all(
         self, work: list[tuple[str, Callable[[], Any]]], keep: Callable[[str, Any], Any] | None = None
     ) -> list[Any]:
-        """Do all of this work, and give the results in its order; ``keep`` may change each as soon as it is there."""
+        """Run all pieces of work and return the results in their order; ``keep`` is as in ``workers.Workers``."""
         task = self._ray.remote(num_cpus=1, max_retries=_RETRIES)(_do)
         futures = [task.remote(*self._sent(function)) for _, function in work]
         places = {future: place for place, future in enumerate(futures)}
@@ -135,7 +134,7 @@ class ClusterWorkers:
         return results
 
     def _sent(self, function: Any) -> tuple[Any, ...]:
-        """A function as what is sent: the object of a method is sent once, however many pieces need it."""
+        """Arguments that send a function to the cluster; the object of a method is sent once for all pieces of work."""
         if not isinstance(function, partial) or getattr(function.func, "__self__", None) is None:
             return None, function, (), {}
         owner, name = function.func.__self__, function.func.__name__  # type: ignore[attr-defined]
@@ -145,7 +144,7 @@ class ClusterWorkers:
 
 
 def _unwrapped(ray: Any, future: Any) -> Any:
-    """What a piece gave, or its own error."""
+    """The result of a piece of work; its own exception if it raised one."""
     try:
         return ray.get(future)
     except ray.exceptions.RayTaskError as error:

@@ -1,7 +1,7 @@
-"""Many algorithms over one stream, each at the same shares of labels, again and again with other coins.
+"""Runs many algorithms over one stream, at the same shares of labels, repeatedly with different seeds.
 
-As the papers do it: the scale of each algorithm is found by bisection, so that it asks for the wanted share of the
-whole stream; then it is run with that scale and other coins. The rounds are compiled and run on all cores.
+As in the papers, the scale of each algorithm is found by bisection so that it asks for the wanted share of the whole
+stream; then it is run with that scale and other seeds. The rounds are compiled and run on all cores.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ...validation import check_count, check_flag, check_number, check_seed
 from .baselines import EVERYTHING, LAST, MAJORITY
 from .cluster import workers_of
 from .label_order import order_warning
-from .plans import WINDOWS, Plan, Result, Work
+from .plans import WINDOWS, ComparisonWork, RunPlan, RunResult
 from .workers import Watch
 
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """One algorithm at one share of labels.
+    """Results of one algorithm at one share of labels.
 
     Attributes
     ----------
     algorithm : str
         Its name.
     letters : dict
-        Its parameters, with the one that was tuned to the share.
+        Its hyperparameters, with the one that was tuned to the share.
     share : float
         The share of labels that was wanted; 1 for an algorithm that asks for every label.
     asked, accuracy : array of float
@@ -43,7 +43,7 @@ class Cell:
     windows : array of float
         The accuracy in each window of rounds: a row for each repeat.
     seconds : float
-        How long a repeat took, on average.
+        Mean duration of a repeat.
     """
 
     algorithm: str
@@ -67,32 +67,28 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What came of a comparison: cells in the order of the shares, then of the algorithms.
+    """Results of a comparison: cells in the order of the shares, then of the algorithms.
 
-    ``rounds`` says how many rounds had been played at the end of each window.
-
-    ``baselines`` are cells too, of rules that are not among the algorithms: "majority so far", which knows every label
-    before its round (share 1); "last label told", for each share that of the algorithm whose questions made it most
-    accurate; and, where they were asked for, learners that are told everything, such as "default, all labels".
-
-    ``order_warning`` is one sentence where the labels come sorted or in blocks, and None otherwise.
+    ``baselines`` are cells of rules that are not among the algorithms: "majority so far", which knows every label
+    before its round (share 1); "last label told", for each share with the questions of the algorithm that made it most
+    accurate; and, with ``everything=True``, learners that are given every label, such as "default, all labels".
 
     Attributes
     ----------
     cells : list of Cell
-        What came of each algorithm at each share.
+        Results of each algorithm at each share.
     algorithms : list of str
         Their names.
     shares : list of float
         The shares of labels.
     rounds : array of int
-        How many rounds had been played at the end of each window.
+        Number of rounds played at the end of each window.
     repeats : int
-        How often each was run.
+        Number of runs of each algorithm.
     baselines : list of Cell
-        What simple rules came to.
+        Results of simple rules.
     order_warning : str or None
-        One sentence where the labels come sorted or in blocks.
+        A warning if the labels come sorted or in blocks, None otherwise.
     """
 
     cells: list[Cell]
@@ -105,13 +101,13 @@ class Comparison:
 
     @property
     def best(self) -> Cell:
-        """The most accurate algorithm at the largest share of labels below all of them."""
+        """The most accurate algorithm at the largest share of labels below 100%."""
         share = max((cell.share for cell in self.cells if cell.share < 1), default=1.0)
         return max((cell for cell in self.cells if cell.share == share), key=lambda cell: cell.mean)
 
     @property
     def majority(self) -> float | None:
-        """The mean accuracy of always saying the label that was more frequent before; None where nobody counted."""
+        """Mean accuracy of predicting the most frequent label so far; None where it was not computed."""
         return next((cell.mean for cell in self.baselines if cell.algorithm == MAJORITY), None)
 
 
@@ -120,7 +116,7 @@ def half_width(values: np.ndarray) -> Any:
     n = len(values)
     if n < 2:
         return np.full(np.shape(values)[1:], np.nan)
-    from scipy.stats import t as student  # half of what importing this package would take
+    from scipy.stats import t as student  # imported here, since it takes half of the import time of the package
 
     return student.ppf(0.975, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
 
@@ -142,7 +138,7 @@ def compare(
     classes: Any = None,
     cluster: str | None = None,
 ) -> Comparison:
-    """Run algorithms at the same shares of labels, and say how accurate each is.
+    """Run algorithms at the same shares of labels, and measure the accuracy of each.
 
     Parameters
     ----------
@@ -153,27 +149,27 @@ def compare(
     shares : iterable of float
         The shares of labels, above 0 and below 1.
     repeats : int, default 20
-        How often each is run, every time with other coins.
+        Number of runs of each algorithm, each with another seed.
     letters : dict, optional
-        For each name, letters that are not to have their usual values.
+        Hyperparameters of algorithms, by name, that differ from their usual values.
     prepare : Prepare, optional
-        How the instances are scaled for all of them.
+        Scaling of the instances, for all algorithms.
     shuffle : bool, default False
         Whether every repeat takes the stream in another order, the same for all algorithms.
     windows : int, optional
-        In how many windows of rounds the accuracy is told, at most. By default 50, or as many as have 50 rounds each,
-        since the accuracy of fewer rounds is mostly noise.
+        Largest number of windows of rounds for which the accuracy is reported. By default 50, or as many as have 50
+        rounds each, since the accuracy of fewer rounds is mostly noise.
     seed : int, default 0
-        Seeds coins and orders.
+        Seed of the random draws and of the orders.
     watch : callable, optional
-        Is told how many runs are done, of how many, and which was the last.
+        Called with the number of finished runs, the number of all runs, and the name of the last one.
     everything : bool, default False
-        Whether to play each learner a second time, told every label, for a baseline.
+        Whether to run each learner a second time, given every label, as a baseline.
     classes : list, optional
-        The labels, where they are not -1 and +1; every algorithm then plays all of them with one question.
+        The labels, where they are not -1 and +1; every algorithm then asks one question for all classes.
     cluster : str, optional
         Run on a Ray cluster instead of on the cores of this machine: ``host:port`` or "auto", from one of its machines,
-        or "local" to start one here. The numbers are the same to the bit; a worker that dies costs only its run.
+        or "local" to start one here. The numbers are the same to the bit; if a worker dies, only its run is repeated.
 
     Examples
     --------
@@ -196,14 +192,14 @@ def compare(
     if not chosen or not wanted:
         raise InputError("give at least one algorithm and one share of labels.", owner="compare")
     given = {name.lower(): values for name, values in (letters or {}).items()}
-    plans = [Plan(each, share) for share in wanted for each in chosen if each.scale is not None]
-    plans += [Plan(each, 1.0) for each in chosen if each.scale is None]
+    plans = [RunPlan(each, share) for share in wanted for each in chosen if each.scale is not None]
+    plans += [RunPlan(each, 1.0) for each in chosen if each.scale is None]
     names = None if classes is None else check_classes("compare", classes)
-    work = Work(X, np.asarray(y), prepare, shuffle, windows, int(seed), given, names)
-    for plan in plans:  # whatever is refused is refused before the work begins
+    work = ComparisonWork(X, np.asarray(y), prepare, shuffle, windows, int(seed), given, names)
+    for plan in plans:  # invalid hyperparameters must raise before any run begins
         work.check(plan.algorithm)
     if everything:
-        plans += work.told_everything(plans)
+        plans += work.fully_labelled_plans(plans)
     again = int(repeats)
     with workers_of(cluster, watch, len(plans) * (1 + again)) as workers:
         tuned = workers.all([(plan.name, partial(work.match, plan)) for plan in plans])
@@ -219,22 +215,22 @@ def compare(
     return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
 
 
-def _cell(plan: Plan, letters: dict[str, Any], runs: list[Result]) -> Cell:
+def _cell(plan: RunPlan, hyperparameters: dict[str, Any], runs: list[RunResult]) -> Cell:
     name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
     asked, accuracy, windows, seconds = (np.array([run[at] for run in runs]) for at in range(4))
-    return Cell(name, letters, plan.share, asked, accuracy, windows, float(seconds.mean()))
+    return Cell(name, hyperparameters, plan.share, asked, accuracy, windows, float(seconds.mean()))
 
 
-def _simple(cells: list[Cell], groups: list[list[Result]]) -> list[Cell]:
-    """The simple rules as cells: the last label told at each share, and the majority."""
+def _simple(cells: list[Cell], groups: list[list[RunResult]]) -> list[Cell]:
+    """The simple rules as cells: the last label given, at each share, and the majority."""
 
-    def rule(name: str, share: float, asked: np.ndarray, runs: list[Result]) -> Cell:
+    def rule(name: str, share: float, asked: np.ndarray, runs: list[RunResult]) -> Cell:
         accuracy, windows = (np.array([run.simple[name][at] for run in runs]) for at in range(2))
         return Cell(name, {}, share, asked, accuracy, windows, math.nan)
 
     found: dict[float, Cell] = {}
     for cell, runs in zip(cells, groups, strict=True):
-        told = rule(LAST, cell.share, cell.asked, runs)
-        if cell.share not in found or told.mean > found[cell.share].mean:
-            found[cell.share] = told
+        last = rule(LAST, cell.share, cell.asked, runs)
+        if cell.share not in found or last.mean > found[cell.share].mean:
+            found[cell.share] = last
     return [*found.values(), rule(MAJORITY, 1.0, np.ones(len(groups[0])), groups[0])]

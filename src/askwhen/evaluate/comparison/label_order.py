@@ -1,9 +1,9 @@
-"""Whether the labels of a stream come in an order that a mixed stream would never have: sorted, or in blocks.
+"""Detects labels that come sorted or in blocks, an order that a mixed stream would never have.
 
-In a sorted file nearly every label is the one before it, so that any learner looks good. The statistic is that of the
-runs test (Wald, Wolfowitz 1940): if n labels, a of them +1 and b of them -1, come in any exchangeable order, each of
-the n - 1 neighbouring pairs differs with probability 2ab / (n(n - 1)), so that 2ab / n changes are expected; of several
-classes, the sum of a (n - a) / n over all of them.
+In a sorted file nearly every label equals the one before it, so that any learner looks good. The statistic is that of
+the runs test (Wald, Wolfowitz 1940): if n labels, a of them +1 and b of them -1, come in any exchangeable order, each
+of the n - 1 neighbouring pairs differs with probability 2ab / (n(n - 1)), so that 2ab / n changes are expected; of
+several classes, the sum of a (n - a) / n over all of them.
 
 Streams that drift change less often than that too, but not by far. Measured, changes against expected: elec2 0.30, the
 spam corpus 0.22, mushrooms 0.55, topics of Reuters 0.77 and more, usenet2 1.50, shuffled files about 1; sorted files
@@ -20,11 +20,11 @@ import numpy as np
 from ...engine.inputs.argument_checks import check_labels, dimensions_of
 
 FEWEST = 0.05
-"""The least share of the expected changes that needs no warning."""
+"""Smallest share of the expected changes for which no warning is given."""
 
 
 class LabelOrder:
-    """Counts changes of label, chunk after chunk; for several tasks, over all of them."""
+    """Counts changes of label, chunk by chunk; for several tasks, over all of them."""
 
     def __init__(self) -> None:
         self._rounds = 0
@@ -33,7 +33,7 @@ class LabelOrder:
         self._last: np.ndarray | None = None
 
     def add(self, labels: np.ndarray) -> None:
-        """Labels that follow the last ones: a row for each round, a column for each task."""
+        """Add the next labels: a row for each round, a column for each task."""
         if not len(labels):
             return
         self._changes += int(np.count_nonzero(labels[1:] != labels[:-1]))
@@ -45,21 +45,21 @@ class LabelOrder:
         self._rounds += len(labels)
 
     def warning(self) -> str | None:
-        """One sentence where the labels are all but sorted, else None."""
+        """A warning if the labels are nearly sorted, else None."""
         n = self._rounds
         expected = float(np.sum([count * (n - count) for count in self._counts.values()])) / max(n, 1)
         if self._changes >= FEWEST * expected:
             return None
         times = "once" if self._changes == 1 else f"{self._changes:,} times"
         return (
-            f"The labels come sorted or in blocks: they change {times} in {n:,} rounds, where in a mixed order they "
+            f"The labels come sorted or in blocks: they change {times} in {n:,} rows, where in a mixed order they "
             f"would change about {expected:,.0f} times, so that any accuracy looks too good; shuffle the stream, "
             "unless this is its order in time."
         )
 
 
 def order_warning(y: Any, classes: Any = None) -> str | None:
-    """One sentence where labels come sorted or in blocks, so that any accuracy looks too good; else None.
+    """A warning if labels come sorted or in blocks, which makes any accuracy look too good; else None.
 
     Parameters
     ----------

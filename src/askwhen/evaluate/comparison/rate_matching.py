@@ -21,31 +21,32 @@ def matched(
     X: Any,
     y: Any,
     share: float,
-    letters: dict[str, Any] | None = None,
+    hyperparameters: dict[str, Any] | None = None,
     *,
     prepare: Prepare | None = None,
     kernel: Any = None,
     seed: int = 0,
     classes: Any = None,
 ) -> dict[str, Any]:
-    """All letters of the algorithm, with the scale at which it asks for this share of the labels of a stream.
+    """All hyperparameters of the algorithm, with the scale at which it asks for this share of the labels of a stream.
 
-    The more scale, the more is asked, but for coins and for what is learnt on the way: the share is the mean over three
-    seeds, from this one on. Where no scale gives it, the nearest that was tried is taken.
+    The share grows with the scale, apart from chance and from what is learnt on the way, so it is the mean over three
+    seeds, beginning with ``seed``. If no scale gives the share exactly, the nearest one that was tried is taken.
     """
+    # As many parameters as Algorithm.build, whose arguments it passes on.
     scale = algorithm.scale
     if scale is None:
         raise InputError(f"{algorithm.name} asks for every label.", owner="matched")
-    given = algorithm.usual() | dict(letters or {})
+    given = algorithm.usual() | dict(hyperparameters or {})
     if scale == "rate":
         return given | {scale: share}
 
     def asked(z: float, seeds: int) -> float:
-        """The share asked for, on average over so many seeds."""
+        """Share of labels asked for, averaged over this many seeds."""
         found = 0
         for k in range(seeds):
-            letters = given | {scale: _value(scale, z)}
-            sampler = algorithm.build(letters, prepare=prepare, kernel=kernel, seed=seed + k, classes=classes)
+            tried = given | {scale: _value(scale, z)}
+            sampler = algorithm.build(tried, prepare=prepare, kernel=kernel, seed=seed + k, classes=classes)
             found += sampler.run(X, y, margins=False, trace=False).questions
         return found / (seeds * len(y))
 
@@ -55,13 +56,13 @@ def matched(
     while asked(high, 1) < share and high < _FARTHEST:
         low, high = high, 2.0 * high if high > 0.0 else 0.5 * high
     first = _bisected(lambda z: asked(z, 1), share, low, high)
-    reach = 0.1 * (high - low)  # other coins need another scale, but not by much
+    reach = 0.1 * (high - low)  # other seeds need another scale, but not by much
     best = _bisected(lambda z: asked(z, _SEEDS), share, first - reach, first + reach)
     return given | {scale: _value(scale, best)}
 
 
 def _bisected(asked: Callable[[float], float], share: float, low: float, high: float) -> float:
-    """Where a function that grows comes nearest to the share, of all places that were tried."""
+    """The place, of those tried, where an increasing function comes nearest to the share."""
     tried: dict[float, float] = {}
     for _ in range(_STEPS):
         z = 0.5 * (low + high)
@@ -73,5 +74,5 @@ def _bisected(asked: Callable[[float], float], share: float, low: float, high: f
 
 
 def _value(scale: str, z: float) -> float:
-    """The letter: any positive number, or one below 1 for kappa."""
+    """The scale as a positive number, or as one below 1 for kappa, from its place on the whole line."""
     return 1.0 / (1.0 + math.exp(-z)) if scale == "kappa" else math.exp(z)

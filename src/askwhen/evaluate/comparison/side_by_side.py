@@ -1,13 +1,14 @@
-"""Two samplers on one stream, and which of them is better: the honest way to change a live model.
+"""Plays two samplers on one stream and estimates which is more accurate, to decide about replacing a live model.
 
-One coin is tossed for both, and the label is asked for when either of them would: with probability P, the larger of
-theirs. Each is told only what it would have asked for itself, so each is just what it would be alone.
+Both use the same random draw, and the label is asked for when either of them would ask: with probability P, the larger
+of theirs. Each is given only the labels it would have asked for itself, so each is exactly what it would be alone.
 
-Rounds in which both predict alike say nothing of the difference. Where two labels are predicted one of them is right
-and the other wrong, so the difference follows from the number S of a's mistakes among the D rounds in which they
-differ: (D - 2 S) of all rounds. S is bounded by the bets of :mod:`askwhen.engine.tally.betting`, at every round at
-once. With more classes both may be wrong, and the mistakes of each are bounded. Before its coin, a's mistake is
-predicted with probability r_b / (r_a + r_b), r being |margin| over its running mean.
+Rounds in which both predict the same label do not contribute to the difference. With two labels, exactly one of two
+different predictions is right, so the difference follows from the number S of a's mistakes among the D rounds in which
+the predictions differ: it is (D - 2 S) / rounds. S is bounded by the bets of :mod:`askwhen.engine.tally.betting`, at
+any time, however often you look. With more classes both may be wrong, and the mistakes of each are bounded. Before the
+random draw of a round, the probability of a's mistake is predicted as r_b / (r_a + r_b), where r is |margin| over its
+running mean.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ from ..estimation.tally_views import sides_of
 
 _KIND = "side_by_side"
 _COUNTS = ("round", "questions", "updates", "volunteered", "switches", "names")
-"""What a run changes beside the states."""
+"""Attributes of an engine that a run changes, other than the states."""
 
 
 class PairAsk(NamedTuple):
-    """What both say of one instance; if ``query``, answer with ``pair.tell(ask, y)``."""
+    """The predictions of both samplers for one instance; if ``query``, answer with ``pair.tell(ask, y)``."""
 
     round: int
     a: Ask
@@ -60,20 +61,20 @@ class PairAsk(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """The accuracy of a less that of b, over all rounds, with an interval that holds at every round at once.
+    """The accuracy of a less that of b, over all rounds, with an interval that holds however often you look.
 
     Attributes
     ----------
     value, low, high : float
-        The estimate, kept inside the interval, and the interval. Above 0, a is known to be better.
+        The estimate, clipped to the interval, and the interval. If ``low`` is above 0, a is known to be better.
     unbiased : float
-        The estimate before that.
+        The estimate before clipping.
     rounds, apart : int
-        How many rounds were played, and in how many of them the two predicted different labels.
+        Number of rounds played, and of those in which the two predicted different labels.
     questions, answered : int
-        How many labels were asked for in all, and told where the two differed.
+        Number of labels asked for, and of labels given for rounds in which the two differed.
     confidence : float
-        The interval covers the true difference at all rounds at once with this probability.
+        Probability that the interval covers the true difference at all times, however often you look.
     """
 
     value: float
@@ -89,16 +90,16 @@ class Difference:
     def __str__(self) -> str:
         if self.rounds == 0:
             return "nothing is known of the difference yet: no round was played"
-        said = "a is better" if self.low > 0.0 else "b is better" if self.high < 0.0 else "not known which is better"
+        result = "a is better" if self.low > 0.0 else "b is better" if self.high < 0.0 else "not known which is better"
         ends = f"{100 * self.low:+.1f} to {100 * self.high:+.1f}"
         return (
-            f"{said}: {100 * self.value:+.1f} points ({ends}) over {self.rounds} rounds, in {self.apart} of which they "
-            f"differed, at {self.confidence:.0%} confidence"
+            f"{result}: {100 * self.value:+.1f} points ({ends}) over {self.rounds} rounds, in {self.apart} of which "
+            f"they differed, at {self.confidence:.0%} confidence"
         )
 
 
-class _Open(NamedTuple):
-    """A question that waits: its place among what was counted (-1: they did not differ), and the levels of its bets."""
+class _OpenQuestion(NamedTuple):
+    """An open question: its place in the tally (-1 if the predictions did not differ), and the levels of its bets."""
 
     ask: PairAsk
     place: int
@@ -106,18 +107,18 @@ class _Open(NamedTuple):
 
 
 class SideBySide:
-    """Plays two samplers on one stream with one coin, and says which of them is more accurate.
+    """Plays two samplers on one stream with the same random draws, and estimates which of them is more accurate.
 
-    A label is asked for where either of them would ask; each is told only what it would have asked for itself. So both
-    stay within their own budgets, and a person is asked no more often than the sum of both.
+    A label is asked for where either of them would ask; each is given only the labels it would have asked for itself.
+    So both stay within their own budgets, and no more labels are asked for than the sum of both.
 
     Parameters
     ----------
     a, b : Sampler
-        Two classifiers of the same labels, two or more, fresh or from a file; they are played, and can be taken out
-        again at any time.
+        Two classifiers of the same labels, two or more, new or loaded from a file. They are played in place, and can be
+        used on their own again at any time.
     seed : int, optional
-        Seeds the coins.
+        Random seed.
 
     Examples
     --------
@@ -141,16 +142,16 @@ class SideBySide:
         if a is b:
             raise InputError("a and b must be two samplers, got the same one twice.", owner="SideBySide")
         check_seed("SideBySide", seed)
-        self._own(a, b, np.random.Generator(np.random.PCG64(None if seed is None else int(seed))))
+        self._initialise(a, b, np.random.Generator(np.random.PCG64(None if seed is None else int(seed))))
 
-    def _own(self, a: Sampler, b: Sampler, coins: np.random.Generator) -> None:
+    def _initialise(self, a: Sampler, b: Sampler, draws: np.random.Generator) -> None:
         self.a, self.b = a, b
         self._several = a.engine.most > 0 or len(a.classes or ()) > 2
-        self._coins = coins
+        self._draws = draws
         self._tally: Tally = new_tally((1000,))
         self._sizes = np.zeros(2)
         self._round = self._questions = 0
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, _OpenQuestion] = {}
         self._lock = new_lock(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -169,17 +170,17 @@ class SideBySide:
 
     @property
     def round(self) -> int:
-        """How many rounds have been played; also the number of the next one."""
+        """Number of rounds played; also the number of the next round."""
         return self._round
 
     @property
     def questions(self) -> int:
-        """How many labels have been asked for."""
+        """Number of labels asked for."""
         return self._questions
 
     @property
     def pending(self) -> list[PairAsk]:
-        """The questions that wait for a label, oldest first."""
+        """Open questions, oldest first."""
         return [waiting.ask for waiting in self._open.values()]
 
     def ask(self, x: Any, time: Any = None) -> PairAsk:
@@ -190,27 +191,27 @@ class SideBySide:
         x : array or one row of a CSR matrix
             The instance.
         time : float or date, optional
-            When it is, for a budget by time; it never goes back.
+            Current time, for a budget per period of time; it must not go back.
         """
         with self._lock:
             self.a.check(x, time)
-            self.b.check(x, time)  # so that both play the round, or neither does
-            coin = float(self._coins.random())
-            a, b = self.a.ask_on(coin, x, time), self.b.ask_on(coin, x, time)
+            self.b.check(x, time)  # check both first, so that both play the round or neither does
+            draw = float(self._draws.random())
+            a, b = self.a.ask_on(draw, x, time), self.b.ask_on(draw, x, time)
             chance, query = self._union(a.probability, b.probability), a.query or b.query
             ask = PairAsk(self._round, a, b, chance, query)
-            apart = a.prediction != b.prediction
+            differs = a.prediction != b.prediction
             nothing = ([False], [False], [False])
-            levels = self._count([a.margin], [b.margin], [apart], [chance], [query], *nothing)
+            levels = self._count([a.margin], [b.margin], [differs], [chance], [query], *nothing)
             if query:
-                place = int(self._tally.count[0]) - 1 - self._several if apart else -1
-                self._open[self._round] = _Open(ask, place, levels)
+                place = int(self._tally.count[0]) - 1 - self._several if differs else -1
+                self._open[self._round] = _OpenQuestion(ask, place, levels)
                 self._questions += 1
             self._round += 1
             return ask
 
     def _union(self, a: Any, b: Any) -> Any:
-        """The probability that either asks: rules ask below their probability, audits at the other end of the coin."""
+        """The probability that either asks: rules ask for small random draws, audits for large ones."""
         rules, audits = np.zeros_like(np.asarray(a, float)), np.zeros_like(np.asarray(a, float))
         for chance, sampler in ((a, self.a), (b, self.b)):
             rate = 0.0 if sampler.audit is None else sampler.audit.rate
@@ -228,7 +229,7 @@ class SideBySide:
         return int(entry_point(compare_rounds, kind, *given)(address, *given))
 
     def tell(self, ask: PairAsk | int, y: Any) -> None:
-        """Give the label of a question: each learns it if it would have asked for it itself.
+        """Give the label of a question; each sampler learns it if it would have asked for it itself.
 
         Parameters
         ----------
@@ -245,14 +246,16 @@ class SideBySide:
             elif not isinstance(label, (str, int, float)) or label not in (self.a.classes or ()):
                 raise InputError(f"y must be one of {self.a.classes}, got {y!r}.", owner="tell")
             for sampler, each in ((self.a, waiting.ask.a), (self.b, waiting.ask.b)):
-                if each.query and each.round in sampler.engine.pending:  # it may have been told to one of them alone
+                if (
+                    each.query and each.round in sampler.engine.pending
+                ):  # one of them may have been given the label directly
                     sampler.tell(each, y)
             if waiting.place >= 0:
                 ago = int(self._tally.count[0]) - waiting.place
                 wrong = [bool(each.prediction != label) for each in (waiting.ask.a, waiting.ask.b)]
-                told = (ago, waiting.ask.probability, waiting.levels, *wrong, self._several)
+                answer = (ago, waiting.ask.probability, waiting.levels, *wrong, self._several)
                 (_held, address), kind = new_frame(self._tally)
-                entry_point(settle_one, kind, *told)(address, *told)
+                entry_point(settle_one, kind, *answer)(address, *answer)
             del self._open[waiting.ask.round]
 
     def forget(self, ask: PairAsk | int) -> None:
@@ -269,24 +272,24 @@ class SideBySide:
                 if each.query and each.round in sampler.engine.pending:
                     sampler.forget(each)
             if waiting.place >= 0:
-                for ago, P, level, first in self._doubts(waiting):
+                for ago, P, level, first in self._open_bets(waiting):
                     forget_round(self._tally, ago, P, level, first)
             del self._open[waiting.ask.round]
 
-    def _doubts(self, waiting: _Open) -> list[Waiting]:
-        """The bets of an open question: that on a's mistake, and with several classes that on b's."""
+    def _open_bets(self, waiting: _OpenQuestion) -> list[Waiting]:
+        """The bets of an open question: on a's mistake and, with several classes, on b's."""
         ago, P = int(self._tally.count[0]) - waiting.place, waiting.ask.probability
         found = [(ago, P, waiting.levels % BOTH, True), (ago - 1, P, waiting.levels // BOTH, False)]
         return found if self._several else found[:1]
 
-    def _waiting(self, owner: str, ask: PairAsk | int) -> _Open:
+    def _waiting(self, owner: str, ask: PairAsk | int) -> _OpenQuestion:
         found = open_question(owner, self._open, ask.round if isinstance(ask, PairAsk) else ask)
         if isinstance(ask, PairAsk):
             check_origin(owner, found.ask.a.origin, ask.a)
         return found
 
     def run(self, X: Any, y: Any, times: Any = None) -> tuple[Trace, Trace]:
-        """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
+        """Play a round for every row of X, giving each asked label immediately: the same bits as ``ask`` and ``tell``.
 
         Parameters
         ----------
@@ -295,27 +298,27 @@ class SideBySide:
         y : array
             Their labels.
         times : array, optional
-            The time of each row, for a budget by time.
+            Time of each row, for a budget per period of time.
         """
         with self._lock:
             n = shape_of(check_instances("run", X, self.a.engine.form))[0]
             if dimensions_of("run", y) != 1:
                 raise InputError("y must hold one label for each row of X.", owner="run")
-            coins, engine = self._coins.bit_generator.state, self.a.engine
-            kept = {name: copy.copy(getattr(engine, name)) for name in _COUNTS}
-            before, tossed = engine.checkpoint(), self._coins.random(n)
+            generator, engine = self._draws.bit_generator.state, self.a.engine
+            saved = {name: copy.copy(getattr(engine, name)) for name in _COUNTS}
+            before, draws = engine.checkpoint(), self._draws.random(n)
             try:
-                a = self.a.run_on(tossed, X, y, times)
-                b = self.b.run_on(tossed, X, y, times)
+                a = self.a.run_on(draws, X, y, times)
+                b = self.b.run_on(draws, X, y, times)
             except BaseException:
                 engine.restore(before)
-                for name, value in kept.items():
+                for name, value in saved.items():
                     setattr(engine, name, value)
-                self._coins.bit_generator.state = coins
+                self._draws.bit_generator.state = generator
                 raise
-            apart, asked = a.prediction != b.prediction, a.queried | b.queried
+            differs, asked = a.prediction != b.prediction, a.queried | b.queried
             chance = self._union(a.probability, b.probability)
-            self._count(a.margin, b.margin, apart, chance, asked, asked, a.mistaken, b.mistaken)
+            self._count(a.margin, b.margin, differs, chance, asked, asked, a.mistaken, b.mistaken)
             self._round += a.rounds
             self._questions += int(np.count_nonzero(asked))
             return a, b
@@ -326,56 +329,57 @@ class SideBySide:
         Parameters
         ----------
         confidence : float, default 0.95
-            Of the interval, at all rounds at once.
+            Confidence of the interval, which holds however often you look.
         """
         level = "a number strictly between 0 and 1"
         check_number("difference", "confidence", confidence, level, 0.0, 1.0, open_high=True)
         with self._lock:
             rounds, questions = self._round, self._questions
-            waiting = [bet for each in self._open.values() if each.place >= 0 for bet in self._doubts(each)]
+            waiting = [bet for each in self._open.values() if each.place >= 0 for bet in self._open_bets(each)]
             b, a = sides_of(copy_state(self._tally), waiting)
         if rounds == 0:
             return Difference(math.nan, -1.0, 1.0, math.nan, 0, 0, 0, 0, confidence)
-        alpha, apart, observed = 1.0 - confidence, float(a.rounds), float(a.rounds - a.unobserved)
-        shown = apart / observed if observed > 0.0 else 0.0  # rounds that could not be asked about are like the rest
+        alpha, differing, observed = 1.0 - confidence, float(a.rounds), float(a.rounds - a.unobserved)
+        # Rounds that could not be asked about are assumed to be like the others.
+        scale = differing / observed if observed > 0.0 else 0.0
         if self._several:
             (few, many), (other_few, other_many) = a.mistakes(alpha / 2.0), b.mistakes(alpha / 2.0)
             low, high, unbiased = float(other_few - many), float(other_many - few), float(b.estimate - a.estimate)
         else:
             few, many = a.mistakes(alpha)
             low, high, unbiased = (
-                apart - 2.0 * float(many),
-                apart - 2.0 * float(few),
+                differing - 2.0 * float(many),
+                differing - 2.0 * float(few),
                 observed - 2.0 * float(a.estimate),
             )
-        low, high, unbiased = low / rounds, high / rounds, shown * unbiased / rounds
+        low, high, unbiased = low / rounds, high / rounds, scale * unbiased / rounds
         value = min(max(unbiased, low), high)
-        return Difference(value, low, high, unbiased, rounds, int(apart), questions, int(a.answered), confidence)
+        return Difference(value, low, high, unbiased, rounds, int(differing), questions, int(a.answered), confidence)
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
-        """Write both samplers, the coins, the open questions and what is known of the difference to one file.
+        """Write both samplers, the random generator, the open questions and the tally of the difference to one file.
 
         Parameters
         ----------
         path : str or path
             The file.
         note : str, optional
-            Any text to keep beside it.
+            Any text to store in the file.
         """
         with self._lock:
             header: dict[str, Any] = {
                 _KIND: {
                     "round": self._round,
                     "questions": self._questions,
-                    "coins": self._coins.bit_generator.state,
+                    "coins": self._draws.bit_generator.state,
                     "open": [
                         [o.ask.round, o.ask.probability, o.place, o.levels, list(o.ask.a), list(o.ask.b)]
                         for o in self._open.values()
                     ],
                 }
             }
-            kept = arrays_of(self._tally, "tally").items()
-            arrays: dict[str, Any] = {name: array for name, array in kept if name.split(".")[1] not in DERIVED}
+            tally = arrays_of(self._tally, "tally").items()
+            arrays: dict[str, Any] = {name: array for name, array in tally if name.split(".")[1] not in DERIVED}
             arrays["sizes"] = self._sizes
             for name, sampler in (("a", self.a), ("b", self.b)):
                 header[name], own = engine_state.dump(sampler.engine, [])
@@ -384,16 +388,16 @@ class SideBySide:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Any = ()) -> SideBySide:
-        """A pair that goes on from a file exactly where ``save`` left it; see ``Sampler.load``.
+        """A pair that continues exactly where ``save`` left it; see ``Sampler.load``.
 
         Parameters
         ----------
         path : str or path
             The file.
         kernel : Kernel, optional
-            The kernel of your own that it had: a file holds no code.
+            Your own kernel, if the samplers had one: a file holds no code.
         parts : iterable of classes, optional
-            Your own learner, rule or drift guard, for the same reason.
+            Your own learner, rule or drift detector, for the same reason.
         """
         header, arrays = file_format.read(path)
         try:
@@ -403,8 +407,8 @@ class SideBySide:
                 raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             about = header[_KIND]
             made = cls.__new__(cls)
-            made._own(a, b, np.random.Generator(np.random.PCG64()))
-            made._coins.bit_generator.state = about["coins"]
+            made._initialise(a, b, np.random.Generator(np.random.PCG64()))
+            made._draws.bit_generator.state = about["coins"]
             made._round, made._questions = (count(about[name]) for name in ("round", "questions"))
             derived = {f"tally.{name}": getattr(made._tally, name) for name in DERIVED}
             made._tally = with_arrays(made._tally, "tally", arrays | derived)
@@ -415,13 +419,15 @@ class SideBySide:
                 raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             complete(made._tally)
             for line in about["open"]:
-                number, waiting = _opened(line, made)
+                number, waiting = _read_open_question(line, made)
                 made._open[number] = waiting
             return made
         except SnapshotError:
             raise
         except UNREADABLE as error:
-            raise SnapshotError("the file holds no SideBySide that this version can read.", owner="load") from error
+            raise SnapshotError(
+                "the file does not hold a SideBySide that this version can read.", owner="load"
+            ) from error
 
 
 def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, kernel: Any, parts: Any) -> Engine:
@@ -430,8 +436,8 @@ def _engine(header: dict[str, Any], arrays: dict[str, np.ndarray], name: str, ke
     return engine_state.restore(header, own, kernel if needs else None, given=parts)[0]
 
 
-def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
-    """An open question from a header that may say anything."""
+def _read_open_question(line: list[Any], pair: SideBySide) -> tuple[int, _OpenQuestion]:
+    """Read an open question from a file's header, whose content is not trusted."""
     number, chance, place, levels, *asks = line
     number = count(number, pair.round - 1)
     place = -1 if place == -1 else count(place, int(pair._tally.count[0]) - 1)
@@ -445,9 +451,9 @@ def _opened(line: list[Any], pair: SideBySide) -> tuple[int, _Open]:
     ) and (a.query or b.query)
     if not known or number in pair._open or type(chance) is not float or not 0.0 < chance <= 1.0:
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
-    return number, _Open(PairAsk(number, a, b, chance, True), place, levels)
+    return number, _OpenQuestion(PairAsk(number, a, b, chance, True), place, levels)
 
 
 def _labels(sampler: Sampler) -> Any:
-    """What a sampler predicts; where classes appear, how many may."""
+    """The labels that a sampler predicts; with open classes, their largest number."""
     return sampler.engine.most or sampler.classes

@@ -1,4 +1,4 @@
-"""Which algorithm, with which letters, for a stream like this: progressive validation on its head."""
+"""Chooses an algorithm and its hyperparameters for a stream, by progressive validation on its head."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ GRID: dict[str, tuple[Any, ...]] = {
     "lam": (0.0001, 0.001, 0.01, 0.1),
     "B": (50, 200, 800),
 }
-"""What is tried for each letter of a learner."""
+"""Values that are tried for each hyperparameter of a learner."""
 
 CANDIDATES = ("default", "lasec-ss", "sop-ss", "perceptron-ss", "pa-i-active", "bbq")
-"""What is tried where no algorithm is named."""
+"""Algorithms that are tried by default."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """An algorithm with its letters: the share asked, the accuracy, and an upper bound on its expected error.
+    """An algorithm with hyperparameters: the share asked, the accuracy, and an upper bound on its expected error.
 
     Attributes
     ----------
@@ -73,35 +73,35 @@ def tune(
     classes: Any = None,
     cluster: str | None = None,
 ) -> list[Tried]:
-    """Try algorithms and letters on the head of a stream, at one share of labels; the most accurate comes first.
+    """Try algorithms and hyperparameters on the head of a stream, at one share of labels; most accurate first.
 
-    Progressive validation: every instance is predicted before its label is learnt, so that the accuracy is that on new
-    instances. It looks at all labels of the head.
+    Progressive validation: every instance is predicted before its label is learnt, so the accuracy is that on new
+    instances. It needs all labels of the head.
 
     Parameters
     ----------
     X, y : array or CSR matrix, array
         The head of a stream.
     share : float, default 0.1
-        The share of labels, above 0 and below 1; the scale of every algorithm is matched to it.
+        Share of labels, above 0 and below 1; the scale of every algorithm is matched to it.
     algorithms : iterable of str, optional
         Names, as ``askwhen algorithms`` lists them.
     letters : dict, optional
-        Letters that are not to be tried, with their values.
+        Hyperparameters with fixed values, which are not searched.
     prepare : Prepare, optional
-        How the instances are scaled.
+        Scaling of the instances.
     repeats : int, default 3
-        How often each is run, with other coins.
+        Number of runs of each algorithm, with different seeds.
     delta : float, default 0.05
-        The probability with which the error bound of a single one of them may fail.
+        Probability that the error bound of a single algorithm fails.
     seed : int, default 0
-        Seeds the coins.
+        Random seed.
     watch : callable, optional
-        Is told how many are done, of how many, and which was the last.
+        Called with the number of finished algorithms, the number of all, and the name of the last one.
     classes : list, optional
         The labels, where they are not -1 and +1.
     cluster : str, optional
-        A Ray cluster to try them on, as for :func:`askwhen.evaluate.compare`.
+        Ray cluster to run on, as for :func:`askwhen.evaluate.compare`.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def tune(
 
 @dataclass(frozen=True, eq=False)
 class _Head:
-    """The head of a stream, and what is done with every algorithm on it."""
+    """The head of a stream, and how an algorithm is tried on it."""
 
     X: Any
     y: Any
@@ -152,9 +152,9 @@ class _Head:
     def attempt(self, each: Algorithm, given: dict[str, Any]) -> Tried:
         """Match an algorithm to the share, and run it."""
         same: dict[str, Any] = {"prepare": self.prepare, "classes": self.names}
-        letters = matched(each, self.X, self.y, self.share, given, seed=self.seed, **same)
+        hyperparameters = matched(each, self.X, self.y, self.share, given, seed=self.seed, **same)
         runs = [
-            each.build(letters, length=len(self.y), seed=self.seed + k, **same).run(
+            each.build(hyperparameters, length=len(self.y), seed=self.seed + k, **same).run(
                 self.X, self.y, margins=False, trace=False
             )
             for k in range(self.repeats)
@@ -162,13 +162,13 @@ class _Head:
         asked, wrong = (np.mean([getattr(run, count) for run in runs]) for count in ("questions", "mistakes"))
         n = len(self.y)
         bound = bounds.progressive_validation(wrong, n, self.delta)
-        return Tried(each.name, letters, float(asked / n), float(1 - wrong / n), float(bound))
+        return Tried(each.name, hyperparameters, float(asked / n), float(1 - wrong / n), float(bound))
 
 
 def _combinations(each: Algorithm, fixed: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every choice of the letters that are tried."""
-    given = {letter: value for letter, value in fixed.items() if letter in each.letters}
-    free = [letter for letter in each.letters if letter in GRID and letter not in given and letter != each.scale]
+    """Every combination of the hyperparameters that are searched."""
+    given = {name: value for name, value in fixed.items() if name in each.letters}
+    free = [name for name in each.letters if name in GRID and name not in given and name != each.scale]
     return [
         given | dict(zip(free, values, strict=True)) for values in itertools.product(*(GRID[name] for name in free))
     ]

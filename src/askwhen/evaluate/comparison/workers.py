@@ -1,4 +1,4 @@
-"""Independent runs on all cores: compiled rounds leave the interpreter free, so threads are enough."""
+"""Independent runs on all cores: compiled rounds release the interpreter lock, so threads are enough."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Self
 
 Watch = Callable[[int, int, str], None]
-"""Is told how many pieces of work are done, of how many, and which one was the last."""
+"""Called with the number of finished pieces of work, the number of all, and the name of the last one."""
 
 
 class Workers:
-    """A thread for every core that this process may use, and word of each piece of work that is done."""
+    """A thread for every core that this process may use; reports each finished piece of work."""
 
     def __init__(self, watch: Watch | None, total: int) -> None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -30,11 +30,12 @@ class Workers:
     def all(
         self, work: list[tuple[str, Callable[[], Any]]], keep: Callable[[str, Any], Any] | None = None
     ) -> list[Any]:
-        """Do all of this work, and give the results in its order; the first error ends it.
+        """Run all pieces of work and return the results in their order; the first exception is raised.
 
-        ``keep`` is given the name and the result of each as soon as it is there, and gives what takes its place.
+        ``keep`` is called with the name and the result of each piece as soon as it is done; what it returns takes the
+        place of the result.
         """
-        futures = {self._pool.submit(_kept, name, function, keep): name for name, function in work}
+        futures = {self._pool.submit(_done, name, function, keep): name for name, function in work}
         for future in as_completed(futures):
             future.result()
             self._done += 1
@@ -43,5 +44,5 @@ class Workers:
         return [future.result() for future in futures]
 
 
-def _kept(name: str, function: Callable[[], Any], keep: Callable[[str, Any], Any] | None) -> Any:
+def _done(name: str, function: Callable[[], Any], keep: Callable[[str, Any], Any] | None) -> Any:
     return function() if keep is None else keep(name, function())

@@ -1,8 +1,8 @@
-"""The accuracy of all rounds, honestly, from the labels that were asked for.
+"""Unbiased estimates of the accuracy over all rounds, from the labels that were asked for.
 
-Before every coin the probability of a mistake is predicted; where a label comes, the difference from that, weighted by
-1/P, puts the prediction right. The sum estimates the mistakes of all rounds without bias. The intervals of
-:mod:`askwhen.evaluate.estimation.confidence` hold at every round at once, so that one may look as often as one likes.
+Before the random draw of every round the probability of a mistake is predicted; where a label is given, the difference
+from that prediction, weighted by 1/P, corrects it. The sum estimates the mistakes of all rounds without bias. The
+intervals of :mod:`askwhen.evaluate.estimation.confidence` hold at any time, however often you look.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ...validation import check_count, check_number
 from .by_class import ClassAccuracy, by_class, by_label_of, taken_for
 from .estimate import Cost, Estimate, by_kind, inside
 from .sample_size import Needed, needed_labels
-from .tally_views import Counted, sides_of, window_of
+from .tally_views import TallyView, sides_of, window_of
 
 RECENT = 5_000
-"""Of how many of the last rounds the recent accuracy is told, unless another window is asked for."""
+"""Default number of last rounds for the recent accuracy."""
 
 _LARGEST_WINDOW = 600_000
 _POINTS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
@@ -37,30 +37,30 @@ _MOST_LABELS = 10_000_000
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What a sampler or a trace says of itself.
+    """Estimated accuracy of a sampler or a trace.
 
     Attributes
     ----------
     overall, recent : Estimate
         The accuracy over all rounds, and over the last ones.
     windows : dict of int to Estimate
-        The accuracy over the last 1,000, 5,000 and 20,000 rounds. Each window's interval covers its true value at all
-        rounds of the window at once with this confidence; it is not the chance that all windows of a long life do.
+        The accuracy over the last 1,000, 5,000 and 20,000 rounds. Each window's interval covers its true value during
+        the whole window with this confidence; that is not the probability that all windows of a long life do.
     f_measure, precision, recall : Estimate
         Of the label +1, over all rounds; unknown where there are several classes.
     classes : dict of label to ClassAccuracy
-        Precision, recall and F of every class, where a sampler has several. A trace does not know the labels.
+        Precision, recall and F of every class, where a sampler has several. Empty for a trace, which has no labels.
     confusion : list of lists of Estimate, or None
-        Where a sampler has several classes, at most 127: in row a and column b, the share of the rounds with a
-        predicted whose label is b. Each cell's interval is its own, as all others are.
+        For a sampler of several classes, at most 127: in row a and column b, the share of label b among the rounds in
+        which a was predicted. Each cell has its own interval.
     cost : Cost or None
-        What the mistakes cost, on average in a round, where ``costs`` say what each kind does.
+        Mean cost of a round, where the sampler has ``costs``.
     rounds, questions, answered, unanswered : int
-        How many rounds were played and labels asked for, answered, and open or forgotten.
+        Number of rounds played, of labels asked for, of questions answered, and of those open or forgotten.
     unobserved : float
-        The share of the rounds in which nothing could be asked, because a budget was spent.
+        Share of the rounds in which nothing could be asked, because a budget was spent.
     confidence : float
-        Each interval covers its true value at all rounds at once with this probability.
+        Probability that an interval covers its true value at all times, however often you look.
     """
 
     overall: Estimate
@@ -78,15 +78,15 @@ class Accuracy:
     cost: Cost | None = None
     classes: dict[Any, ClassAccuracy] = field(default_factory=dict)
     confusion: list[list[Estimate]] | None = field(default=None, repr=False)
-    counted: Counted | None = field(default=None, repr=False, compare=False)
+    counted: TallyView | None = field(default=None, repr=False, compare=False)
     spent: bool = field(default=False, repr=False, compare=False)
 
     def needed(self, width: float) -> Needed:
-        """How many more labels should bring the interval of the overall accuracy to this width (0.04: 4 points).
+        """Number of further labels until the interval of the overall accuracy should have this width (0.04: 4 points).
 
-        ``needed(0.04).by_rule`` goes on asking as until now, ``.at_random`` asks about every round alike from now on,
-        as often; None where no number of labels will do, or the rule has spent all it had. Both suppose that the stream
-        goes on as it was, and say what to expect, not what is certain.
+        ``needed(0.04).by_rule`` is for asking as before, ``.at_random`` for asking at random at the same rate; None
+        where no number of labels is enough, or the budget of the rule is spent. Both assume that the stream continues
+        as it was: they are expectations, not guarantees.
         """
         check_number("needed", "width", width, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
         if self.counted is None:
@@ -96,12 +96,12 @@ class Accuracy:
 
     @property
     def target(self) -> float | None:
-        """The next width that is worth asking for: plus and minus 10, 5, 2 or 1 points, or a half, a fifth, a tenth."""
+        """The next smaller width to aim at: plus or minus 10, 5, 2, 1, 0.5, 0.2 or 0.1 points; None below that."""
         width = self.overall.high - self.overall.low
         return next((2.0 * points for points in _POINTS if 2.0 * points < 0.9 * width), None)
 
     def advice(self) -> str:
-        """What it would take to know the accuracy better, in a sentence; empty where nothing can be said."""
+        """A sentence with the number of labels that would narrow the interval; empty where that is not known."""
         if self.target is None:
             return ""
         by_rule, at_random = self.needed(self.target)
@@ -122,14 +122,14 @@ class Accuracy:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The overall accuracy as it was after so many rounds: arrays of the same length.
+    """The overall accuracy over time: arrays of the same length.
 
     Attributes
     ----------
     rounds : array of int
-        How many rounds had been played.
+        Number of rounds played.
     value, low, high : array of float
-        The estimate then, and its interval.
+        The estimate after these rounds, and its interval.
     """
 
     rounds: np.ndarray
@@ -139,28 +139,27 @@ class Curve:
 
 
 def _shown(labels: int) -> str:
-    """A number of labels in two digits: more would promise too much."""
+    """A number of labels rounded to two digits, since it is only an expectation."""
     places = max(len(str(labels)) - 2, 0)
     return f"{round(labels, -places):,}"
 
 
 def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
-    """How accurate a sampler is, or was during a run, from the labels that it asked for.
+    """Estimate the accuracy of a sampler, or of a run, from the labels that it asked for.
 
-    Unasked labels are never looked at, also where a simulation knows them. Give the rule a ``floor`` or the sampler an
-    ``Audit``: where the probability of asking is nearly 0 nothing can be known, and the interval says so by its width.
+    Unasked labels are never used, even where a simulation knows them. Give the rule a ``floor`` or the sampler an
+    ``Audit``: where the probability of asking is nearly 0 little can be known, and the interval is wide.
 
     Parameters
     ----------
     source : Trace, or any sampler
-        What happened in a run, or a sampler with all rounds of its life; questions that are still open, or were
-        forgotten, count as both right and wrong in the interval. Of several classes, precision, recall and F are in
-        ``classes``.
+        The trace of a run, or a sampler, with all rounds of its life. The interval allows for open and forgotten
+        questions to be right or wrong. With several classes, precision, recall and F are in ``classes``.
     confidence : float, default 0.95
-        The probability with which an interval covers the true value at all rounds at once.
+        Probability that an interval covers the true value at all times, however often you look.
     recent : int, default 5000
-        Over how many of the last rounds the recent accuracy goes, up to a tenth more: 1,000, 5,000 or 20,000 for a
-        sampler, any number for a trace.
+        Number of last rounds for the recent accuracy, up to a tenth more: 1,000, 5,000 or 20,000 for a sampler, any
+        number for a trace.
 
     Examples
     --------
@@ -179,7 +178,7 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
         _check_trace(source)
         if recent > _LARGEST_WINDOW:
             raise InputError(f"recent must be at most {_LARGEST_WINDOW:,}, got {recent}.", owner="accuracy")
-        found = Collected(None if recent in WINDOWS else int(recent))
+        found = AccuracyCollector(None if recent in WINDOWS else int(recent))
         found.add(source, 0, source.rounds)
         return found.report(alpha, int(recent))
     if not isinstance(source, Counting):
@@ -206,10 +205,10 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
 
 
 def check_window(owner: str, recent: Any) -> None:
-    """Refuse a window that samplers do not keep."""
+    """Raise for a window that samplers do not store."""
     if recent not in WINDOWS:
-        kept = ", ".join(f"{window:,}" for window in WINDOWS[:-1])
-        raise InputError(f"recent must be {kept} or {WINDOWS[-1]:,} for a sampler, got {recent}.", owner=owner)
+        windows = ", ".join(f"{window:,}" for window in WINDOWS[:-1])
+        raise InputError(f"recent must be {windows} or {WINDOWS[-1]:,} for a sampler, got {recent}.", owner=owner)
 
 
 def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200) -> Curve:
@@ -220,15 +219,15 @@ def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200)
     trace : Trace
         A run, with all its rounds.
     confidence : float, default 0.95
-        Of the interval, at all rounds at once.
+        Confidence of the interval, which holds however often you look.
     points : int, default 200
-        At how many rounds it is told, evenly spread.
+        Number of evenly spread rounds at which it is computed.
     """
     level = "a number strictly between 0 and 1"
     check_number("accuracy_curve", "confidence", confidence, level, 0.0, 1.0, open_high=True)
     check_count("accuracy_curve", "points", points)
     _check_trace(trace)
-    found = Collected()
+    found = AccuracyCollector()
     before = 0
     for until in np.unique(np.linspace(0, trace.rounds, min(int(points), trace.rounds) + 1).astype(int)[1:]).tolist():
         found.add(trace, before, until)
@@ -237,10 +236,10 @@ def accuracy_curve(trace: Trace, *, confidence: float = 0.95, points: int = 200)
     return found.curve(1.0 - confidence)
 
 
-class Collected:
-    """What rounds said of the accuracy, as they came: for estimates at any of the marks that were set on the way.
+class AccuracyCollector:
+    """Collects rounds of a trace, for estimates of the accuracy at any of the marks set on the way.
 
-    Beside the windows that a sampler keeps there may be one of another length.
+    In addition to the windows of a sampler there may be one of another length.
     """
 
     def __init__(self, window: int | None = None) -> None:
@@ -248,15 +247,15 @@ class Collected:
         self._window = window
         self._tallies: list[Tally] = []
         self._questions = 0
-        self._costs: Any = None
-        self._marks: list[Counted] = []
+        self._costs: tuple[float, float] | None = None
+        self._marks: list[TallyView] = []
 
     def add(self, trace: Trace, first: int, last: int) -> None:
-        """Some rounds of a trace, which must follow the last ones."""
+        """Add some rounds of a trace, which must follow those added before."""
         if not self._tallies:
             self._costs = trace.costs
-            kept = [WINDOWS] + ([] if self._window is None else [(self._window,)])
-            self._tallies = [new_tally(windows, log_cost_of(trace.costs)) for windows in kept]
+            lengths = [WINDOWS] + ([] if self._window is None else [(self._window,)])
+            self._tallies = [new_tally(windows, log_cost_of(trace.costs)) for windows in lengths]
         here = slice(first, last)
         predicted = np.ones(last - first, np.int8) if trace.several else trace.prediction[here]
         rounds = (trace.probability[here], trace.margin[here], predicted, trace.queried[here], trace.mistaken[here])
@@ -266,7 +265,7 @@ class Collected:
         self._questions += int(np.count_nonzero(trace.queried[here]))
 
     def mark(self) -> None:
-        """Remember where the overall accuracy stands."""
+        """Store the current overall accuracy as a point of the curve."""
         negative, positive = sides_of(self._tallies[0])
         self._marks.append(negative + positive)
 
@@ -275,34 +274,34 @@ class Collected:
         if not self._marks:
             return Curve(*(np.zeros(0) for _ in range(4)))
         sums, A = (np.array([getattr(mark, name) for mark in self._marks]) for name in ("sums", "A"))
-        all_marks = Counted(sums, A, self._marks[0].stakes)
+        all_marks = TallyView(sums, A, self._marks[0].stakes)
         fewest, largest = all_marks.mistakes(alpha)
         low, high = 1.0 - largest / all_marks.rounds, 1.0 - fewest / all_marks.rounds
         value = np.where(all_marks.answered > 0, np.clip(_unbiased(all_marks), low, high), np.nan)
         return Curve(all_marks.rounds.astype(int), value, low, high)
 
     def report(self, alpha: float, recent: int) -> Accuracy:
-        """Everything that these rounds say."""
+        """All estimates from these rounds."""
         if not self._tallies:
             self._tallies = [new_tally(), new_tally((recent,))]
         window = window_of(self._tallies[-1], 0 if recent not in WINDOWS else WINDOWS.index(recent))
         return _report(self._tallies[0], self._questions, [], alpha, window, self._costs)
 
 
-_REGRESSOR = "a regressor makes no mistakes to count; use evaluate.progressive for its error."
+_REGRESSOR = "accuracy is for classifiers; use evaluate.progressive for the error of a regressor."
 
 
 def _check_trace(trace: Trace) -> None:
     if not isinstance(trace, Trace):
         raise InputError(f"trace must be a Trace, got {type(trace).__name__}.", owner="accuracy_curve")
     if trace.rounds > len(trace.queried):
-        raise InputError("this trace kept only its counts; run with trace=True.", owner="accuracy")
+        raise InputError("this trace holds only counts; run with trace=True.", owner="accuracy")
     if trace.rounds and trace.prediction.dtype.kind == "f" and not trace.several:
         raise InputError(_REGRESSOR, owner="accuracy")
 
 
-def _estimate(found: Counted, alpha: float) -> Estimate:
-    """The accuracy of these rounds."""
+def _estimate(found: TallyView, alpha: float) -> Estimate:
+    """Estimated accuracy of these rounds."""
     rounds = int(found.rounds)
     if rounds == 0:
         return Estimate(math.nan, 0.0, 1.0, math.nan, 0)
@@ -311,8 +310,8 @@ def _estimate(found: Counted, alpha: float) -> Estimate:
     return inside(float(_unbiased(found)), low, high, rounds, known=found.answered > 0)
 
 
-def _unbiased(found: Counted) -> Any:
-    """The estimate over the rounds that could be asked about, with mean the accuracy over these."""
+def _unbiased(found: TallyView) -> Any:
+    """Unbiased estimate of the accuracy over the rounds that could be asked about."""
     observed = found.rounds - found.unobserved
     return np.where(observed > 0.0, 1.0 - found.estimate / np.maximum(observed, 1.0), np.nan)
 
@@ -322,7 +321,7 @@ def _report(
     questions: int,
     waiting: Iterable[Waiting],
     alpha: float,
-    recent: Counted,
+    recent: TallyView,
     costs: tuple[float, float] | None,
 ) -> Accuracy:
     negative, positive = sides_of(tally, waiting)

@@ -1,7 +1,7 @@
-"""An alarm for an accuracy that falls below a level, which may be looked at as often as one likes.
+"""An alarm for an accuracy that falls below a level, valid however often you look.
 
-The hypothesis is that in every window of so many rounds the accuracy reaches the level, that is, that no window holds
-more than m mistakes. A window that begins now bets on more; if there are at most m, its wealth
+The null hypothesis is that the accuracy reaches the level in every window of a given length, that is, that no window
+holds more than m mistakes. A window that begins now bets on more; if there are at most m, its wealth
 (:mod:`askwhen.evaluate.estimation.confidence`) has mean at most 1 as long as the window lasts, so it ever exceeds 1/a
 with probability at most a. Windows begin at every tenth of their length, and the k-th has the share a_k of alpha, with
 1 / (k ln^2 k) falling slowly: over the whole life of a stream the alarm is raised by chance with probability alpha.
@@ -21,7 +21,7 @@ from .confidence import evidence
 from .tally_views import blocks_of
 
 _SUM = 2.1098
-"""Of 1 / (n ln^2 n) from n = 2 on, rounded up."""
+"""The sum of 1 / (n ln^2 n) from n = 2 on, rounded up."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Alarm:
     raised : bool
         Whether a window shows it.
     level, recent : float, int
-        What was asked: that every window of so many rounds reaches this accuracy.
+        The accuracy that every window should reach, and the number of rounds in a window.
     since : int or None
         The round in which the window with the most evidence began.
     evidence : float
-        How far the test is: 0 without any evidence, and the alarm is raised from 1 on. It is the logarithm of the
-        wealth over what it must reach.
+        Progress of the test: 0 without any evidence; the alarm is raised at 1. It is the logarithm of the wealth over
+        that of the threshold.
     """
 
     raised: bool
@@ -51,29 +51,29 @@ class Alarm:
         return self.raised
 
     def __str__(self) -> str:
-        said = "has fallen" if self.raised else "is not known to have fallen"
+        state = "has fallen" if self.raised else "is not known to have fallen"
         since = f" in the {self.recent:,} rounds from round {self.since:,} on" if self.raised else ""
-        return f"the accuracy {said} below {self.level:.1%}{since}"
+        return f"the accuracy {state} below {self.level:.1%}{since}"
 
 
 def alarm(sampler: Any, level: float, recent: int = RECENT, *, confidence: float = 0.95) -> Alarm:
-    """Test whether the accuracy of the last rounds is below a level, from asked labels alone, at any time.
+    """Test whether the accuracy of the last rounds is below a level, from the asked labels, at any time.
 
-    If every window of ``recent`` rounds reaches the level, an alarm is raised in at most one of twenty lives of a
-    stream, however often one looks: there is no need to correct for that. Only windows that are under way, or have
-    just ended, are looked at: look at least once a window, and keep an alarm that was raised. How long it takes after a
-    real drop was measured, and is in the documentation.
+    If every window of ``recent`` rounds reaches the level, an alarm is raised in at most one of twenty streams, however
+    often you look: no correction for repeated tests is needed. Only windows that are under way, or have just ended, are
+    tested, so call it at least once per window, and store an alarm that was raised. The documentation has measurements
+    of the delay after a real drop.
 
     Parameters
     ----------
     sampler : any sampler
-        Is looked at, and not changed.
+        The sampler to test; it is not changed.
     level : float
         The accuracy that every window should reach, as 0.9.
     recent : int, default 5000
-        How many rounds a window has: 1,000, 5,000 or 20,000.
+        Number of rounds in a window: 1,000, 5,000 or 20,000.
     confidence : float, default 0.95
-        One minus the probability of an alarm by chance.
+        One minus the probability of a false alarm.
 
     Examples
     --------

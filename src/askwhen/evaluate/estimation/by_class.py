@@ -1,4 +1,4 @@
-"""Precision, recall and F of every class, and who is taken for whom, from the labels that were asked for."""
+"""Precision, recall and F of every class, and the confusion of classes, from the labels that were asked for."""
 
 from __future__ import annotations
 
@@ -13,23 +13,21 @@ from ...engine.tally.betting import STANDARD, all_unasked
 from ...engine.tally.class_tally import ANSWERED, EXPECTED, FALSE, RESIDUAL, ROUNDS, UNOBSERVED, UNSEEN, ClassTally
 from ...engine.tally.label_tally import LabelTally
 from .estimate import Estimate, by_kind, inside
-from .tally_views import Counted
+from .tally_views import TallyView
 
 
 @dataclass(frozen=True)
 class ClassAccuracy:
-    """How well one class is told from the others, over all rounds.
-
-    ``predicted`` says in how many rounds it was, ``answered`` how many of them were answered.
+    """How well one class is distinguished from the others, over all rounds.
 
     Attributes
     ----------
     precision, recall, f_measure : Estimate
         Of this class against the others.
     predicted : int
-        In how many rounds it was predicted.
+        Number of rounds in which it was predicted.
     answered : int
-        How many of these were answered.
+        Number of these rounds whose label was given.
     """
 
     precision: Estimate
@@ -48,16 +46,16 @@ def _table(share: float) -> np.ndarray:
 
 
 def by_class(tally: ClassTally, alpha: float, n: int) -> list[ClassAccuracy]:
-    """The first n classes, in their order; each interval holds at every round at once with probability 1 - alpha."""
+    """The first n classes, in order; each interval holds at all times, however often you look, with 1 - alpha."""
     sums, seen, missed_by = tally.sums, tally.seen.sum(axis=0), tally.missed.sum(axis=0)
     A_false = tally.cells @ _table(1.0) - tally.false
     A_other = _of_others(tally)
     found = []
     for c in range(n):
         rest = sums.sum(axis=0) - sums[c]
-        positive = _counted(sums[c], sums[c, FALSE], sums[c, EXPECTED], sums[c, RESIDUAL], A_false[c])
+        positive = _view(sums[c], sums[c, FALSE], sums[c, EXPECTED], sums[c, RESIDUAL], A_false[c])
         expected, residual = tally.share * rest[EXPECTED], rest[UNSEEN] + seen[c, 1]
-        negative = _counted(rest, seen[c, 0], expected, residual, A_other.sum(axis=0) - A_other[c] - missed_by[c])
+        negative = _view(rest, seen[c, 0], expected, residual, A_other.sum(axis=0) - A_other[c] - missed_by[c])
         precision, recall, f_measure, _ = by_kind(negative, positive, alpha, None)
         counts = int(sums[c, ROUNDS]), int(sums[c, ANSWERED])
         found.append(ClassAccuracy(precision, recall, f_measure, *counts))
@@ -65,9 +63,9 @@ def by_class(tally: ClassTally, alpha: float, n: int) -> list[ClassAccuracy]:
 
 
 def taken_for(tally: ClassTally, alpha: float, n: int) -> list[list[Estimate]] | None:
-    """Of the rounds in which each of the first n classes was predicted, the share that each label has.
+    """Share of each label among the rounds in which each of the first n classes was predicted.
 
-    None where there are so many classes that answers are not kept by pairs.
+    None where there are so many classes that answers are not counted by pairs.
     """
     if len(tally.missed) == 1:
         return None
@@ -77,7 +75,7 @@ def taken_for(tally: ClassTally, alpha: float, n: int) -> list[list[Estimate]] |
     events, residual = seen[:, :, 0].copy(), sums[:, None, UNSEEN] + seen[:, :, 1]
     expected = np.repeat(tally.share * sums[:, None, EXPECTED], n, axis=1)
     events[own, own], expected[own, own], residual[own, own] = sums[:, FALSE], sums[:, EXPECTED], sums[:, RESIDUAL]
-    cells = _counted(np.repeat(sums[:, None], n, axis=1), events, expected, residual, A)
+    cells = _view(np.repeat(sums[:, None], n, axis=1), events, expected, residual, A)
     rounds, observed = cells.rounds, cells.rounds - cells.unobserved
     fewest, largest = cells.mistakes(alpha)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -95,11 +93,11 @@ def taken_for(tally: ClassTally, alpha: float, n: int) -> list[list[Estimate]] |
 
 
 def by_label_of(tally: LabelTally, alpha: float) -> list[ClassAccuracy]:
-    """Every one of several labels that may apply at once; as ``by_class``."""
+    """Each of several labels that may apply at once; as ``by_class``."""
     A, found = tally.cells @ _table(1.0) - tally.logs, []
     for j in range(len(tally.sums) // 2):
         negative, positive = (
-            _counted(sums, sums[FALSE], sums[EXPECTED], sums[RESIDUAL], A[2 * j + side])
+            _view(sums, sums[FALSE], sums[EXPECTED], sums[RESIDUAL], A[2 * j + side])
             for side, sums in enumerate(tally.sums[2 * j : 2 * j + 2])
         )
         precision, recall, f_measure, _ = by_kind(negative, positive, alpha, None)
@@ -109,12 +107,12 @@ def by_label_of(tally: LabelTally, alpha: float) -> list[ClassAccuracy]:
 
 
 def _of_others(tally: ClassTally) -> np.ndarray:
-    """A of the bets on a class that was neither predicted nor told, by predicted class."""
+    """A of the bets on a class that was neither predicted nor the label, by predicted class."""
     return np.asarray(tally.cells @ _table(tally.share) - tally.others)
 
 
-def _counted(rounds: np.ndarray, seen: Any, expected: Any, residual: Any, A: np.ndarray) -> Counted:
-    """Some of the rounds with as many of the events seen, expected, and by how much that was put right."""
+def _view(rounds: np.ndarray, seen: Any, expected: Any, residual: Any, A: np.ndarray) -> TallyView:
+    """A view of some rounds: the events seen and expected in them, and the corrections of the expectation."""
     none = np.zeros_like(seen)
     counts = [rounds[..., ROUNDS], rounds[..., UNOBSERVED], rounds[..., ANSWERED], seen, none, none, expected, residual]
-    return Counted(np.stack(counts, axis=-1), A, STANDARD)
+    return TallyView(np.stack(counts, axis=-1), A, STANDARD)

@@ -1,12 +1,12 @@
-"""How many mistakes were made in all, from those that were seen, at every round at once.
+"""Bounds on the number of all mistakes, from those that were seen, that hold at any time, however often you look.
 
 :mod:`askwhen.engine.tally.betting` has the bets: for each stake c the wealth W = exp(c S - A) is a martingale that
 starts at 1, whatever the instances, the labels, the drift and the rule, where S is the number of all mistakes and A is
 known. So is a mixture of stakes with fixed weights, which by Ville's inequality ever exceeds 1/alpha with probability
-at most alpha. Solved for S, that bounds the mistakes at all rounds at once, and needs no model of how labels come
+at most alpha. Solved for S, that bounds the mistakes at all times simultaneously, without a model of how labels come
 about.
 
-Rounds in which +1 was predicted and those in which -1 was are bet on apart, so the product of their wealths is a
+Rounds in which +1 was predicted and those in which -1 was have separate bets, so the product of their wealths is a
 martingale too, for every pair of stakes. A mixture of pairs encloses false positives and false negatives in one region,
 and with them whatever grows with both alike: the F-measure, costs.
 
@@ -26,13 +26,13 @@ from ...engine.tally.betting import HALVINGS
 _STEPS = 50
 _POWER = 3.5
 _NEAR = {-1: 0.2, 0: 0.6, 1: 0.2}
-"""How much a pair of stakes weighs by how many places they are apart."""
+"""Weight of a pair of stakes by the distance of their places."""
 
 _GRID = 129
 
 
 def log_weights(stakes: np.ndarray) -> np.ndarray:
-    """The logarithms of the weights of stakes: most have 2^-5 and 2^-6, for thousands of rounds, then smaller ones."""
+    """Logarithms of the weights of stakes, largest at 2^-5 and 2^-6, which suit thousands of rounds."""
     place = -np.log2(np.abs(stakes))
     weights = (1.0 + np.maximum(np.maximum(5.0 - place, 0.5 * (place - 6.0)), 0.0)) ** -_POWER
     return np.asarray(np.log(weights / weights.sum(axis=-1, keepdims=True)))
@@ -53,7 +53,7 @@ def least(A: np.ndarray, stakes: np.ndarray, total: Any, alpha: float) -> Any:
 
 
 def evidence(A: np.ndarray, stakes: np.ndarray, S: float) -> Any:
-    """The logarithm of the wealth of those who bet on more than S mistakes, if there were only S."""
+    """Logarithm of the wealth of the bets on more than S mistakes, if there were only S."""
     c = stakes[HALVINGS:]
     return _log_sum(log_weights(c) - A[..., HALVINGS:] + c * S)
 
@@ -61,10 +61,10 @@ def evidence(A: np.ndarray, stakes: np.ndarray, S: float) -> Any:
 def both_kinds(
     A: tuple[np.ndarray, np.ndarray], stakes: np.ndarray, totals: tuple[float, float], alpha: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (false positives, false negatives) that no possible pair exceeds, and pairs that none falls below.
+    """Upper and lower corners of the region of possible pairs (false positives, false negatives).
 
-    A and the totals are those of the rounds in which +1 and -1 was predicted. Whatever grows with both kinds of
-    mistakes has its bounds at one of the pairs: the region is cut into strips, and each is taken with its far corner.
+    A and the totals are those of the rounds in which +1 and -1 was predicted. A quantity that grows with both kinds of
+    mistakes has its bounds at one of the corners: the region is cut into strips, each replaced by its far corner.
     """
     above = _corners([each[:HALVINGS] for each in A], stakes[:HALVINGS], totals, alpha / 2.0, above=True)
     below = _corners([each[HALVINGS:] for each in A], stakes[HALVINGS:], totals, alpha / 2.0, above=False)
@@ -95,7 +95,7 @@ def _corners(A: list[np.ndarray], c: np.ndarray, totals: tuple[float, float], al
 
 
 def _largest(fits: Callable[[Any], Any], total: Any) -> Any:
-    """The largest number from 0 to total that fits, where all smaller ones do; rounded up."""
+    """The largest number from 0 to total that fits, by bisection; rounded up, so that bounds stay valid."""
     left, right = np.zeros_like(total), np.array(total)
     whole = fits(right)
     for _ in range(_STEPS):

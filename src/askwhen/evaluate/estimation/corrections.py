@@ -1,7 +1,7 @@
-"""The estimate of the accuracy where labels were corrected after the sampler had learnt from them.
+"""Estimates of the accuracy where labels were corrected after the sampler had learnt from them.
 
-A correction exchanges one answer for another, or for none: the bets on the old one are taken back and those on the new
-one made, in a copy of the sums. What the sampler has learnt, and how it predicted mistakes, stays as it was.
+A correction exchanges one answer for another, or for none: in a copy of the tally the bets on the old answer are
+subtracted and those on the new one added. What the sampler has learnt, and how it predicted mistakes, does not change.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ...engine.tally.round_tally import ANSWERED, BLOCKS, CERTAIN, FORGOTTEN, MI
 from ...sampler import Sampler
 
 
-class Correction(NamedTuple):
-    """A label of a round that was told as ``old`` and is ``new``; None where there is none."""
+class LabelCorrection(NamedTuple):
+    """The label of a round that was given as ``old`` and is now ``new``; None for no label."""
 
     round: int
     probability: float
@@ -30,15 +30,15 @@ class Correction(NamedTuple):
     new: Any
 
 
-class Corrected:
-    """A sampler whose answers are corrected: what :func:`askwhen.evaluate.accuracy` takes."""
+class CorrectedSampler:
+    """A sampler with corrected answers, as a source for :func:`askwhen.evaluate.accuracy`."""
 
-    def __init__(self, sampler: Sampler, corrections: Iterable[Correction]) -> None:
+    def __init__(self, sampler: Sampler, corrections: Iterable[LabelCorrection]) -> None:
         self._sampler, self._corrections = sampler, list(corrections)
 
     @property
     def classes(self) -> Any:
-        """What it predicts; where labels may appear, those that corrections have brought come last."""
+        """The labels it predicts; with open classes, those that only appear in corrections come last."""
         known = self._sampler.classes
         if known is None or not self._appear:
             return known
@@ -51,16 +51,16 @@ class Corrected:
 
     @property
     def rule(self) -> Any:
-        """How it asks."""
+        """The rule by which it asks."""
         return self._sampler.rule
 
     @property
     def costs(self) -> Any:
-        """What mistakes cost."""
+        """Costs of a false positive and of a false negative."""
         return self._sampler.costs
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
-        """The sums as if the labels had been the right ones."""
+        """The tally as if the corrected labels had been given."""
         tally, rounds, questions, waiting = self._sampler.tally()
         for each in self._corrections:
             _exchange(tally, each, each.old, -1.0)
@@ -68,7 +68,7 @@ class Corrected:
         return tally, rounds, questions, waiting
 
     def class_tally(self) -> Any:
-        """The same for every class."""
+        """The same tally for every class."""
         tally, classes = self._sampler.class_tally(), self.classes
         if not isinstance(tally, ClassTally) or classes is None:
             return tally
@@ -88,8 +88,8 @@ class Corrected:
         return tally
 
 
-def _exchange(tally: Tally, each: Correction, label: Any, sign: float) -> None:
-    """Add the bets on an answer, or on none, or take them away, in place."""
+def _exchange(tally: Tally, each: LabelCorrection, label: Any, sign: float) -> None:
+    """Add the bets on an answer (None: no answer) to the tally in place; subtract them where sign is -1."""
     P, side, sums = each.probability, int(each.positive), np.zeros(len(tally.sums[0]))
     logs = np.zeros(STAKES)
     if label is None:

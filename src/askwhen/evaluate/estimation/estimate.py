@@ -1,4 +1,4 @@
-"""A number with its interval, and what follows from two kinds of mistakes: precision, recall, F, costs."""
+"""A number with its interval, and the scores computed from two kinds of mistakes: precision, recall, F, costs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .confidence import both_kinds
-from .tally_views import Counted
+from .tally_views import TallyView
 
 WIDEST = 0.3
-"""An interval wider than this says too little for the number inside it to be read as a result."""
+"""An interval wider than this is too wide for the estimate to be shown as a result."""
 
 
 def is_known(value: float, low: float, high: float) -> bool:
@@ -22,20 +22,18 @@ def is_known(value: float, low: float, high: float) -> bool:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A share of rounds, or a cost, with an interval that holds at every round at once.
-
-    ``value`` is the estimate, kept inside the interval; ``unbiased`` is what it was before that.
+    """A share of rounds, or a cost, with an interval that holds however often you look.
 
     Attributes
     ----------
     value : float
-        The estimate, kept inside the interval; NaN where nothing is known.
+        The estimate, clipped to the interval; NaN where nothing is known.
     low, high : float
         The interval.
     unbiased : float
-        The estimate before it was kept inside the interval.
+        The estimate before clipping.
     rounds : int
-        Of how many rounds it speaks.
+        Number of rounds that it is about.
     """
 
     value: float
@@ -46,7 +44,7 @@ class Estimate:
 
     @property
     def is_known(self) -> bool:
-        """Whether the interval is narrow enough, at most 30 points, for the value to be read as a result."""
+        """Whether the interval is at most 30 points wide, so that the value can be read as a result."""
         return is_known(self.value, self.low, self.high)
 
     def __str__(self) -> str:
@@ -55,18 +53,18 @@ class Estimate:
 
 
 class Cost(Estimate):
-    """The cost of a round: not a share, but what ``costs`` are counted in.
+    """The mean cost of a round, in the unit of the sampler's ``costs``.
 
     Attributes
     ----------
     value : float
-        The estimate, kept inside the interval; NaN where nothing is known.
+        The estimate, clipped to the interval; NaN where nothing is known.
     low, high : float
         The interval.
     unbiased : float
-        The estimate before it was kept inside the interval.
+        The estimate before clipping.
     rounds : int
-        Of how many rounds it speaks.
+        Number of rounds that it is about.
     """
 
     def __str__(self) -> str:
@@ -74,23 +72,23 @@ class Cost(Estimate):
 
 
 def inside(unbiased: float, low: float, high: float, rounds: int, known: bool = True) -> Estimate:
-    """An estimate kept inside its interval, or unknown, where nothing was answered."""
+    """An estimate clipped to its interval; unknown where no label was given."""
     if math.isnan(unbiased) or not known:
         found = math.nan if math.isnan(unbiased) else float(unbiased)
         return Estimate(math.nan, float(low), float(high), found, rounds)  # one NaN, so that estimates can be equal
     return Estimate(float(min(max(unbiased, low), high)), float(low), float(high), float(unbiased), rounds)
 
 
-def _observed(side: Counted) -> float:
-    """The share of rounds that could be asked about; others are taken to be like them. NaN where there are none."""
+def _observed(side: TallyView) -> float:
+    """Share of rounds that could be asked about, which stand for the others too. NaN where there are none."""
     rounds, observed = float(side.rounds), float(side.rounds - side.unobserved)
     return 1.0 if rounds == 0.0 else observed / rounds if observed > 0.0 else math.nan
 
 
 def by_kind(
-    negative: Counted, positive: Counted, alpha: float, costs: tuple[float, float] | None
+    negative: TallyView, positive: TallyView, alpha: float, costs: tuple[float, float] | None
 ) -> tuple[Estimate, Estimate, Estimate, Cost | None]:
-    """Precision, recall and F of +1, and costs: with n predictions of +1, all get worse with both kinds of mistakes."""
+    """Precision, recall and F of +1, and costs; all of them get worse with each kind of mistake."""
     n, rounds = float(positive.rounds), int(positive.rounds + negative.rounds)
     few, many = positive.mistakes(alpha)
     (fp_low, fp_high), (fn_low, fn_high) = (side.mistakes(alpha / 2.0) for side in (positive, negative))

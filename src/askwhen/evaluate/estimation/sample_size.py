@@ -1,4 +1,4 @@
-"""What it would take to know the accuracy better: more labels, as the rule asks for them or at random."""
+"""Number of further labels that narrow the interval of the accuracy, asked for by the rule or at random."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy as np
 from ...engine.tally.betting import CHANCES, ERRORS, STAKES, bet, place_of, unasked
 from ...engine.tally.error_model import level_at
 from .confidence import least, most
-from .tally_views import Counted
+from .tally_views import TallyView
 
 _MOST_ROUNDS = 1e12
 _STEPS = 30
 
 
 class Needed(NamedTuple):
-    """How many more labels an interval of some width should take; None where no number of them will do.
+    """Number of further labels for an interval of some width; None where no number of labels is enough.
 
     Attributes
     ----------
     by_rule : int or None
-        Asked as until now.
+        If the rule goes on asking as before.
     at_random : int or None
-        Asked about every round alike, as often.
+        If every round is asked about with the same probability, at the same rate.
     """
 
     by_rule: int | None
     at_random: int | None
 
 
-def needed_labels(found: Counted, questions: int, width: float, alpha: float) -> Needed:
-    """More labels until the interval is so wide, if the stream goes on as it was."""
+def needed_labels(found: TallyView, questions: int, width: float, alpha: float) -> Needed:
+    """Number of further labels until the interval has this width, if the stream continues as it was."""
     rounds = float(found.rounds)
     if rounds == 0 or questions == 0 or found.answered == 0:
         return Needed(None, None)
@@ -55,8 +55,8 @@ def _width(A: np.ndarray, stakes: np.ndarray, rounds: float, alpha: float) -> fl
     return float(largest - fewest) / rounds
 
 
-def _at_random(found: Counted, rate: float) -> np.ndarray:
-    """What a round adds to A on average, if it is asked about at this rate and mistakes stay as frequent."""
+def _at_random(found: TallyView, rate: float) -> np.ndarray:
+    """Mean contribution of a round to A, if it is asked about at this rate and mistakes stay as frequent."""
     error = min(max(float(found.estimate) / max(float(found.rounds - found.unobserved), 1.0), 1e-3), 1.0)
     place, level = place_of(rate), level_at(error)
     k, loss = np.exp(found.stakes), -np.expm1(found.stakes)
@@ -68,7 +68,7 @@ def _at_random(found: Counted, rate: float) -> np.ndarray:
 
 
 def _labels(wide: Callable[[float], float], width: float, rate: float) -> int | None:
-    """How many labels, at this rate, it takes until the interval is so narrow."""
+    """Number of labels, at this rate, until the interval is as narrow as this width; None if it never is."""
     if wide(0.0) <= width:
         return 0
     few, many = 0.0, 100.0

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from ...evaluate.estimation.accuracy import Accuracy, accuracy
-from ...evaluate.estimation.corrections import Corrected, Correction
+from ...evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
 from ..domain.stream import Stream
 from ..runtime.coordinator import Desk
 from .confusions import most_confused, of_two
@@ -20,7 +20,7 @@ MOST_CONFUSED = 30
 class Taken:
     """What a sampler has counted by now, as copies: its accuracy takes a tenth of a second, in another thread."""
 
-    def __init__(self, source: Corrected, corrected: int) -> None:
+    def __init__(self, source: CorrectedSampler, corrected: int) -> None:
         self.corrected = corrected
         self.classes, self.rule, self.costs = source.classes, source.rule, source.costs
         self._tally, self._by_class = source.tally(), source.class_tally()
@@ -49,7 +49,7 @@ def taken(stream: Stream) -> Taken:
     """What is counted of a stream by now, with its corrections."""
     sampler, value = stream.model.sampler, stream.model.value
     corrections = [
-        Correction(
+        LabelCorrection(
             each.played,
             each.probability,
             each.level,
@@ -61,7 +61,7 @@ def taken(stream: Stream) -> Taken:
         for each in stream.books.kept.corrections.values()
         if 0 <= each.played < sampler.round
     ]
-    return Taken(Corrected(sampler, corrections), len(corrections))
+    return Taken(CorrectedSampler(sampler, corrections), len(corrections))
 
 
 async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
