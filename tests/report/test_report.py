@@ -55,7 +55,7 @@ def test_the_headline_has_the_numbers_of_the_run(path):
     assert f"Accuracy {1 - progress.error:.1%} {3000 - trace.mistakes:,} of 3,000 predictions right" in text
     assert f"{progress.estimate.overall.value:.1%} 70.0% to 100.0% at 95% confidence" in text
     assert f"Error at most {progress.error_bound:.1%}" in text
-    assert f"Labels asked {trace.questions:,} {trace.questions / 3000:.1%} of 3,000 rounds, 25% allowed" in text
+    assert f"Labels asked {trace.questions:,} {trace.questions / 3000:.1%} of 3,000 rows, 25% allowed" in text
     assert f"Mistakes {trace.mistakes:,}" in text
     assert f"Updates {trace.updates:,}" in text
     assert "Switches 2" in text
@@ -65,7 +65,7 @@ def test_the_table_has_a_row_for_each_window(path):
     trace = trace_of(2500, switches=[700])
     progress = progress_of(trace, 1000)
     text = plain(run_text(path, trace, progress))
-    assert "One row for each window of rounds." in text
+    assert "One line for each window of rows." in text
     scores, curve = progress.windows, progress.curve
     for k, span in enumerate(("1 to 1,000", "1,001 to 2,000", "2,001 to 2,500")):
         interval = f"{curve.value[k]:.1%} {curve.low[k]:.1%} to {curve.high[k]:.1%}"
@@ -80,7 +80,7 @@ def test_many_windows_are_joined_without_losing_any(path):
     text = run_text(path, trace, progress)
     windows = text[text.index("<h2>Windows") :]
     rows = re.findall(r"<tr><td.*?</tr>", windows)
-    assert "Each row joins 25 of the 1,000 windows" in plain(text)
+    assert "Each line joins 25 of 1,000 windows" in plain(text)
     assert len(rows) == 40
     asked = [int(re.findall(r"<td[^>]*>(.*?)</td>", row)[5].replace(",", "")) for row in rows]
     assert trace.questions == sum(asked)
@@ -101,7 +101,7 @@ def test_experts_of_one_view_are_drawn_as_one(path):
     names = ["curved, c = 10", "ranks, c = 1", "curved, c = 1"]
     text = plain(run_text(path, trace, progress_of(trace, 100), levels=names))
     assert "Each colour is one view of the instances" in text
-    assert "rounds until curved ranks" in text
+    assert "rows until curved ranks" in text
     final = trace.drift_weights[-1]
     views, weights = by_view(names, final[None])
     assert views == ["curved", "ranks"]
@@ -149,7 +149,7 @@ def test_unknown_margins_and_outliers_are_told(path):
     some = np.where(np.arange(1000) < 400, np.nan, np.linspace(-1, 1, 1000))
     trace = trace_of(1000, margin=some)
     text = plain(run_text(path, trace, progress_of(trace, 100)))
-    assert "The margin was not computed in 400 of 1,000 rounds (40.0%)" in text
+    assert "The margin was not computed in 400 of 1,000 rows (40.0%)" in text
     trace = trace_of(1000, margin=np.append(np.linspace(-1, 1, 999), 1e6), queried=False)
     text = plain(run_text(path, trace, progress_of(trace, 100)))
     assert "The chart covers the middle 99% and leaves out 1 of 1,000 margins." in text
@@ -217,11 +217,12 @@ def test_the_best_and_the_majority_are_told_first(path):
     best = max((cell for cell in comparison.cells if cell.share == 0.2), key=lambda cell: cell.mean)
     text = plain(comparison_text(path, comparison))
     assert (
-        f"With 20% of the labels {best.algorithm} was right in {best.mean:.1%}; always saying the more frequent" in text
+        f"With 20% of the labels the accuracy of {best.algorithm} was {best.mean:.1%}; that of always predicting"
+        in text
     )
     assert "label would have been right in 55.0%." in text
     bare = plain(comparison_text(path, dataclasses.replace(comparison, baselines=[])))
-    assert f"{best.algorithm} was right in {best.mean:.1%}." in bare
+    assert f"{best.algorithm} was {best.mean:.1%}." in bare
 
 
 @pytest.mark.parametrize("shares", [(0.1,), (0.05, 0.1)])
@@ -248,7 +249,7 @@ def test_baselines_stand_in_the_report_of_a_run(path):
     progress = progress_of(trace, 500)
     text = run_text(path, trace, progress)
     right = 1 - progress.error
-    assert f"{right:.1%} of the predictions were right; always saying the more frequent label" in plain(text)
+    assert f"{right:.1%} of the predictions were right; always predicting the most frequent label" in plain(text)
     assert "would have been right in 60.0%." in plain(text)
     better = [f"{100 * (right - simple):.1f} points" for simple in (0.6, 0.7)]
     rows = f"this run {right:.1%} majority so far 60.0% {better[0]} last label told 70.0% {better[1]}"
@@ -259,7 +260,8 @@ def test_baselines_stand_in_the_report_of_a_run(path):
     assert "majority" not in bare
     told = plain(run_text(path, trace, progress_of(trace, 500, regression=True)))
     assert (
-        f"mean squared error of {progress_of(trace, 500, regression=True).error:#.4g}; always saying the mean" in told
+        f"mean squared error of {progress_of(trace, 500, regression=True).error:#.4g}; always predicting the mean"
+        in told
     )
     assert "mean so far 6.000 last label told 7.000" in told
 

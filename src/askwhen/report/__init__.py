@@ -1,4 +1,4 @@
-"""Reports: one file of HTML or SVG that needs nothing else, for a run or for a comparison."""
+"""Reports of a run or of a comparison, each a self-contained HTML or SVG file."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def write_run(
     path : str or path
         The file; one that exists is replaced when the new one is complete.
     progress : Progress
-        What :func:`askwhen.evaluate.progressive` says of the run, of one task.
+        The results of the run, from :func:`askwhen.evaluate.progressive`, of one task.
     trace : Trace
-        What happened in the same rounds; one without its arrays gives a report without margins and drift weights.
+        The trace of the same rounds; without its arrays the report lacks margins and drift weights.
     title : str
         The heading.
     facts : dict of str
-        What went into the run, by name: file, algorithm, parameters, seed, version.
+        Parameters of the run, by name: file, algorithm, parameters, seed, version.
     command : str
         The command that makes the report again.
     budget : float, optional
         The share of labels that was allowed.
     levels : sequence of str, optional
-        The names of the columns of ``trace.drift_weights``, if others than ``trace.experts``.
+        Names of the columns of ``trace.drift_weights``; by default ``trace.experts``.
     words : (str, str), optional
-        What the labels -1 and +1 are called.
+        Names of the labels -1 and +1.
 
     Examples
     --------
@@ -64,6 +64,7 @@ def write_run(
     ...     "A run" in path.read_text(encoding="utf-8")
     True
     """
+    # Nine parameters: the signature is public.
     write("write_run", path, run_page(progress, trace, title, facts, command, budget, levels, words))
 
 
@@ -77,11 +78,11 @@ def write_comparison(
     path : str or path
         The file; one that exists is replaced when the new one is complete.
     comparison : Comparison
-        What came of it.
+        The results to show.
     title : str
         The heading.
     facts : dict of str
-        What went into it, by name.
+        Parameters of the comparison, by name.
     command : str
         The command that makes the report again.
     """
@@ -89,12 +90,12 @@ def write_comparison(
 
 
 def picture(comparison: Comparison, share: float, *, title: str) -> str:
-    """A document of SVG: accuracy over time at one share of labels, for light and dark pages.
+    """An SVG document: accuracy over time at one share of labels, for light and dark pages.
 
     Parameters
     ----------
     comparison : Comparison
-        What came of it.
+        The results to show.
     share : float
         One of its shares of labels.
     title : str

@@ -32,34 +32,34 @@ def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str]
         _results(comparison, shares),
         *origin(facts, command),
     ]
-    times = "once" if comparison.repeats == 1 else f"{count(comparison.repeats)} times with other coins"
+    times = "once" if comparison.repeats == 1 else f"{count(comparison.repeats)} times with different seeds"
     number = len(comparison.algorithms)
     who = "One algorithm" if number == 1 else f"{number} algorithms"
-    lead = f"{who} over {count(comparison.rounds[-1])} rounds, played {times}. {_best(comparison)}"
+    lead = f"{who} over {count(comparison.rounds[-1])} rows, run {times}. {_best(comparison)}"
     return page(title, lead.rstrip(), body)
 
 
 def _best(comparison: Comparison) -> str:
-    """What came out, beside what a simple rule would have come to."""
+    """The best accuracy, compared with that of a simple rule."""
     best = comparison.best
     if not math.isfinite(best.mean):
         return ""
     part = f"{wanted(best.share)} of the labels" if best.share < 1 else "all labels"
-    right = f"With {part} {best.algorithm} was right in {share(best.mean)}"
+    accuracy = f"With {part} the accuracy of {best.algorithm} was {share(best.mean)}"
     if comparison.majority is None:
-        return f"{right}."
-    return f"{right}; always saying the more frequent label would have been right in {share(comparison.majority)}."
+        return f"{accuracy}."
+    return f"{accuracy}; that of always predicting the most frequent label so far was {share(comparison.majority)}."
 
 
 def picture_of(comparison: Comparison, part: float, title: str) -> str:
-    """A document of its own: accuracy over time at one share of labels."""
+    """An SVG document: accuracy over time at one share of labels."""
     cells = _at(comparison, part)
     if not cells:
         known = ", ".join(f"{value:g}" for value in sorted({cell.share for cell in comparison.cells}))
         raise InputError(f"share must be one of {known}, got {part}.", owner="picture")
     height = 380 + max(0, len(cells) - 14) * 17
     plot = _lines(comparison, cells, Size("wide", 900, height))
-    return document(plot, title, _told(cells))
+    return document(plot, title, _ranking(cells))
 
 
 def _shares(comparison: Comparison) -> list[float]:
@@ -72,7 +72,7 @@ def _at(comparison: Comparison, part: float) -> list[Cell]:
 
 
 def _series(comparison: Comparison, cell: Cell) -> int:
-    """An algorithm looks the same in every chart, told everything too; simple rules are below 0."""
+    """The series of an algorithm, the same in every chart and with every label; simple rules are below 0."""
     if cell.algorithm in SIMPLE:
         return -1 - SIMPLE.index(cell.algorithm)
     return comparison.algorithms.index(cell.algorithm.removesuffix(f", {EVERYTHING}"))
@@ -84,7 +84,7 @@ def _name(cell: Cell) -> str:
 
 
 def _kind(cell: Cell) -> str:
-    """What is told everything, or learns nothing, is drawn thin."""
+    """The kind of a line: thin for what is given every label, or learns nothing."""
     return "thin" if cell.share >= 1 or cell.algorithm in SIMPLE else "line"
 
 
@@ -94,7 +94,7 @@ def _entry(comparison: Comparison, cell: Cell, *, marker: bool = False) -> str:
 
 
 def _drawn(comparison: Comparison) -> list[Cell]:
-    """Algorithms and baselines, without a last label that is told always: which is in the table alone."""
+    """Algorithms and baselines, but for "last label told" with every label, which is in the table only."""
     return comparison.cells + [cell for cell in comparison.baselines if cell.share < 1 or cell.algorithm != LAST]
 
 
@@ -103,7 +103,7 @@ def _mean(values: np.ndarray) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-def _told(cells: Sequence[Cell]) -> str:
+def _ranking(cells: Sequence[Cell]) -> str:
     ranked = sorted(cells, key=lambda cell: -cell.mean)
     return "Mean accuracy: " + ", ".join(f"{_name(cell)} {share(cell.mean)}" for cell in ranked) + "."
 
@@ -117,7 +117,7 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
     tuned, full = [cell for cell in cells if cell.share < 1], [cell for cell in cells if cell.share >= 1]
     asked = {id(cell): _mean(cell.asked) for cell in tuned}
     low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in cells))
-    values = Axis(*_kept(*widened(low, high)), "mean accuracy", percent)
+    values = Axis(*_clipped(*widened(low, high)), "mean accuracy", percent)
     least, most = extent([at for at in asked.values() if at > 0])
     least, most = (least, most) if math.isfinite(least) else (0.01, 1.0)
     log = most / least >= 4
@@ -126,7 +126,7 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
 
     def draw(size: Size) -> Plot:
         names = [cell.algorithm for cell in tuned] + [_name(cell) for cell in full]
-        plot = Plot(size, x, values, right=_room(size, names))
+        plot = Plot(size, x, values, right=_label_width(size, names))
         labels = []
         for cell in full:
             series = _series(comparison, cell)
@@ -148,10 +148,10 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
 
     read = "Higher is better, further left is cheaper; bars are 95% intervals of the mean over the repeats."
     if full:
-        read += " Level lines know every label."
+        read += " Horizontal lines are given every label."
     name = "Accuracy against labels"
     legend = [_entry(comparison, cell, marker=True) for cell in _firsts(cells)]
-    return section(name, read, figure(name, _told(cells), draw, legend, _sizes(len(legend)), direct=True))
+    return section(name, read, figure(name, _ranking(cells), draw, legend, _sizes(len(legend)), direct=True))
 
 
 def _firsts(cells: Sequence[Cell]) -> list[Cell]:
@@ -165,25 +165,25 @@ def _known(cell: Cell) -> float:
     return cell.margin_of_error if math.isfinite(cell.margin_of_error) else 0.0
 
 
-def _kept(low: float, high: float) -> tuple[float, float]:
+def _clipped(low: float, high: float) -> tuple[float, float]:
     return max(low, 0.0), min(high, 1.0)
 
 
-def _room(size: Size, names: Sequence[str]) -> float:
-    """The room for the names of lines beside a chart."""
+def _label_width(size: Size, names: Sequence[str]) -> float:
+    """Width that the names of lines need to the right of a chart."""
     if size.name == "narrow":
         return 24.0
     return min(40.0 + max(text_width(name) * 1.06 for name in names), size.width * 0.4)
 
 
 def _sizes(number: int) -> list[Size]:
-    """Charts tall enough for so many names beside them."""
+    """Sizes of charts that are tall enough for this many names at their side."""
     return [Size(name, width, max(height, 76 + 17 * number)) for name, width, height in WIDE[:2]] + [WIDE[2]]
 
 
 def _over_time(comparison: Comparison, shares: list[float]) -> str:
     parts = []
-    # One simple rule is enough here, but every row of the table is in some chart.
+    # With several shares one simple rule is enough here; the other is in the chart of accuracy against labels.
     baselines = [
         cell for cell in _drawn(comparison)[len(comparison.cells) :] if cell.algorithm != LAST or len(shares) == 1
     ]
@@ -196,14 +196,17 @@ def _over_time(comparison: Comparison, shares: list[float]) -> str:
         def draw(size: Size, cells: list[Cell] = cells) -> Plot:
             return _lines(comparison, cells, size)
 
-        chart = figure(f"Accuracy over time, {name}", _told(cells), draw, legend, _sizes(len(cells)), direct=True)
+        chart = figure(f"Accuracy over time, {name}", _ranking(cells), draw, legend, _sizes(len(cells)), direct=True)
         parts.append(f'<div class="part"><h3>{escape(name)}</h3>{chart}</div>')
-    read = "Each line is the mean over the repeats, window by window: where a line dips, the algorithm lost track."
+    read = (
+        "Each line is the mean over the repeats in each window of rows; a dip shows a change that the algorithm had "
+        "not learnt yet."
+    )
     return section("Accuracy over time", read, *parts, long=True)
 
 
 def _lines(comparison: Comparison, cells: Sequence[Cell], size: Size) -> Plot:
-    """Accuracy over time, the mean over the repeats of each window, joined where there are too many."""
+    """Accuracy over time: the mean over the repeats in each window; windows are joined where there are too many."""
     stops = ends(len(comparison.rounds), POINTS)
     starts, rounds = np.append(0, stops[:-1]), comparison.rounds[stops - 1]
     lines = {}
@@ -212,12 +215,12 @@ def _lines(comparison: Comparison, cells: Sequence[Cell], size: Size) -> Plot:
         sizes = np.diff(comparison.rounds, prepend=0)
         lines[id(cell)] = np.add.reduceat(mean * sizes, starts) / np.add.reduceat(sizes, starts)
     low, high = widened(*extent(*lines.values()))
-    x = Axis(0.0, float(max(comparison.rounds[-1], 1)), "rounds played", plain, whole=True)
+    x = Axis(0.0, float(max(comparison.rounds[-1], 1)), "rows", plain, whole=True)
     plot = Plot(
         size,
         x,
-        Axis(*_kept(low, high), "accuracy in each window", percent),
-        right=_room(size, [_name(c) for c in cells]),
+        Axis(*_clipped(low, high), "accuracy in each window", percent),
+        right=_label_width(size, [_name(c) for c in cells]),
     )
     for cell in cells:
         plot.line(rounds, lines[id(cell)], _series(comparison, cell), kind=_kind(cell))
@@ -229,7 +232,7 @@ def _lines(comparison: Comparison, cells: Sequence[Cell], size: Size) -> Plot:
 def _results(comparison: Comparison, shares: list[float]) -> str:
     everything = comparison.cells + comparison.baselines
     low, high = extent(*([cell.mean - _known(cell), cell.mean + _known(cell)] for cell in everything))
-    scale = Scale(*_kept(*widened(low, high)), 0.0, 1.0)
+    scale = Scale(*_clipped(*widened(low, high)), 0.0, 1.0)
     groups = [[cell for cell in everything if math.isclose(cell.share, part, rel_tol=1e-9)] for part in [*shares, 1.0]]
     bodies = []
     for cells in filter(None, groups):
@@ -239,10 +242,8 @@ def _results(comparison: Comparison, shares: list[float]) -> str:
         bodies.append(f"<tbody>{''.join(rows)}</tbody>")
     left = {"algorithm", "parameters", "interval"}
     heads = "".join(f'<th scope="col"{" class=text" if head in left else ""}>{escape(head)}</th>' for head in HEADS)
-    strip = f"The strips go from {share(scale.low)} to {share(scale.high)}"
-    read = (
-        f"Shares of labels wanted and asked for; the best accuracy at each share is bold. {strip}, with the interval."
-    )
+    strip = f"The bars show the accuracy from {share(scale.low)} to {share(scale.high)}"
+    read = f"Shares of labels wanted and asked for; the best accuracy at each share is bold. {strip}, with intervals."
     content = f"<table><thead><tr>{heads}</tr></thead>{''.join(bodies)}</table>"
     return section("Results", read, boxed(content, "results of every algorithm"), long=True)
 
@@ -253,22 +254,22 @@ def _row(comparison: Comparison, cell: Cell, scale: Scale, best: bool) -> str:
     name = f"{drawn} {escape(cell.algorithm)}"
     part = wanted(cell.share) if cell.share < 1 else "all"
     half = f"{cell.margin_of_error:.1%}" if math.isfinite(cell.margin_of_error) else "\N{EN DASH}"
-    letters = ", ".join(f"{letter} = {_letter(value)}" for letter, value in cell.letters.items())
+    hyperparameters = ", ".join(f"{name} = {_number(value)}" for name, value in cell.letters.items())
     seconds = measure(cell.seconds) if math.isfinite(cell.seconds) else "\N{EN DASH}"
     numbers = "".join(f"<td>{text}</td>" for text in (part, share(cell.mean), half, share(_mean(cell.asked))))
     return (
         f'<tr{" class=best" if best else ""}><th scope="row" class="text">{name}</th>{numbers}'
         f'<td class="text">{_strip(cell, scale)}</td><td>{seconds}</td>'
-        f'<td class="text wrap">{escape(letters)}</td></tr>'
+        f'<td class="text wrap">{escape(hyperparameters)}</td></tr>'
     )
 
 
-def _letter(value: object) -> str:
+def _number(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _strip(cell: Cell, scale: Scale) -> str:
-    """The mean on a line from end to end of the scale, with its interval."""
+    """The mean on a bar over the whole scale, with its interval."""
     if not math.isfinite(cell.mean):
         return ""
     low, high = scale.at(cell.mean - _known(cell)), scale.at(cell.mean + _known(cell))

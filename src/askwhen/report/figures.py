@@ -1,4 +1,4 @@
-"""Figures on their own, as SVG documents that read on light and on dark pages."""
+"""Figures as SVG documents of their own, legible on light and on dark pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .style import PICTURE
 from .svg import Axis, Plot, Size, escape, text_width
 
 
-class Line(NamedTuple):
+class FigureLine(NamedTuple):
     """A line of a figure: its name, its points, and half the length of its error bars, if it has any."""
 
     name: str
@@ -23,7 +23,7 @@ class Line(NamedTuple):
 
 
 def line_figure(
-    lines: Sequence[Line],
+    lines: Sequence[FigureLine],
     *,
     title: str,
     across: str,
@@ -33,14 +33,14 @@ def line_figure(
     log: bool = False,
     log_up: bool = False,
 ) -> str:
-    """Lines with bands, each named where it ends.
+    """Lines with error bands, each with its name at its end.
 
     Parameters
     ----------
-    lines : sequence of Line
-        What is drawn.
+    lines : sequence of FigureLine
+        The lines.
     title, across, up : str
-        The title, and what the axes show.
+        The title, and the names of the axes.
     shares, shares_across : bool
         Whether values up and across are shares, and written in percent.
     log, log_up : bool
@@ -72,7 +72,7 @@ def line_figure(
 
 
 def histogram_figure(counts: dict[str, Sequence[float]], *, title: str, across: str, up: str, bins: int = 20) -> str:
-    """How often values fall into each of so many stretches, one outline for each name."""
+    """Histograms of values, one outline for each name."""
     low, high = extent(*(np.asarray(values, float) for values in counts.values() if len(values)))
     edges = np.linspace(*widened(low, high), bins + 1)
     heights = {name: np.histogram(values, edges)[0] for name, values in counts.items()}
@@ -85,8 +85,8 @@ def histogram_figure(counts: dict[str, Sequence[float]], *, title: str, across: 
         plot.bars(edges, found.astype(float), k)
         ends.append((float(edges[-1]), float(found[-1]), name, k))
     plot.labels(ends)
-    told = "; ".join(f"{name}: {len(values)} values" for name, values in counts.items())
-    return document(plot, title, told)
+    about = "; ".join(f"{name}: {len(values)} values" for name, values in counts.items())
+    return document(plot, title, about)
 
 
 def document(plot: Plot, title: str, about: str) -> str:

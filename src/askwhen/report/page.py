@@ -1,4 +1,4 @@
-"""The page round a report: shell, sections, figures, tables, and how it reaches its file."""
+"""The HTML page of a report: document, sections, figures, tables, and writing it to a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HALF = (Size("medium", 500, 300), WIDE[2])
 
 
 def page(title: str, lead: str, body: Iterable[str]) -> str:
-    """A whole page; nothing in it may be fetched from anywhere."""
+    """A whole page; its content security policy forbids to fetch anything."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
@@ -28,7 +28,7 @@ def page(title: str, lead: str, body: Iterable[str]) -> str:
 
 
 def section(heading: str, read: str, *content: str, long: bool = False) -> str:
-    """A part of the page: its heading, one sentence that says how to read it, and what it holds."""
+    """A part of the page: its heading, a sentence on how to read it, and its content."""
     kind = ' class="long"' if long else ""
     return f'<section{kind}><h2>{escape(heading)}</h2><p class="read">{escape(read)}</p>{"".join(content)}</section>'
 
@@ -39,7 +39,7 @@ def note(text: str) -> str:
 
 
 def warning(text: str | None) -> str:
-    """What makes the whole page doubtful, if anything does."""
+    """A warning about the whole page, if there is one."""
     return f'<p class="warning" role="note">{escape(text)}</p>' if text else ""
 
 
@@ -52,9 +52,9 @@ def figure(
     *,
     direct: bool = False,
 ) -> str:
-    """A chart drawn for every width, of which the page shows the one that fits, below its legend.
+    """A chart below its legend, drawn for several widths; the page shows the one that fits.
 
-    A chart that names its lines ``direct``ly beside them has a legend only where there is no room for that.
+    With ``direct`` the lines have their names at their ends, and a legend only where the page is too narrow for that.
     """
     items = "".join(f"<li>{item}</li>" for item in legend)
     shown = [f'<ul class="legend{" spare" if direct else ""}">{items}</ul>'] if items else []
@@ -72,7 +72,7 @@ def entry(name: str, series: int, *, kind: str = "line", marker: bool = False, b
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], name: str) -> str:
-    """A table of texts, the first column left and the others right, that scrolls in a box of its own."""
+    """A table of texts in a scrolling box, the first column aligned left and the others right."""
     head = "".join(f'<th scope="col"{_left(k)}>{escape(text)}</th>' for k, text in enumerate(heads))
     body = "".join(
         "<tr>" + "".join(f"<td{_left(k)}>{escape(text)}</td>" for k, text in enumerate(row)) + "</tr>" for row in rows
@@ -85,27 +85,29 @@ def _left(column: int) -> str:
 
 
 def boxed(content: str, name: str) -> str:
-    """A box that scrolls sideways, also by keyboard."""
+    """A box that scrolls horizontally, also by keyboard."""
     return f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(name)}">{content}</div>'
 
 
 def details(summary: str, content: str) -> str:
-    """Something that opens when wanted, and is left out in print."""
+    """A part that opens on a click, and is left out in print."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def pairs(facts: Mapping[str, object]) -> str:
-    """Names with what they are."""
+    """A list of names and values."""
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts.items())
     return f'<dl class="facts">{items}</dl>'
 
 
 def origin(facts: Mapping[str, object], command: str) -> list[str]:
-    """The last parts of every report: what it was made of, and how to make it again."""
+    """The last parts of every report: its parameters, and the command that makes it again."""
     return [
-        section("Parameters", "What went into this report.", pairs(facts)) if facts else "",
+        section("Parameters", "The parameters of this report.", pairs(facts)) if facts else "",
         section(
-            "Command", "This makes the report again, number for number.", f"<pre><code>{escape(command)}</code></pre>"
+            "Command",
+            "This command makes the same report again, with the same numbers.",
+            f"<pre><code>{escape(command)}</code></pre>",
         ),
     ]
 

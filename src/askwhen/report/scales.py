@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Format = Callable[[float, float], str]
-"""How a tick is written: from its value and the step between ticks."""
+"""Writes a tick, given its value and the step between ticks."""
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 
@@ -81,7 +81,7 @@ class Scale:
     log: bool = False
 
     def __call__(self, values: np.ndarray | float) -> np.ndarray:
-        """The places of numbers, kept between the ends."""
+        """The places of numbers, clipped to the ends."""
         v, low, high = np.asarray(values, float), self.low, self.high
         if self.log:
             v, low, high = np.log(np.maximum(v, low)), math.log(low), math.log(high)
@@ -93,7 +93,7 @@ class Scale:
 
 
 def decimals(step: float) -> int:
-    """How many decimals tell numbers apart that differ by a step."""
+    """Number of decimals that distinguish numbers which differ by a step."""
     return min(max(0, -math.floor(math.log10(step) + 1e-9)), 12)
 
 
@@ -121,7 +121,7 @@ def share(value: float) -> str:
 
 
 def wanted(value: float) -> str:
-    """A share that somebody chose, in percent and without needless digits.
+    """A share that is a setting, in percent and without needless digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the charts and tables of a run show: its windows and rounds, joined until few enough."""
+"""The data of the charts and tables of a run: its windows and rounds, joined until they are few enough."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Windows:
     """Neighbouring windows joined: arrays with one number for each group.
 
     ``score`` is the accuracy in each group alone and ``so_far`` that until its end, both the mean squared error for a
-    regressor; ``value``, ``low`` and ``high`` are the estimate from the asked labels, and ``baseline`` is what the
-    majority, or the mean, so far would have scored in each group.
+    regressor; ``value``, ``low`` and ``high`` are the estimate from the asked labels, and ``baseline`` is the score of
+    predicting the majority, or the mean, so far in each group.
     """
 
     begins: np.ndarray
@@ -44,8 +44,8 @@ class Windows:
 def windows_of(progress: Progress, most: int) -> Windows:
     """The windows of a run, joined into at most so many groups.
 
-    What is left at the end joins the group before it where it has fewer than 50 rounds and the others have not: its
-    score is mostly noise.
+    A last group of fewer than 50 rounds joins the one before it, unless the others are as small: its score is mostly
+    noise.
     """
     stops = ends(len(progress.rounds), most)
     sizes = np.diff(progress.rounds[stops - 1], prepend=0)
@@ -82,7 +82,7 @@ def window_rows(windows: Windows, regression: bool) -> tuple[list[str], list[lis
     """The heads and the rows of the table of windows."""
     shown = loss if regression else share
     known = "squared error" if regression else "accuracy"
-    heads = ["rounds", known, f"{known} so far", "estimate so far", "interval", "asked", "share", "updates", "switches"]
+    heads = ["rows", known, f"{known} so far", "estimate so far", "interval", "asked", "share", "updates", "switches"]
     rows = []
     for k, span in enumerate(windows.spans):
         interval = f"{share(windows.low[k])} to {share(windows.high[k])}"
@@ -95,7 +95,7 @@ def window_rows(windows: Windows, regression: bool) -> tuple[list[str], list[lis
 
 
 def questions_of(progress: Progress, trace: Trace, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many rounds had been played, and how many labels asked for by then."""
+    """Numbers of rounds, and of the labels asked for until then."""
     if len(trace.queried) == trace.rounds:
         rounds = np.append(0, ends(trace.rounds, most))
         return rounds, np.append(0, np.cumsum(trace.queried))[rounds]
@@ -115,7 +115,7 @@ def weights_of(trace: Trace, most: int) -> tuple[np.ndarray, np.ndarray]:
 class Margins:
     """Histograms of the margins of asked and of unasked rounds, as shares of each group.
 
-    ``computed`` margins were known in all and ``outside`` of them lie beyond the edges.
+    ``computed`` is the number of known margins, ``outside`` the number of those beyond the edges.
     """
 
     edges: np.ndarray

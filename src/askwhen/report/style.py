@@ -1,7 +1,7 @@
-"""How a report looks: colours that read in light, dark and print, and the layout of the page.
+"""Style sheets of reports: colours for light and dark pages and for print, and the layout of the page.
 
-The colours of series are those of Okabe and Ito, darkened for light pages and lightened for dark ones until they can be
-read as text (a contrast of 4.5 and more).
+The colours of series are those of Okabe and Ito, darkened for light pages and lightened for dark ones until text in
+them is legible (a contrast of at least 4.5).
 """
 
 from __future__ import annotations

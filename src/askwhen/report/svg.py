@@ -1,8 +1,8 @@
 """One chart as SVG: axes, lines, bands, areas, marks and labels.
 
-Colours are classes: ``s0`` to ``s7`` give an element its colour through ``currentColor``, so that the page decides what
-they are in light, in dark and in print. Dashes and markers tell series apart without colour. Series below 0 are
-baselines: all of one quiet colour, with dashes of their own.
+Colours are classes: ``s0`` to ``s7`` give an element its colour through ``currentColor``, so that the style sheet of
+the page sets them for light, dark and print. Dashes and markers distinguish series without colour. Series below 0 are
+baselines: all in one grey, each with its own dashes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def escape(text: object) -> str:
 
 
 def text_width(text: str, font: float = FONT) -> float:
-    """About how wide a text is, rather too wide than too narrow."""
+    """Approximate width of a text, too wide rather than too narrow."""
     return font * sum(
         0.38 if c in "iljtf.,:;|' ()[]-" else 0.8 if c.isupper() or c in "mw=" else 0.64
         for c in text.replace("%", "m.")
@@ -65,7 +65,7 @@ def shortened(text: str, room: float, font: float = FONT) -> str:
 
 
 def spread(places: Iterable[float], gap: float, low: float, high: float) -> list[float]:
-    """Places moved as little as needed to lie at least ``gap`` apart, between two ends if they fit.
+    """Places moved as little as needed so that neighbours differ by ``gap``, between two ends if they fit.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def spread(places: Iterable[float], gap: float, low: float, high: float) -> list
     """
     places = list(places)
     order = sorted(range(len(places)), key=lambda i: places[i])
-    blocks: list[list[float]] = []  # how many, and the mean of where their first would like to be
+    blocks: list[list[float]] = []  # size, and the mean of the places that the first of each block should have
     for i in order:
         blocks.append([1, places[i]])
         while len(blocks) > 1 and blocks[-2][1] + blocks[-2][0] * gap > blocks[-1][1]:
@@ -93,7 +93,7 @@ def spread(places: Iterable[float], gap: float, low: float, high: float) -> list
 def swatch(series: int, *, kind: str = "line", marker: bool = False, band: bool = False, of: int = 0) -> str:
     """A small picture of how a series is drawn, for a legend: its line, a switch, or an area (one ``of`` so many).
 
-    Without a kind it is empty: room for one.
+    Without a kind it is empty, as a placeholder.
     """
     style = ""
     if of:
@@ -110,7 +110,7 @@ def swatch(series: int, *, kind: str = "line", marker: bool = False, band: bool 
 
 
 def _ramp(level: int, number: int) -> str:
-    """The colour of one of several levels in order, from light to dark, which also tells them apart in grey."""
+    """The colour of one of several ordered levels, from light to dark, so that they differ in grey too."""
     return f"color:color-mix(in oklab,var(--ramp-b) {100 * level / max(number - 1, 1):.0f}%,var(--ramp-a))"
 
 
@@ -132,7 +132,7 @@ def _path(x: np.ndarray, y: np.ndarray) -> str:
 
 
 class Axis(NamedTuple):
-    """What an axis shows: its ends, its name with the unit, and how its ticks are written."""
+    """An axis: its ends, its name with the unit, and the format of its ticks."""
 
     low: float
     high: float
@@ -143,9 +143,9 @@ class Axis(NamedTuple):
 
 
 class Plot:
-    """A chart of one size that grows element by element.
+    """A chart of one size, built element by element.
 
-    ``right`` is the room kept free beside the chart, for labels at the ends of lines.
+    ``right`` is the free space to the right of the chart, for labels at the ends of lines.
     """
 
     def __init__(self, size: Size, x: Axis, y: Axis, *, right: float = 24.0) -> None:
@@ -169,7 +169,7 @@ class Plot:
         self.text(self.right, size.height - 4, x.name, kind="name", anchor="end")
 
     def _below(self, x: Axis) -> None:
-        """The axis at the bottom, with as many ticks as there is room for."""
+        """The axis at the bottom, with as many ticks as fit."""
         self._parts.append(f'<path class="axis" d="M{self.left:.1f} {self.bottom:.1f}H{self.right:.1f}"/>')
         for wanted in range(10, 0, -1):
             marks, step = ticks(x.low, x.high, wanted, whole=x.whole)
@@ -239,20 +239,20 @@ class Plot:
         self.group(series, [f"<g>{drawn}<title>{escape(hint)}</title></g>"])
 
     def uprights(self, x: Iterable[tuple[float, str]]) -> None:
-        """Draw vertical marks, each with what it says when the pointer rests on it."""
+        """Draw vertical marks, each with a hint that is shown when the pointer rests on it."""
         for place, hint in x:
             drawn = f'<path class="switch" d="M{self.x.at(place):.1f} {self.top:.1f}V{self.bottom:.1f}"'
             self._parts.append(f"{drawn}><title>{escape(hint)}</title></path>" if hint else f"{drawn}/>")
 
     def hints(self, edges: np.ndarray, hints: list[str]) -> None:
-        """Say the numbers of each stretch of the x axis when the pointer rests on it."""
+        """Add hints that are shown when the pointer rests on a stretch of the x axis."""
         at = self.x(edges)
         for a, b, hint in zip(at[:-1], at[1:], hints, strict=True):
             shape = f'x="{a:.1f}" y="{self.top:.0f}" width="{b - a:.1f}" height="{self.bottom - self.top:.0f}"'
             self._parts.append(f'<rect class="hit" {shape}><title>{escape(hint)}</title></rect>')
 
     def labels(self, ends: list[tuple[float, float, str, int]]) -> None:
-        """Name lines beside their right ends (x, y, text, series), moved apart so that no two overlap."""
+        """Write the names of lines at their right ends (x, y, text, series), moved so that no two overlap."""
         ends = [end for end in ends if np.isfinite(end[:2]).all()]
         at = [self.y.at(y) for _, y, _, _ in ends]
         for (x, _, name, series), here, place in zip(
