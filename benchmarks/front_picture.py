@@ -8,7 +8,7 @@ from pathlib import Path
 
 import askwhen as aw
 from askwhen.cli.commands.demo import DIMENSION, EVERY, LETTERS, NAMES, REPEATS, ROUNDS, SEED
-from askwhen.report.figures import Line, line_figure
+from askwhen.report.figures import FigureLine, line_figure
 
 SHARES = (0.02, 0.05, 0.1, 0.2)
 
@@ -21,7 +21,7 @@ def main(path: str) -> None:
     for name in NAMES:
         cells = [cell for cell in found.cells if cell.algorithm == name]
         asked, mean = [float(cell.asked.mean()) for cell in cells], [cell.mean for cell in cells]
-        lines.append(Line(name, asked, mean, [cell.margin_of_error for cell in cells]))
+        lines.append(FigureLine(name, asked, mean, [cell.margin_of_error for cell in cells]))
         print(name, *(f"{100 * a:.1f} %: {100 * m:.1f} %" for a, m in zip(asked, mean, strict=True)), sep="  ")
     title = f"Accuracy for labels; the target is replaced every {EVERY:,} rounds"
     text = line_figure(lines, title=title, across="share of labels asked for", up="mean accuracy", shares_across=True)

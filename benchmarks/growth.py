@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import askwhen as aw
-from askwhen.report.figures import Line, line_figure
+from askwhen.report.figures import FigureLine, line_figure
 from workloads import best, text_like, unit_norm
 
 Points = dict[int, float]
@@ -120,7 +120,7 @@ def main() -> None:
         options.json.write_text(json.dumps({"points": found, "exponents": exponents}, indent=1))
     if options.figure is not None:
         lines = [
-            Line(f"{name}: {exponents[name]:.2f}", list(points), list(points.values()))
+            FigureLine(f"{name}: {exponents[name]:.2f}", list(points), list(points.values()))
             for name, points in found.items()
         ]
         title = "Time of a round against what grows, and the exponent that fits"

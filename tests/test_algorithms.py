@@ -57,9 +57,9 @@ def test_what_does_not_fit_is_refused_in_one_sentence():
         algorithm("nonsense")
     with pytest.raises(aw.InputError, match=r"^lasec-ss: this algorithm takes b, c, a, got 'q'\.$"):
         algorithm("lasec-ss").build({"q": 1})
-    with pytest.raises(aw.InputError, match=r"^sel-p: give b, which says how much it asks, or a share of labels\.$"):
+    with pytest.raises(aw.InputError, match=r"^sel-p: give b, which sets how often it asks, or a share of labels\.$"):
         algorithm("sel-p").build()
-    with pytest.raises(aw.InputError, match=r"^sel-p: give either b or a share of labels, since both say .*\.$"):
+    with pytest.raises(aw.InputError, match=r"^sel-p: give either b or a share of labels, since both set .*\.$"):
         algorithm("sel-p").build({"b": 1.0}, share=0.1)
 
 

@@ -120,7 +120,7 @@ def _done(rule, m, q_low, q_high, norm2, u):
 
 
 def test_a_rule_that_does_not_keep_to_its_probability_is_found():
-    with pytest.raises(AssertionError, match="asks, or does not, against its probability"):
+    with pytest.raises(AssertionError, match="asks, or does not ask, against its probability"):
         check_rule(Peeking())
 
 

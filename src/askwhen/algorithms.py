@@ -1,10 +1,10 @@
-"""Every algorithm by its name: the papers', and ours beside them. This is the one table of them.
+"""The table of all algorithms by name: those of the papers, and ours.
 
-An algorithm has letters, its hyperparameters as its paper writes them; one of them, its scale, says how much it asks.
-Letters that are not given have their usual values, which suit prepared instances.
+The hyperparameters of an algorithm have the symbols of its paper (``letters``). One of them, its scale, sets how often
+it asks. Hyperparameters that are not given have their usual values, which suit prepared instances.
 
-They are of Cesa-Bianchi, Gentile, Zaniboni 2006; Moroshko, Crammer 2014; Kravchik 2014; Ezukwoke, Zareian. In the SEL-
-names b is the scale of asking and the matrix starts at I; in the SOP and LASEC names b and c belong to the
+The papers are Cesa-Bianchi, Gentile, Zaniboni 2006; Moroshko, Crammer 2014; Kravchik 2014; Ezukwoke, Zareian. In the
+names that begin with SEL, b is the scale and the matrix starts at I; in the SOP and LASEC names b and c belong to the
 learner and a is the scale.
 """
 
@@ -37,10 +37,10 @@ from .prepare import Prepare
 from .rules import AdaptiveMarginRule, Always, BBQRule, BudgetRule, FixedRate, MarginRule
 from .sampler import Sampler
 
-Made = tuple[Any, ...]
+AlgorithmParts = tuple[Any, ...]
 
 USUAL: dict[str, Any] = {"b": 1.0, "c": 100.0, "C": 1.0, "eta": 0.1, "lam": 0.01, "B": 100, "rate": 0.1}
-"""What a letter of a learner is where none is given."""
+"""Default values of hyperparameters."""
 
 DRIFT = "Moroshko, Crammer 2014"
 LINEAR = "Ezukwoke, Zareian"
@@ -56,27 +56,27 @@ class Algorithm:
     Attributes
     ----------
     name, source, line : str
-        Its name in small letters, where it comes from, and what it does.
+        Its name in lower case, its source, and a short description.
     scale : str or None
-        The letter that says how much it asks; None where it asks for every label.
+        The hyperparameter that sets how often it asks; None where it asks for every label.
     parts : callable
-        Given the letters, a learner and a rule, and a drift guard where there is one.
+        Makes a learner, a rule and perhaps a drift detector from the hyperparameters.
     """
 
     name: str
     source: str
     line: str
     scale: str | None
-    parts: Callable[..., Made]
+    parts: Callable[..., AlgorithmParts]
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Its hyperparameters, in the order of its paper."""
+        """Names of its hyperparameters, in the order of its paper."""
         return tuple(inspect.signature(self.parts).parameters)
 
     @property
     def is_ours(self) -> bool:
-        """Whether no paper has it."""
+        """Whether it is ours and not from a paper."""
         return self.source == OURS
 
     def build(
@@ -91,26 +91,26 @@ class Algorithm:
         seed: int | None = None,
         classes: Any = None,
     ) -> Sampler:
-        """A sampler, of two labels or of ``classes``. Letters that are missing have their usual values.
+        """A sampler of two labels or of ``classes``. Missing hyperparameters have their usual values.
 
         With a share of labels in place of its scale, an algorithm asks by a ``BudgetRule`` of that rate, or by its own
-        rule where that has a rate. Whatever asks by a budget never asks for more than ``most`` labels, and for no more
-        than its rate of ``length`` rounds where that is given.
+        rule where that has a rate. With a budget it never asks for more than ``most`` labels, nor for more than its
+        rate of ``length`` rounds, where these are given.
         """
-        given = {letter: _whole(letter, value) for letter, value in (letters or {}).items()}
-        for letter in given:
-            if letter not in self.letters:
-                takes = ", ".join(self.letters) or "no letters"
-                raise InputError(f"this algorithm takes {takes}, got {letter!r}.", owner=self.name)
+        given = {name: _whole(name, value) for name, value in (letters or {}).items()}
+        for name in given:
+            if name not in self.letters:
+                takes = ", ".join(self.letters) or "no hyperparameters"
+                raise InputError(f"this algorithm takes {takes}, got {name!r}.", owner=self.name)
         if share is not None and self.scale in given:
             raise InputError(
-                f"give either {self.scale} or a share of labels, since both say how much it asks.", owner=self.name
+                f"give either {self.scale} or a share of labels, since both set how often it asks.", owner=self.name
             )
         given = self.usual() | given
         if share is not None and self.scale is not None:
             given[self.scale] = share if self.scale == "rate" else 0.5
         if self.scale is not None and self.scale not in given:
-            raise InputError(f"give {self.scale}, which says how much it asks, or a share of labels.", owner=self.name)
+            raise InputError(f"give {self.scale}, which sets how often it asks, or a share of labels.", owner=self.name)
         try:
             learner, rule, drift = (*self.parts(**given), None)[:3]
             if share is not None and self.scale != "rate":
@@ -126,25 +126,25 @@ class Algorithm:
             raise error if self.is_ours else InputError(f"{self.name.upper()}: {error}", owner="paper") from None
 
     def usual(self) -> dict[str, Any]:
-        """The letters that have a usual value here."""
-        wanted = [letter for letter in self.letters if letter in USUAL and (letter != self.scale or letter == "rate")]
-        return {letter: USUAL[letter] for letter in wanted}
+        """The hyperparameters that have a usual value, with that value."""
+        names = [name for name in self.letters if name in USUAL and (name != self.scale or name == "rate")]
+        return {name: USUAL[name] for name in names}
 
 
-def _whole(letter: str, value: Any) -> Any:
-    """A count that came as a float, as in JSON settings where all hyperparameters are, as the whole number it is."""
-    return int(value) if letter in ("B", "L0", "K") and isinstance(value, float) and value.is_integer() else value
+def _whole(name: str, value: Any) -> Any:
+    """A count as an int: in JSON settings all hyperparameters are floats."""
+    return int(value) if name in ("B", "L0", "K") and isinstance(value, float) and value.is_integer() else value
 
 
-def _least_squares(rate: float, b: float = 1.0) -> Made:
+def _least_squares(rate: float, b: float = 1.0) -> AlgorithmParts:
     return LeastSquares(b, regression=True), BudgetRule(rate, by="uncertainty")
 
 
-def _bbq(kappa: float, *, regression: bool = False) -> Made:
+def _bbq(kappa: float, *, regression: bool = False) -> AlgorithmParts:
     return LeastSquares(1.0, regression=regression), BBQRule(kappa)
 
 
-def _bbq_switch(extra_queries: bool) -> Callable[..., Made]:
+def _bbq_switch(extra_queries: bool) -> Callable[..., AlgorithmParts]:
     def build(
         kappa: float,
         L0: int = 400,
@@ -153,7 +153,7 @@ def _bbq_switch(extra_queries: bool) -> Callable[..., Made]:
         *,
         regression: bool = False,
         Z: float | None = None,
-    ) -> Made:
+    ) -> AlgorithmParts:
         return *_bbq(kappa, regression=regression), SwitchDetector(L0, K, delta, extra_queries, Z)
 
     return build
@@ -289,7 +289,7 @@ _TABLE = (
 
 
 def algorithms() -> dict[str, Algorithm]:
-    """All of them, ours first."""
+    """All algorithms by name, ours first."""
     return {each.name: each for each in _TABLE}
 
 

@@ -1,8 +1,8 @@
-"""Checks that a learner, a rule or a drift guard must pass, whoever wrote it: call them from your own tests.
+"""Checks that every learner, rule and drift detector must pass: call them from the tests of your own parts.
 
 They play short streams and compare what must be equal: compiled rounds and plain Python, ``run`` and an ask/tell loop,
-dense and sparse instances, a run and the same run saved and loaded in the middle. What fails is an AssertionError of
-one sentence; a part that does not fit into a sampler at all is refused with an ``InputError``, as the sampler would.
+dense and sparse instances, a run and the same run saved and loaded in the middle. A failure raises an AssertionError of
+one sentence; a part that does not fit into a sampler at all raises an ``InputError``, as the sampler would.
 
 >>> import askwhen as aw
 >>> from askwhen.checks import check_rule
@@ -54,7 +54,7 @@ def check_learner(learner: Any) -> None:
 
 
 def check_rule(rule: Any) -> None:
-    """Check a rule: it gives probabilities, asks as often as they say, and none depends on the coin of its round.
+    """Check a rule: it gives probabilities, asks with these, and none depends on the random draw of its round.
 
     Parameters
     ----------
@@ -67,24 +67,24 @@ def check_rule(rule: Any) -> None:
     _demand(bool(((chance >= 0.0) & (chance <= 1.0)).all()), f"{name}: a probability is not between 0 and 1.")
     clear = np.abs(coin - chance) > _CLOSE
     wrong = np.flatnonzero(((coin < chance) != trace.queried) & clear)
-    _demand(len(wrong) == 0, f"{name}: round {_first(wrong)} asks, or does not, against its probability.")
+    _demand(len(wrong) == 0, f"{name}: round {_first(wrong)} asks, or does not ask, against its probability.")
     other = _played(Parts(learner, rule), *_stream(False), seed=2)
-    apart = np.flatnonzero(other.queried != trace.queried)
-    same = (apart[0] if len(apart) else _ROUNDS - 1) + 1
+    differ = np.flatnonzero(other.queried != trace.queried)
+    same = (differ[0] if len(differ) else _ROUNDS - 1) + 1
     moved = np.flatnonzero(other.probability[:same] != chance[:same])
-    _demand(len(moved) == 0, f"{name}: the probability of round {_first(moved)} depends on its own coin.")
+    _demand(len(moved) == 0, f"{name}: the probability of round {_first(moved)} depends on its own random draw.")
     _check_late(name, Parts(learner, rule), False)
 
 
 def check_drift(drift: Any, learner: Any = None) -> None:
-    """Check a drift guard, with least squares unless another learner is given.
+    """Check a drift detector, with least squares unless another learner is given.
 
     Parameters
     ----------
     drift : object
-        The guard to check.
+        The drift detector to check.
     learner : object, optional
-        The learner that it watches over.
+        The learner that it monitors.
     """
     learner = LeastSquares() if learner is None else learner
     name = f"check_drift: {short(drift)}"
@@ -123,11 +123,11 @@ def _check_rounds(name: str, parts: Parts, regression: bool) -> Trace:
     for form, instances, whole in (("dense", X, dense), ("sparse", rows, sparse)):
         _same_bits(f"{name}: run and ask/tell of {form} instances", whole, *_asked(parts, instances, y))
         _same_bits(f"{name}: a run and one saved and loaded of {form} instances", whole, *_halves(parts, instances, y))
-    apart = np.flatnonzero(np.abs(dense.margin - sparse.margin) > _CLOSE * np.maximum(1.0, np.abs(dense.margin)))
+    differ = np.flatnonzero(np.abs(dense.margin - sparse.margin) > _CLOSE * np.maximum(1.0, np.abs(dense.margin)))
     tie = (np.abs(dense.margin) < _CLOSE) | (np.abs(dense.coin - dense.probability) < _CLOSE)
     _demand(
-        len(apart) == 0 or bool(tie[: apart[0] + 1].any()),
-        f"{name}: dense and sparse instances differ in round {_first(apart)}.",
+        len(differ) == 0 or bool(tie[: differ[0] + 1].any()),
+        f"{name}: dense and sparse instances differ in round {_first(differ)}.",
     )
     return dense
 
@@ -173,8 +173,8 @@ def _check_plain(name: str, learner: Any) -> None:
         enter(state, x)
         if not ready(state, x):
             state = grow(state, size(x), randomness)
-        m, norm2, verdict = score(state, x)
-        _demand(verdict == SOUND, f"{name}: plain Python refuses round {i}, which the compiled round plays.")
+        m, norm2, status = score(state, x)
+        _demand(status == SOUND, f"{name}: plain Python refuses round {i}, which the compiled round plays.")
         q = quadratic(state, x)
         p = m / (1.0 + q)
         close = abs(p - trace.margin[i]) <= 1e-7 * max(1.0, abs(p))
@@ -187,7 +187,7 @@ def _check_plain(name: str, learner: Any) -> None:
 
 
 def _check_late(name: str, parts: Parts, regression: bool) -> None:
-    """Check labels that come late, out of order or never: they are learnt, and open questions are saved."""
+    """Check labels that come late, out of order or never: late ones are learnt, and open questions are saved."""
     X, y = _stream(regression)
     sampler, rng, times = Sampler(*parts, seed=1), np.random.default_rng(4), _times(parts)
     for i in range(_ROUNDS):
@@ -203,12 +203,12 @@ def _check_late(name: str, parts: Parts, regression: bool) -> None:
         for ask in each.pending:
             each.tell(ask, float(y[ask.round]))
     same = np.array_equal(sampler.margins(X), loaded.margins(X))
-    _demand(same, f"{name}: a sampler with open questions is another one after saving and loading.")
+    _demand(same, f"{name}: a sampler with open questions differs after saving and loading.")
     _demand(bool(np.isfinite(sampler.margins(X)).all()), f"{name}: after late labels a margin is not finite.")
 
 
 def _check_refusal(name: str, learner: Any) -> None:
-    """Check that an instance that is not finite is refused, and that nothing has changed then."""
+    """Check that an instance that is not finite raises an error and changes nothing."""
     X, y = _stream(bool(learner.regression))
     sampler = Sampler(learner, Always(), seed=1)
     sampler.run(X[:50], y[:50])
@@ -220,9 +220,9 @@ def _check_refusal(name: str, learner: Any) -> None:
             sampler.run(form, y[:3])
         except InputError:
             same = np.array_equal(before, sampler.margins(X)) and sampler.round == 50
-            _demand(same, f"{name}: a refused instance leaves something behind.")
+            _demand(same, f"{name}: a refused instance changes the sampler.")
         else:
-            _demand(False, f"{name}: an instance with NaN in it is taken.")
+            _demand(False, f"{name}: an instance with NaN is not refused.")
 
 
 def _first(rounds: np.ndarray) -> int:

@@ -1,22 +1,22 @@
-"""What can go wrong, as one small tree.
+"""The exceptions and warnings of the package.
 
 ::
 
     AskwhenError
     ├── InputError       an argument is not what was expected (also a ValueError)
     │   └── MissingExtraError    an optional dependency is not installed (also an ImportError)
-    ├── QuestionError    a label was told for a question that is not open (also a LookupError)
+    ├── QuestionError    a label was given for a question that is not open (also a LookupError)
     └── SnapshotError    a saved sampler is truncated, altered, foreign or too new (also a ValueError)
 
-    CacheWarning         compiled steps cannot be kept on the disk, or were damaged there (a RuntimeWarning)
-    InputWarning         something about a file that its reader should know (a UserWarning)
+    CacheWarning         compiled steps cannot be stored on the disk, or are damaged there (a RuntimeWarning)
+    InputWarning         a file can be read, but something in it looks wrong (a UserWarning)
 
-Every message is one sentence: who, which parameter, what was expected, what came, and the cure if there is one. The
-text is for people; programs read the fields. After any of them the sampler is what it was before the call.
+Every message is one sentence: the function, the parameter, what was expected, what was given, and a remedy if there is
+one. The text is for people; programs read the fields. After any of these errors the sampler is unchanged.
 
-A sentence may name an argument, a row or the instances through :func:`argument`, :func:`at_row` and ``INSTANCES``: the
-library calls them ``positive=``, ``row 3 of X`` and ``X``; who speaks to people in other words, such as the command
-line, gives its own :class:`Speaker` to ``error.told``.
+A message may contain an argument, a row or the instances through :func:`argument`, :func:`at_row` and ``INSTANCES``.
+The library writes them as ``positive=``, ``row 3 of X`` and ``X``; the command line, which has options and files
+instead, passes its own :class:`Wording` to ``error.told``.
 """
 
 from __future__ import annotations
@@ -29,46 +29,46 @@ __all__ = ["AskwhenError", "CacheWarning", "InputError", "InputWarning", "Questi
 
 _ARGUMENT, _ROW, _VALUE, _END = "\ue000", "\ue001", "\ue002", "\ue003"
 INSTANCES = "\ue004"
-"""The instances that a call was given, in a sentence."""
+"""Placeholder in a message for the instances that a call was given."""
 
 
 def argument(name: str, value: str = "") -> str:
-    """An argument of a function, or its value, in a sentence."""
+    """Placeholder in a message for an argument of a function, or for its value."""
     return f"{_ARGUMENT}{name}{_VALUE}{value}{_END}"
 
 
 def at_row(i: int) -> str:
-    """Row i of the instances that a call was given, in a sentence."""
+    """Placeholder in a message for row i of the instances that a call was given."""
     return f"{_ROW}{i}{_END}"
 
 
 def called(name: str) -> str:
-    """A parameter in a sentence; X is written as whoever speaks calls the instances."""
+    """A parameter in a message; X becomes the placeholder for the instances."""
     return INSTANCES if name == "X" else name
 
 
-class Speaker:
-    """How the library speaks of arguments, rows and instances; others may speak otherwise."""
+class Wording:
+    """Words for the placeholders of a message: those of the library, which the command line overrides."""
 
     def argument(self, name: str, value: str) -> str:
-        """An argument, or its value."""
+        """Text of an argument, or of its value."""
         return f"{name}={value if value == 'True' else repr(value)}" if value else f"{name}="
 
     def row(self, i: int) -> str:
-        """One of the instances."""
+        """Text of a row of the instances."""
         return f"row {i} of X"
 
     def instances(self) -> str:
-        """All of them."""
+        """Text of all instances."""
         return "X"
 
 
 class CacheWarning(RuntimeWarning):
-    """Everything works, but what is compiled must be compiled again; told once in each process."""
+    """Compiled steps cannot be stored or read, so that they are compiled again; raised once in each process."""
 
 
 class InputWarning(UserWarning):
-    """Something about a file that its reader should know, though it can be read."""
+    """A file can be read, but something in it looks wrong."""
 
 
 class AskwhenError(Exception):
@@ -77,15 +77,15 @@ class AskwhenError(Exception):
     Attributes
     ----------
     sentence : str
-        What is wrong, without who says so.
+        The message without the owner.
     owner : str
         The function or the class that was called.
     parameter, expected, got : optional
-        Which of its parameters, what it must be, and what came.
+        The invalid parameter, what it must be, and what was given.
     row, column, file, line : optional
-        Where that is: counted from 0, but lines of files from 1.
+        The place of the invalid value: rows count from 0, lines of files from 1.
     chunk : int, optional
-        Which chunk of a stream, counted from 0.
+        The number of the chunk in a stream, from 0.
     mend : dict
         Arguments with which the call might work, by name; a suggestion.
     """
@@ -105,8 +105,9 @@ class AskwhenError(Exception):
         chunk: int | None = None,
         mend: dict[str, Any] | None = None,
     ) -> None:
-        self._written = sentence
-        super().__init__(self.told(Speaker()))
+        # One keyword for each documented field: the signature is public.
+        self._template = sentence
+        super().__init__(self.told(Wording()))
         self.owner = owner
         self.parameter, self.expected, self.got = parameter, expected, got
         self.row, self.column, self.file, self.line, self.chunk = row, column, file, line, chunk
@@ -116,38 +117,38 @@ class AskwhenError(Exception):
 
     @classmethod
     def about(cls, owner: str, parameter: str, expected: str, got: Any) -> Self:
-        """The error for a parameter that is not what it must be."""
+        """The error for an invalid parameter."""
         sentence = f"{parameter} must be {expected}, got {got!r}."
         plain = parameter.strip(_ARGUMENT + _VALUE + _END)
         return cls(sentence, owner=owner, parameter=plain, expected=expected, got=got)
 
     @property
     def sentence(self) -> str:
-        """What is wrong, in the words of the library, without who says so."""
-        return self.told(Speaker())
+        """The message without the owner, in the words of the library."""
+        return self.told(Wording())
 
-    def told(self, speaker: Speaker) -> str:
-        """What is wrong, without who says so, as this speaker would put it."""
-        found = self._written.replace(INSTANCES, speaker.instances())
+    def told(self, speaker: Wording) -> str:
+        """The message without the owner, in other words for arguments, rows and instances."""
+        found = self._template.replace(INSTANCES, speaker.instances())
         while _END in found:
             before, _, rest = found.partition(_END)
             start = max(before.rfind(_ARGUMENT), before.rfind(_ROW))
             kind, (name, _, value) = before[start], before[start + 1 :].partition(_VALUE)
-            said = speaker.row(int(name)) if kind == _ROW else speaker.argument(name, value)
-            found = before[:start] + said + rest
+            text = speaker.row(int(name)) if kind == _ROW else speaker.argument(name, value)
+            found = before[:start] + text + rest
         return found
 
     def in_chunk(self, chunk: int) -> Self:
-        """The same error, of one chunk of a stream."""
+        """The same error, with the number of a chunk of a stream."""
         found = type(self)(*self.args)
         found.__dict__.update(self.__dict__, chunk=chunk)
         return found
 
     def __str__(self) -> str:
-        said = f"{self.owner}: {self.sentence}" if self.owner else self.sentence
-        said = said if self.chunk is None else f"{said.removesuffix('.')}, in chunk {self.chunk}."
+        text = f"{self.owner}: {self.sentence}" if self.owner else self.sentence
+        text = text if self.chunk is None else f"{text.removesuffix('.')}, in chunk {self.chunk}."
         suggested = ", ".join(f"{name}={_shown(value)}" for name, value in self.mend.items())
-        return f"{said} Perhaps {suggested}." if suggested else said
+        return f"{text} Perhaps {suggested}." if suggested else text
 
 
 def _shown(value: Any) -> str:
@@ -159,7 +160,7 @@ class InputError(AskwhenError, ValueError):
 
 
 class ArgumentsError(InputError):
-    """Arguments that do not go together, whatever the data; who speaks of options calls it wrong usage."""
+    """Arguments that contradict each other, whatever the data; the command line reports it as wrong usage."""
 
 
 class MissingExtraError(InputError, ImportError):
@@ -179,7 +180,7 @@ class MissingExtraError(InputError, ImportError):
 
 
 class QuestionError(AskwhenError, LookupError):
-    """A label was told for a question that is not open."""
+    """A label was given for a question that is not open."""
 
 
 class SnapshotError(AskwhenError, ValueError):
@@ -188,7 +189,7 @@ class SnapshotError(AskwhenError, ValueError):
 
 @contextlib.contextmanager
 def owned_by(owner: str) -> Iterator[None]:
-    """Inside, errors begin with this name: that of what the user called, and not of a function that it calls."""
+    """Inside, errors name this owner: the function that the user called, and not one that it calls."""
     try:
         yield
     except AskwhenError as error:

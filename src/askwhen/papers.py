@@ -1,4 +1,4 @@
-"""The algorithms of the papers, by the papers' names and letters; :mod:`askwhen.algorithms` has the table."""
+"""The algorithms of the papers, by the papers' names and hyperparameters; :mod:`askwhen.algorithms` has the table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def paper_names() -> list[str]:
 
 
 def paper_letters(name: str) -> dict[str, bool]:
-    """The letters of an algorithm in the paper's order, and whether each must be given.
+    """The hyperparameters of an algorithm in the paper's order, and whether each must be given.
 
     Parameters
     ----------
@@ -31,20 +31,20 @@ def paper_letters(name: str) -> dict[str, bool]:
 def paper(
     name: str, *, seed: int | None = None, kernel: Any = None, prepare: Prepare | None = None, **letters: Any
 ) -> Sampler:
-    """A sampler for an algorithm of the papers, by its own name and letters.
+    """A sampler for an algorithm of the papers, by its name and hyperparameters.
 
     Parameters
     ----------
     name : str
         One of :func:`paper_names`, in any case.
     seed : int, optional
-        Seeds the coins.
+        Random seed.
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     prepare : Prepare, optional
         Scale raw features before the learner sees them; the papers take instances as they are.
     **letters
-        The algorithm's hyperparameters, all that its paper has, as it writes them.
+        The algorithm's hyperparameters, all of them, by the symbols of its paper.
 
     Examples
     --------
@@ -53,13 +53,13 @@ def paper(
     <Sampler(Lasec(b=1.0, c=300.0), MarginRule(scale=0.05)) in round 0 with 0 questions open>
     """
     expected = paper_letters(name)
-    wanted = ", ".join(expected) or "no letters"
-    for letter in letters:
-        if letter not in expected:
-            raise InputError(f"{name.upper()} takes {wanted}, got {letter!r}.", owner="paper")
-    for letter, required in expected.items():
-        if required and letter not in letters:
-            raise InputError(f"{name.upper()} takes {wanted}, and {letter!r} is missing.", owner="paper")
+    wanted = ", ".join(expected) or "no hyperparameters"
+    for each in letters:
+        if each not in expected:
+            raise InputError(f"{name.upper()} takes {wanted}, got {each!r}.", owner="paper")
+    for each, required in expected.items():
+        if required and each not in letters:
+            raise InputError(f"{name.upper()} takes {wanted}, and {each!r} is missing.", owner="paper")
     return _of_paper(name).build(letters, prepare=prepare, kernel=kernel, seed=seed)
 
 

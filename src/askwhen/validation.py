@@ -1,7 +1,7 @@
-"""The checks at the door: parameters when they are given, instances and labels before a round.
+"""Validation of parameters when they are given, and of instances and labels before a round.
 
-Steps trust their arguments. Everything here either returns what the steps need or raises one sentence that names the
-parameter, what was expected and what came.
+Compiled steps do not check their arguments. A check either returns what the steps need or raises an error that names
+the parameter, what was expected and what was given.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .errors import InputError
 
 
 def name_of(owner: Any) -> str:
-    """How an error message calls this object."""
+    """The name of this object in an error message."""
     return owner if isinstance(owner, str) else type(owner).__name__
 
 
 def short(part: Any) -> str:
-    """A learner, rule or drift guard as one would write it: without what is left at its default."""
+    """A learner, rule or drift detector as Python code, without parameters that have their default."""
     given = [
         f"{field.name}={getattr(part, field.name)!r}"
         for field in dataclasses.fields(part)
@@ -42,7 +42,7 @@ def check_number(
     open_low: bool = True,
     open_high: bool = False,
 ) -> None:
-    """Refuse a parameter that is no number between low and high (``open_`` ends excluded)."""
+    """Raise unless a parameter is a number between low and high (``open_`` ends excluded)."""
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
         number = as_float(value)
         above = number > low if open_low else number >= low
@@ -53,24 +53,24 @@ def check_number(
 
 
 def check_positive(owner: Any, name: str, value: Any) -> None:
-    """Refuse a parameter that is no positive finite number."""
+    """Raise unless a parameter is a positive finite number."""
     check_number(owner, name, value, "a positive finite number", 0.0, open_high=True)
 
 
 def check_count(owner: Any, name: str, value: Any) -> None:
-    """Refuse a parameter that is no whole number of at least 1, or too large to count rounds with."""
+    """Raise unless a parameter is a whole number from 1 to 2^31 - 1, the largest count of rounds."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 1 <= int(value) < 2**31:
         raise InputError.about(name_of(owner), name, "a whole number from 1 to 2^31 - 1", value)
 
 
 def check_flag(owner: Any, name: str, value: Any) -> None:
-    """Refuse a parameter that is neither True nor False."""
+    """Raise unless a parameter is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError.about(name_of(owner), name, "True or False", value)
 
 
 def check_seed(owner: Any, seed: Any) -> None:
-    """Refuse what cannot seed coins; None may."""
+    """Raise unless a seed is None or a whole number of at least 0."""
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0):
         raise InputError.about(name_of(owner), "seed", "a whole number of at least 0", seed)
 
@@ -84,7 +84,7 @@ def as_float(value: Any) -> float:
 
 
 def check_choice(owner: Any, name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a parameter that is none of the choices."""
+    """Raise unless a parameter is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         listed = " or ".join(repr(choice) for choice in choices)
         raise InputError.about(name_of(owner), name, listed, value)

@@ -139,7 +139,7 @@ def test_two_runs_with_one_trace_never_mix():
     write(HERE / "s.svm")
     second = askwhen("run", "s.svm", "--features", D, *SEL_P, "--trace", "t.csv", "--quiet")
     assert second.returncode == 1
-    assert second.stderr == "askwhen: another run is writing t.csv; give this one a name of its own.\n"
+    assert second.stderr == "askwhen: another run is writing t.csv; give this one another name.\n"
     first.communicate("".join(lines[500:]), timeout=60)
     assert first.returncode == 0
     assert read_trace("t.csv").trace.rounds == N

@@ -252,7 +252,7 @@ def test_numbers_are_learnt_too():
         (["s.csv", "--label", "nothing"], "s.csv has no column 'nothing'; it has 'f0'"),
         (["s.csv", "--label", "spam", "--text", "body"], "s.csv has no column 'body'; it has 'f0'"),
         (["s.csv", "--label", "spam", "--positive", "maybe"], "no instance of s.csv has the label 'maybe'"),
-        (["s.csv", "--label", "spam", "--algorithm", "sel-p"], "give b, which says how much it asks, or a share"),
+        (["s.csv", "--label", "spam", "--algorithm", "sel-p"], "give b, which sets how often it asks, or a share"),
         (["s.csv", "--label", "spam", "--set", "q=1"], "this algorithm takes rate, got 'q'."),
         (
             ["s.csv", "--label", "spam", "--model", "no/where.askwhen"],

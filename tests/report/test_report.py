@@ -105,7 +105,7 @@ def test_experts_of_one_view_are_drawn_as_one(path):
     final = trace.drift_weights[-1]
     views, weights = by_view(names, final[None])
     assert views == ["curved", "ranks"]
-    np.testing.assert_allclose(weights[0], [final[0] + final[2], final[1]])
+    np.testing.assert_allclose(weights[0][0], [final[0] + final[2], final[1]])
 
 
 def test_levels_are_named_in_order_and_those_without_a_name_are_numbered(path):
@@ -153,7 +153,7 @@ def test_unknown_margins_and_outliers_are_told(path):
     trace = trace_of(1000, margin=np.append(np.linspace(-1, 1, 999), 1e6), queried=False)
     text = plain(run_text(path, trace, progress_of(trace, 100)))
     assert "The chart covers the middle 99% and leaves out 1 of 1,000 margins." in text
-    assert "No round was asked." in text
+    assert "No row was asked." in text
 
 
 def test_a_trace_of_counts_alone_is_enough(path):
@@ -220,7 +220,7 @@ def test_the_best_and_the_majority_are_told_first(path):
         f"With 20% of the labels the accuracy of {best.algorithm} was {best.mean:.1%}; that of always predicting"
         in text
     )
-    assert "label would have been right in 55.0%." in text
+    assert "label so far was 55.0%." in text
     bare = plain(comparison_text(path, dataclasses.replace(comparison, baselines=[])))
     assert f"{best.algorithm} was {best.mean:.1%}." in bare
 
@@ -250,7 +250,7 @@ def test_baselines_stand_in_the_report_of_a_run(path):
     text = run_text(path, trace, progress)
     right = 1 - progress.error
     assert f"{right:.1%} of the predictions were right; always predicting the most frequent label" in plain(text)
-    assert "would have been right in 60.0%." in plain(text)
+    assert "is right in 60.0%." in plain(text)
     better = [f"{100 * (right - simple):.1f} points" for simple in (0.6, 0.7)]
     rows = f"this run {right:.1%} majority so far 60.0% {better[0]} last label told 70.0% {better[1]}"
     assert rows in plain(text)

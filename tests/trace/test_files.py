@@ -70,7 +70,7 @@ def test_a_full_disk_leaves_the_old_trace_whole(pieces, name):
 def test_two_writers_of_one_trace_are_refused(pieces):
     first = TraceWriter("t.parquet")
     first.add(pieces[0])
-    with pytest.raises(aw.InputError, match="another run is writing t.parquet; give this one a name of its own"):
+    with pytest.raises(aw.InputError, match="another run is writing t.parquet; give this one another name"):
         TraceWriter("t.parquet")
     first.add(pieces[1])
     first.close()
@@ -122,7 +122,7 @@ def test_a_killed_run_is_gone_on_with(pieces, killed, torn):
 
 def test_rounds_that_are_not_those_before_are_refused_and_kept(killed):
     kept = pathlib.Path("t.parquet.partial").read_bytes()
-    with pytest.raises(aw.InputError, match=r"t.parquet ends at round \d+, but the sampler goes on at 1550; give this"):
+    with pytest.raises(aw.InputError, match=r"t.parquet ends at round \d+, but the sampler is at round 1550; give this"):
         TraceWriter("t.parquet", rounds=1550)
     assert pathlib.Path("t.parquet.partial").read_bytes() == kept
 
@@ -134,6 +134,6 @@ def test_a_trace_that_ended_is_gone_on_with(pieces):
         assert writer.before.rounds == 100
         writer.add(pieces[1])
     np.testing.assert_array_equal(read_trace("t.csv").trace.columns()["round"], np.arange(200))
-    with pytest.raises(aw.InputError, match="ends at round 200, but the sampler goes on at 300"):
+    with pytest.raises(aw.InputError, match="ends at round 200, but the sampler is at round 300"):
         TraceWriter("t.csv", rounds=300)
     assert read_trace("t.csv").trace.rounds == 200

@@ -99,10 +99,10 @@ def test_a_trace_that_cannot_be_written_or_read_is_refused(tmp_path):
     with pytest.raises(aw.InputError, match="there is no file"):
         read_trace(tmp_path / "t.parquet")
     (tmp_path / "t.parquet").write_text("nonsense")
-    with pytest.raises(aw.InputError, match="holds no trace: "):
+    with pytest.raises(aw.InputError, match="does not hold a trace: "):
         read_trace(tmp_path / "t.parquet")
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(aw.InputError, match="holds no trace: it has no column 'round'"):
+    with pytest.raises(aw.InputError, match="does not hold a trace: it lacks the column 'round'"):
         read_trace(tmp_path / "t.csv")
     with pytest.raises(KeyError), TraceWriter(tmp_path / "u.csv"):
         raise KeyError

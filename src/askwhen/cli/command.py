@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from ..errors import ArgumentsError, AskwhenError, CacheWarning, InputWarning, Speaker
+from ..errors import ArgumentsError, AskwhenError, CacheWarning, InputWarning, Wording
 from ..system.extras import extra_of, missing_extra
 from .options import ColumnName, ColumnNames
 
@@ -165,7 +165,7 @@ def _sentence(error: Exception) -> str:
     return f"an error that should not happen, {type(error).__name__}: {error}; --debug shows where."
 
 
-class Commands(Speaker):
+class Commands(Wording):
     """How the command line calls things: arguments are options, and instances are those of a file."""
 
     def __init__(self, error: AskwhenError) -> None:

@@ -17,7 +17,7 @@ from ..data import noisy_linear
 from ..evaluate import bounds
 from ..evaluate.comparison.comparing import half_width
 from ..papers import paper
-from ..report.figures import Line, line_figure
+from ..report.figures import FigureLine, line_figure
 from .outcome import Outcome, Play, Table, holds, plus_minus, share_shown
 
 HOWS = ("random", "vote", "average", "last")
@@ -75,7 +75,7 @@ def study(play: Play, size: str) -> Outcome:
         letters = "".join(f", {letter} = {value}" for letter, value in LEARNERS[name].items())
         tables.append(Table(f"{name}{letters}: error on {HELD_OUT:,} further examples", columns, rows))
         lines = [
-            Line(how, list(sizes), [each.mean() for each in found], [float(half_width(e)) for e in found])
+            FigureLine(how, list(sizes), [each.mean() for each in found], [float(half_width(e)) for e in found])
             for how, found in means.items()
         ]
         figures[name.lower()] = line_figure(

@@ -18,7 +18,7 @@ from ..algorithms import algorithm
 from ..data import load, regrouped, switching
 from ..evaluate.comparison.comparing import half_width
 from ..evaluate.comparison.rate_matching import matched
-from ..report.figures import Line, line_figure
+from ..report.figures import FigureLine, line_figure
 from .outcome import NO, WITHIN, YES, Outcome, Play, Table, is_here, listed, plus_minus, share_shown
 
 SOP_LIKE_LASEC = "sop, with the b of lasec"
@@ -144,8 +144,8 @@ class _Runs:
     def final(self) -> np.ndarray:
         return self.so_far[:, -1]
 
-    def line(self, name: str) -> Line:
-        return Line(name, self.rounds, self.so_far.mean(axis=0).tolist(), half_width(self.so_far).tolist())
+    def line(self, name: str) -> FigureLine:
+        return FigureLine(name, self.rounds, self.so_far.mean(axis=0).tolist(), half_width(self.so_far).tolist())
 
 
 def _told(
@@ -188,7 +188,7 @@ def _told(
             claims[f"bbq is best before the first switch, {at}"] = _best(selective, "bbq", "first")
     figures["against-labels"] = line_figure(
         [
-            Line(
+            FigureLine(
                 name,
                 [found[name, share].asked for share in shares],
                 [found[name, share].final.mean() for share in shares],

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ..data import load
 from ..papers import paper
-from ..report.figures import Line, line_figure
+from ..report.figures import FigureLine, line_figure
 from .outcome import Outcome, Play, Shown, Table, holds, is_here, none_here, share_shown
 
 RATES = (0.292, 0.438, 0.533, 0.600, 0.649, 0.688, 0.718)
@@ -80,7 +80,11 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
         beats = all(f > other for f, other in zip(fs, others, strict=True))
         claims[f"{called}: {each} beats sampling at random at all seven rates"] = holds(beats)
         figures[f"{name}-{each.lower()}-against-random"] = line_figure(
-            [Line(each, rates, fs), Line("at random", rates, others), Line("all labels", rates, [full] * len(rates))],
+            [
+                FigureLine(each, rates, fs),
+                FigureLine("at random", rates, others),
+                FigureLine("all labels", rates, [full] * len(rates)),
+            ],
             title=f"{called}, {each}: margin against random sampling (Figure 5)",
             across="sampling rate",
             up="F",
@@ -88,7 +92,7 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
             shares_across=True,
         )
         figures[f"{name}-{each.lower()}-by-b"] = line_figure(
-            [Line("F", bs, fs), Line("sampling rate", bs, rates)],
+            [FigureLine("F", bs, fs), FigureLine("sampling rate", bs, rates)],
             title=f"{called}, {each}: F and sampling rate against b (Figure 6)",
             across="b",
             up="F, sampling rate",
@@ -99,7 +103,7 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
         for each in (*B, "SEL-ADA")
     }
     figures[f"{name}-three"] = line_figure(
-        [Line(each, [rate for rate, _ in pairs], [f for _, f in pairs]) for each, pairs in points.items()],
+        [FigureLine(each, [rate for rate, _ in pairs], [f for _, f in pairs]) for each, pairs in points.items()],
         title=f"{called}: three algorithms against the sampling rate (Figure 7)",
         across="sampling rate",
         up="F",
@@ -143,7 +147,7 @@ def _figure_8(play: Play, size: tuple[str, int, int], called: str) -> Outcome:
     columns = ["", "parameter", "F reached", "published rate (for F 0.65)", "measured rate"]
     figures = {
         f"target-{what}": line_figure(
-            [Line(each, run["ends"], run[f"block_{what}"]) for each, run in runs.items()],
+            [FigureLine(each, run["ends"], run[f"block_{what}"]) for each, run in runs.items()],
             title=f"{called}: {called_what} in blocks of 4,000 stories, tuned to F = {TARGET} (Figure 8)",
             across="stories",
             up=called_what,

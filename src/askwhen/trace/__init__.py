@@ -1,1 +1,1 @@
-"""What happened in every round, in memory and in files."""
+"""Traces: a record of every round of a run, in memory and in files."""

@@ -1,8 +1,8 @@
-"""Traces in files: written piece by piece as a run goes on, and read again to explain a round or to go on.
+"""Traces in files: written piece by piece during a run, and read again to explain a round or to resume the run.
 
-While a run goes on its rounds are in a *journal* beside the trace: an Arrow stream that can be read up to the last
-whole piece, whatever happened to the run. At the end it becomes the Parquet or CSV file, which is there whole or not at
-all.
+During a run the rounds are in a *journal* next to the trace: an Arrow stream that can be read up to the last whole
+piece, even if the run was killed. At the end it is converted to the Parquet or CSV file, which is complete or does not
+exist.
 """
 
 from __future__ import annotations
@@ -26,33 +26,33 @@ _ABOUT = b"askwhen"
 _OF_THE_RUN = ("floor", "blind", "costs", "experts", "several")
 
 
-class Known(NamedTuple):
-    """What a file says: a trace, and what was written about the sampler that made it."""
+class StoredTrace(NamedTuple):
+    """The content of a file: a trace, and what was written about the sampler that made it."""
 
     trace: Trace
     about: dict[str, Any]
 
 
 class TraceWriter:
-    """Writes a trace to a Parquet or CSV file, piece by piece. The file is there once all of it is.
+    """Writes a trace to a Parquet or CSV file, piece by piece. The file appears when it is complete.
 
-    Two writers of one file at once are refused. One whose process was killed leaves a journal, from which another goes
-    on: it has every round until the last :meth:`sync`, and most often all of them.
+    A second writer of the same file is refused. If the process is killed, its journal remains, from which another
+    writer resumes: it has every round until the last :meth:`sync`, and usually all of them.
 
     Parameters
     ----------
     path : str or path
-        Ends in .parquet or .csv.
+        File name that ends in .parquet or .csv.
     about : dict, optional
-        What made the trace, in texts and numbers; kept in a Parquet file, lost in CSV.
+        Description of the run, in texts and numbers; stored in a Parquet file, not in CSV.
     rounds : int, default 0
-        How many rounds the sampler has played. If there are some, the trace goes on from those that are in the journal,
-        or in the file.
+        Number of rounds the sampler has played. If there are any, the trace continues those in the journal, or in the
+        file.
 
     Attributes
     ----------
     before : Trace or None
-        The earlier rounds from which it goes on.
+        The earlier rounds that it continues.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any] | None = None, rounds: int = 0) -> None:
@@ -64,35 +64,35 @@ class TraceWriter:
         self._schema: Any = None
         self.before: Trace | None = None
         if Path(self._path).exists() and not Path(self._path).is_file():
-            raise InputError(f"cannot write {self._path}: it is no regular file.", owner="trace")
-        with self._told():
+            raise InputError(f"cannot write {self._path}: it is not a regular file.", owner="trace")
+        with self._write_errors():
             file = open_locked(self._journal)
         if file is None:
-            raise InputError(f"another run is writing {self._path}; give this one a name of its own.", owner="trace")
+            raise InputError(f"another run is writing {self._path}; give this one another name.", owner="trace")
         self._file = file
         self._rounds = 0
         try:
             if rounds > 0:
-                self._go_on(rounds)
+                self._resume(rounds)
             else:
                 self._file.truncate(0)
         except BaseException:
-            self._file.close()  # what is there stays
+            self._file.close()  # keep the journal, which may hold rounds of a killed run
             raise
 
-    def _go_on(self, rounds: int) -> None:
-        """Begin with the rounds before: of a killed run's journal, or of the file of one that ended."""
-        kept: list[Any] = []
+    def _resume(self, rounds: int) -> None:
+        """Begin with the earlier rounds: from the journal of a killed run, or from the file of one that ended."""
+        earlier: list[Any] = []
         end = last = 0
-        for batch, ends in _journalled(self._journal):
+        for batch, ends in _journal_batches(self._journal):
             last = batch.column("round")[-1].as_py() + 1
             if last > rounds:
                 break
-            kept.append(batch)
+            earlier.append(batch)
             end = ends
-        if kept and kept[-1].column("round")[-1].as_py() + 1 == rounds:
-            table = self._arrow.Table.from_batches(kept)
-            self._schema, self.before = table.schema, _known(table, self._journal).trace
+        if earlier and earlier[-1].column("round")[-1].as_py() + 1 == rounds:
+            table = self._arrow.Table.from_batches(earlier)
+            self._schema, self.before = table.schema, _stored_trace(table, self._journal).trace
             self._rounds = self.before.rounds
             self._file.truncate(end)
             return
@@ -101,8 +101,8 @@ class TraceWriter:
             last = self.before.start + self.before.rounds
         if last != rounds and last > 0:
             raise InputError(
-                f"{self._path} ends at round {last}, but the sampler goes on at {rounds}; give this run a trace "
-                "of its own.",
+                f"{self._path} ends at round {last}, but the sampler is at round {rounds}; give this run another "
+                "trace.",
                 owner="trace",
             )
         self._file.truncate(0)
@@ -121,12 +121,12 @@ class TraceWriter:
             self.discard()
 
     def add(self, trace: Trace) -> None:
-        """The rounds that follow those before."""
+        """Add the next rounds."""
         table = trace.to_arrow()
         if self._schema is None:
             about = self._about | {name: getattr(trace, name) for name in _OF_THE_RUN}
             schema = table.schema
-            if self._arrow.types.is_null(schema.field("prediction").type):  # no class was open yet
+            if self._arrow.types.is_null(schema.field("prediction").type):  # no class was known yet
                 at = schema.get_field_index("prediction")
                 schema = schema.set(at, self._arrow.field("prediction", self._arrow.string()))
             self._schema = schema.with_metadata({_ABOUT: json.dumps(about).encode()})
@@ -136,20 +136,20 @@ class TraceWriter:
         self._rounds += trace.rounds
 
     def _write(self, content: Any) -> None:
-        with self._told():
+        with self._write_errors():
             self._file.write(content)
 
     def sync(self) -> None:
-        """Make what was added safe from a crash, of the process or of the machine."""
-        with self._told():
+        """Write the added rounds to the disk, so that they survive a crash of the process or of the machine."""
+        with self._write_errors():
             self._file.flush()
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Put the file in its place. If that fails, what was there stays, and so does the journal."""
+        """Write the file. If that fails, an earlier file and the journal stay."""
         try:
             if self._schema is not None:
-                with self._told():
+                with self._write_errors():
                     self._file.flush()
                     self._convert()
         except BaseException:
@@ -159,7 +159,7 @@ class TraceWriter:
         self.discard()
 
     def _convert(self) -> None:
-        batches = (batch for batch, _ in _journalled(self._journal))
+        batches = (batch for batch, _ in _journal_batches(self._journal))
         with whole_file(self._path) as file:
             if self._kind == "csv":
                 writer = needed("trace", "pyarrow.csv").CSVWriter(file, self._schema)
@@ -175,22 +175,23 @@ class TraceWriter:
                 raise OSError(f"only {written} of {self._rounds} rounds can be read from {self._journal}")
 
     def discard(self) -> None:
-        """Give the trace up: its journal goes, and a file that was there before stays."""
+        """Remove the journal and write no file; an earlier file stays."""
         with contextlib.suppress(OSError):
             Path(self._journal).unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self._file.close()
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _write_errors(self) -> Iterator[None]:
+        """Inside, errors of the operating system are raised as an InputError that names the file."""
         try:
             yield
         except OSError as error:
             raise InputError(f"cannot write {self._path}: {error.strerror or error}.", owner="trace") from error
 
 
-def _journalled(journal: str) -> Iterator[tuple[Any, int]]:
-    """The pieces of a journal and where each ends, up to the first that is not whole."""
+def _journal_batches(journal: str) -> Iterator[tuple[Any, int]]:
+    """The pieces of a journal and where each ends, up to the first incomplete one."""
     arrow = needed("trace", "pyarrow")
     with arrow.OSFile(journal) as file, contextlib.suppress(arrow.ArrowInvalid, OSError, StopIteration):
         reader = needed("trace", "pyarrow.ipc").open_stream(file)
@@ -200,14 +201,14 @@ def _journalled(journal: str) -> Iterator[tuple[Any, int]]:
 
 
 def kind_of(owner: str, path: str) -> str:
-    """Whether a file is Parquet or CSV, by its name."""
+    """The format of a file, "parquet" or "csv", by its name."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".csv"):
         raise InputError(f"a trace must be a .parquet or .csv file, got {path}.", owner=owner)
     return suffix[1:]
 
 
-def read_trace(path: str | os.PathLike[str]) -> Known:
+def read_trace(path: str | os.PathLike[str]) -> StoredTrace:
     """All rounds of a file that ``TraceWriter``, ``to_parquet`` or ``to_csv`` wrote."""
     name = os.fspath(path)
     kind = kind_of("trace", name)
@@ -220,18 +221,18 @@ def read_trace(path: str | os.PathLike[str]) -> Known:
         raise InputError(f"there is no file {name}.", owner="trace") from None
     except (OSError, ValueError) as error:
         reason = (str(error).splitlines() or ["it cannot be read"])[0].rstrip(".")
-        raise InputError(f"{name} holds no trace: {reason}.", owner="trace") from error
-    return _known(table, name)
+        raise InputError(f"{name} does not hold a trace: {reason}.", owner="trace") from error
+    return _stored_trace(table, name)
 
 
-def _known(table: Any, name: str) -> Known:
+def _stored_trace(table: Any, name: str) -> StoredTrace:
     columns = {field: table.column(field).to_numpy() for field in table.column_names}
     try:
         about = json.loads((table.schema.metadata or {}).get(_ABOUT, b"{}"))
         known = {name: about.pop(name) for name in _OF_THE_RUN if name in about}
-        return Known(_trace(columns, known), about)
+        return StoredTrace(_trace(columns, known), about)
     except (KeyError, IndexError) as error:
-        raise InputError(f"{name} holds no trace: it has no column {error}.", owner="trace") from error
+        raise InputError(f"{name} does not hold a trace: it lacks the column {error}.", owner="trace") from error
 
 
 def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
@@ -265,7 +266,7 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
 
 
 def _names_classes(prediction: np.ndarray, margin: np.ndarray) -> bool:
-    """Whether predictions are classes, where a file does not say: neither -1 and +1, nor the margins of a regressor."""
+    """Whether predictions are classes, if a file does not say so: neither -1 and +1, nor a regressor's margins."""
     if prediction.dtype.kind in "OUb":
         return True
     numbers = prediction.astype(float)

@@ -1,4 +1,4 @@
-"""What a round says (:class:`Ask`) and what happened in many of them (:class:`Trace`)."""
+"""The result of one round (:class:`Ask`) and a record of many rounds (:class:`Trace`)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NUMBERS = itertools.count()
 class Origin:
     """The sampler that asked a question.
 
-    A copy of a sampler keeps its origin, and so does one that was pickled. A file holds only the seed, so that equal
-    samplers have equal files: the questions of a loaded sampler have an origin without a number.
+    Copies of a sampler, and pickled ones, have the same origin. A file holds only the seed, so that equal samplers have
+    equal files: the questions of a loaded sampler have an origin without a number.
     """
 
     __slots__ = ("number", "seed")
@@ -31,7 +31,7 @@ class Origin:
         self.number = None if loaded else (_PROCESS, next(_NUMBERS))
 
     def differs(self, other: Any) -> bool:
-        """Whether the other is known to be of another sampler."""
+        """Whether the other origin is known to be another sampler's."""
         if not isinstance(other, Origin):
             return False
         if self.number is None or other.number is None:
@@ -45,7 +45,7 @@ class Origin:
         return self
 
 
-class _Fields(NamedTuple):
+class _AskFields(NamedTuple):
     round: int
     prediction: Any
     margin: float
@@ -55,12 +55,10 @@ class _Fields(NamedTuple):
     certainty: float | None = None
 
 
-class Ask(_Fields):
-    """The answer to one instance.
+class Ask(_AskFields):
+    """The result of one round: a prediction, and whether to ask for the label.
 
-    ``prediction`` is -1 or +1 (the margin itself for a regressor); ``uncertainty`` is None for a learner that has
-    none; ``query`` says whether the label is worth asking for: if so, answer with ``sampler.tell(ask, y)``.
-    ``certainty`` is how likely the prediction is right, learnt from the labels told so far; None for a regressor.
+    If ``query`` is true, answer with ``sampler.tell(ask, y)``.
 
     Attributes
     ----------
@@ -69,18 +67,18 @@ class Ask(_Fields):
     prediction : label
         -1 or +1, a class, or the margin itself for a regressor.
     margin : float
-        p, signed.
+        The signed margin p.
     uncertainty : float or None
-        r, where the learner has one.
+        The uncertainty r; None where the learner does not estimate one.
     probability : float
-        With which the label was asked for.
+        Probability with which the label was asked for.
     query : bool
         Whether the label is worth asking for.
     certainty : float or None
-        How likely the prediction is right, by the labels told so far.
+        Probability that the prediction is right, learnt from the labels given so far; None for a regressor.
     origin : Origin or None
-        The sampler that asked, where it asked for the label, so that another sampler refuses the answer. No part of
-        the tuple: asks compare by what was asked.
+        The sampler that asked for the label, so that another sampler refuses the answer. It is not part of the tuple:
+        asks are compared without it.
     """
 
     origin: Origin | None = None
@@ -114,43 +112,44 @@ class RoundResult(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What happened in every round of a run.
+    """A record of every round of a run.
 
     Attributes
     ----------
     start : int
         The number of the first round; rounds count from 0 over the life of the sampler.
     rounds, questions, updates, mistakes : int
-        How many there were.
+        Number of each.
     margin : array of float
-        p, signed. NaN where ``margins=False`` made it unnecessary.
+        The signed margin p. NaN where ``margins=False`` made it unnecessary.
     prediction : array
         -1 or +1, or the margin itself for a regressor.
     probability : array of float
         The probability with which the label was asked for. NaN where the margin is.
     coin : array of float
-        u, uniform on [0, 1): what the probability was tossed against.
+        The random draw u, uniform on [0, 1): the label is asked for if it is below the probability.
     queried, updated : array of bool
-        Whether the label was asked for; whether the learner moved.
+        Whether the label was asked for; whether the learner was updated.
     mistaken : array of bool
-        Whether the prediction was wrong, asked or not: a simulation knows. Always False for a regressor.
+        Whether the prediction was wrong, also where the label was not asked for, since a simulation knows it. Always
+        False for a regressor.
     switches : array of int
         The rounds in which a switch was declared.
     drift_weights : array of float
         For a mixture (``Mixture``, ``AutoLasec``), the weight of each expert (columns) in each round; no columns for
         other learners.
     experts : tuple of str
-        What these experts are: for ``Mixture`` the view and its drift level, as in "deviation, c = 100".
+        Names of these experts: for ``Mixture`` the view and its drift level, as in "deviation, c = 100".
     floor : float
-        No probability that was not computed is below this.
+        Lower bound on the probabilities that were not computed.
     blind : bool
-        Whether it depended on the coins which margins were computed, since ``margins=False`` skipped some.
+        Whether the random draws determined which margins were computed, since ``margins=False`` skipped some.
     costs : (float, float) or None
-        What a false positive and a false negative cost, where that moved the boundary.
+        Costs of a false positive and of a false negative, where they moved the decision boundary.
     several : bool
         Whether predictions are classes.
 
-    With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are kept.
+    With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are set.
     """
 
     start: int
@@ -187,13 +186,13 @@ class Trace:
         return found
 
     def columns(self) -> dict[str, np.ndarray]:
-        """One column for everything that is known of a round: what the tables and files are made of."""
+        """The columns of tables and files, with one entry for each round."""
         if len(self.queried) != self.rounds:
             raise InputError("this trace holds only counts; run with trace=True.", owner="columns")
         names = ("margin", "prediction", "probability", "coin", "queried", "updated", "mistaken")
         found = {"round": np.arange(self.start, self.start + self.rounds)}
         found |= {name: getattr(self, name) for name in names} | {"switched": self.switched}
-        if self.prediction.ndim == 2:  # of several labels at once
+        if self.prediction.ndim == 2:  # several labels at once
             del found["prediction"]
             found |= {f"prediction_{j}": column for j, column in enumerate(self.prediction.T)}
         return found | {f"drift_weight_{e}": self.drift_weights[:, e] for e in range(self.drift_weights.shape[1])}
@@ -222,7 +221,7 @@ class Trace:
 
 
 def needed(owner: str, name: str) -> Any:
-    """A module that is not always installed: pyarrow is in an extra, pandas and polars are not."""
+    """Import an optional module: pyarrow is in an extra, pandas and polars are not."""
     return optional(name, "this", owner, "data" if name.startswith("pyarrow") else None)
 
 
