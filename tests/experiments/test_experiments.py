@@ -6,15 +6,15 @@ import xml.dom.minidom
 import pytest
 
 import askwhen as aw
-from askwhen.experiments import EXPERIMENTS, Playing
-from askwhen.experiments.outcome import Outcome, Table
+from askwhen.experiments import EXPERIMENTS, CellRunner
+from askwhen.experiments.outcome import ExperimentResult, ResultTable
 
 pytestmark = pytest.mark.xdist_group("experiments")
 
 
 def played(name, size="tiny"):
-    found = EXPERIMENTS[name].run(Playing(name, size), size)
-    assert isinstance(found, Outcome)
+    found = EXPERIMENTS[name].run(CellRunner(name, size), size)
+    assert isinstance(found, ExperimentResult)
     for table in found.tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert "nan" not in table.markdown().lower()
@@ -26,9 +26,9 @@ def played(name, size="tiny"):
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
-    from askwhen.experiments import playing
+    from askwhen.experiments import cell_runner
 
-    monkeypatch.setattr(playing, "cells_folder", lambda: tmp_path / "cells")
+    monkeypatch.setattr(cell_runner, "cells_folder", lambda: tmp_path / "cells")
 
 
 def needs(name):
@@ -123,30 +123,30 @@ def test_a_table_for_programs_has_numbers():
 )
 def test_a_damaged_cell_is_played_again(damage, tmp_path):
     cells = {"a": lambda: {"x": [1.5, 2.5]}}
-    Playing("name", "tiny")(cells)
+    CellRunner("name", "tiny")(cells)
     [path] = tmp_path.rglob("*.json")
     path.write_text(damage(path.read_text()))
-    assert Playing("name", "tiny")(cells) == {"a": {"x": [1.5, 2.5]}}
+    assert CellRunner("name", "tiny")(cells) == {"a": {"x": [1.5, 2.5]}}
 
 
 def test_other_data_means_other_cells(monkeypatch, tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setenv("ASKWHEN_DATA", str(folder))
-    assert Playing("name", "tiny")({"a": lambda: 1}) == {"a": 1}
+    assert CellRunner("name", "tiny")({"a": lambda: 1}) == {"a": 1}
     (folder / "usps.npz").write_bytes(b"other data")
-    assert Playing("name", "tiny")({"a": lambda: 2}) == {"a": 2}
+    assert CellRunner("name", "tiny")({"a": lambda: 2}) == {"a": 2}
 
 
 def test_without_a_place_to_keep_cells_they_are_played_all_the_same(monkeypatch):
-    from askwhen.experiments import playing
+    from askwhen.experiments import cell_runner
 
-    monkeypatch.setattr(playing, "cells_folder", lambda: None)
-    assert Playing("name", "tiny")({"a": lambda: 1}) == {"a": 1}
+    monkeypatch.setattr(cell_runner, "cells_folder", lambda: None)
+    assert CellRunner("name", "tiny")({"a": lambda: 1}) == {"a": 1}
 
 
 def test_once_stopped_no_further_cell_begins():
-    playing = Playing("name", "tiny")
+    playing = CellRunner("name", "tiny")
     playing.stop()
     with pytest.raises(KeyboardInterrupt):
         playing({"a": lambda: 1})
@@ -154,16 +154,16 @@ def test_once_stopped_no_further_cell_begins():
 
 def test_what_is_finished_is_never_played_again():
     heard = []
-    playing = Playing("name", "tiny", lambda *word: heard.append(word))
+    playing = CellRunner("name", "tiny", lambda *word: heard.append(word))
     assert playing({"a": lambda: 1.5, "b": lambda: [0.1, {"x": None}]}) == {"a": 1.5, "b": [0.1, {"x": None}]}
 
     def fails():
         raise ValueError("played again")
 
-    again = Playing("name", "tiny")
+    again = CellRunner("name", "tiny")
     assert again({"a": fails}) == {"a": 1.5}
     with pytest.raises(ValueError, match="played again"):
-        Playing("name", "quick")({"a": fails})
+        CellRunner("name", "quick")({"a": fails})
     assert sorted(word[:2] for word in heard) == [(1, 2), (2, 2)]
 
 
@@ -179,11 +179,11 @@ def test_an_interrupted_run_goes_on_where_it_was():
 
     cells = {str(k): lambda k=k: cell(k) for k in range(6)}
     with pytest.raises(KeyboardInterrupt):
-        Playing("name", "tiny")(cells)
-    assert Playing("name", "tiny")(cells) == {str(k): k for k in range(6)}
+        CellRunner("name", "tiny")(cells)
+    assert CellRunner("name", "tiny")(cells) == {str(k): k for k in range(6)}
     assert sorted(k for k in count if k) == [1, 2, 3, 4, 5]
 
 
 def test_a_table_is_markdown_too():
-    table = Table("Title", ["a", "b"], [["1", "2"]])
+    table = ResultTable("Title", ["a", "b"], [["1", "2"]])
     assert table.markdown() == "**Title**\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"

@@ -122,7 +122,9 @@ def test_a_killed_run_is_gone_on_with(pieces, killed, torn):
 
 def test_rounds_that_are_not_those_before_are_refused_and_kept(killed):
     kept = pathlib.Path("t.parquet.partial").read_bytes()
-    with pytest.raises(aw.InputError, match=r"t.parquet ends at round \d+, but the sampler is at round 1550; give this"):
+    with pytest.raises(
+        aw.InputError, match=r"t.parquet ends at round \d+, but the sampler is at round 1550; give this"
+    ):
         TraceWriter("t.parquet", rounds=1550)
     assert pathlib.Path("t.parquet.partial").read_bytes() == kept
 

@@ -1,1 +1,1 @@
-"""askwhen in other libraries' words."""
+"""Adapters to the interfaces of scikit-learn and river."""

@@ -1,7 +1,7 @@
 """Samplers as scikit-learn estimators.
 
-``fit`` and ``partial_fit`` are simulations: they see all labels and look only at those that the sampler asked for, and
-at the set of classes.
+``fit`` and ``partial_fit`` are simulations: they are given all labels, but use only those that the sampler asks for,
+and the set of classes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ABOVE_HALF = float(np.nextafter(0.5, 1.0))
 
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters that reach into the parts of a sampler, as ``learner__c`` or ``rule__rate``."""
+    """Base class with nested parameters for the parts of a sampler, as ``learner__c`` or ``rule__rate``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, and with ``deep`` those of the parts."""
@@ -68,7 +68,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
         return int(check_random_state(state).randint(2**31))
 
     def _afresh(self, learn: Callable[[], Self]) -> Self:
-        """Forget what was learnt and learn; if that is refused, nothing was forgotten."""
+        """Forget what was learnt, then learn; if that raises an error, nothing is forgotten."""
         before = dict(self.__dict__)
         self.__dict__.pop("sampler_", None)
         try:
@@ -86,18 +86,18 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     """Learns classes from a stream, from the labels it asks for.
 
     Without arguments this is the recommended default: ``Prepare()``, ``Mixture()`` and ``BudgetRule(0.1)``, one label
-    in ten. Several classes have one learner too, with one question for all of them, or with a ``learner`` one each
-    against the rest; a matrix of labels (multilabel) has a task with questions of its own for each column.
+    in ten. Several classes have one learner too, with one question for all of them; with a given ``learner`` each class
+    has its own, against the rest. A matrix of labels (multilabel) has a task with its own questions for each column.
 
     Parameters
     ----------
     learner, rule, drift, prepare, audit : optional
         The parts of a :class:`askwhen.Sampler`; the parameters of those that are given are ``learner__b``,
-        ``rule__rate`` and so on. A drift guard is for two classes and for multilabel only.
+        ``rule__rate`` and so on. A drift detector is for two classes and for multilabel only.
     random_state : int, optional
-        Seeds the coins.
+        Random seed.
     costs : (float, float), optional
-        What a false positive and a false negative cost, see :class:`askwhen.Sampler`; for two classes, of which the
+        Costs of a false positive and of a false negative, see :class:`askwhen.Sampler`; for two classes, of which the
         second is the positive one.
 
     Attributes
@@ -119,6 +119,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     True
     """
 
+    # scikit-learn reads the parameters of each estimator from its own __init__, which must only assign them.
     def __init__(
         self,
         learner: Any = None,
@@ -145,13 +146,13 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, volunteered: bool = False) -> Self:
         """Forget everything and run over the rows of X in their order.
 
-        With ``volunteered=True`` these are labels that you have already: all of them are learnt, no round is played,
+        With ``volunteered=True`` these are labels that you already have: all of them are learnt, no round is played,
         and asking begins with ``partial_fit`` or ``sampler_.ask``. Not for multilabel.
         """
         return self._afresh(lambda: self._learn(X, y, None, volunteered))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, volunteered: bool = False) -> Self:
-        """Go on with more rows, or with labels that nobody asked for; see ``fit``.
+        """Continue with more rows, or with unsolicited labels; see ``fit``.
 
         The first call must name the classes, or hold all of them.
         """
@@ -195,7 +196,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             parts = (self.learner, self.rule, self.drift, self.prepare, self.audit)
             self.sampler_: Any = Sampler(*parts, seed, costs=self.costs)
         elif self.drift is not None or self.costs is not None:
-            what = "a drift guard" if self.drift is not None else "costs"
+            what = "a drift detector" if self.drift is not None else "costs"
             raise ValueError(f"SelectiveClassifier takes {what} for two classes only, got {len(classes)} classes.")
         else:
             parts = (self.learner, self.rule, None, self.prepare, self.audit)
@@ -248,7 +249,7 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             return np.column_stack([task.engine.probabilities(p[:, j]) for j, task in enumerate(tasks)])
         if p.ndim == 1:
             positive = self.sampler_.engine.probabilities(p)
-            if self.costs is None:  # what is predicted is not the less likely
+            if self.costs is None:  # the predicted class must not be the less likely one
                 positive = np.where(p > 0.0, np.maximum(positive, _ABOVE_HALF), np.minimum(positive, 0.5))
             return np.column_stack([1.0 - positive, positive])
         return self.sampler_.engine.shares(p)  # type: ignore[no-any-return]
@@ -265,7 +266,7 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     learner, rule, drift, prepare, audit : optional
         The parts of a :class:`askwhen.Sampler`; their parameters are ``learner__b``, ``rule__rate`` and so on.
     random_state : int, optional
-        Seeds the coins.
+        Random seed.
 
     Attributes
     ----------
@@ -302,13 +303,13 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, volunteered: bool = False) -> Self:
         """Forget everything and run over the rows of X in their order.
 
-        With ``volunteered=True`` these are labels that you have already: all of them are learnt, no round is played,
+        With ``volunteered=True`` these are labels that you already have: all of them are learnt, no round is played,
         and asking begins with ``partial_fit`` or ``sampler_.ask``.
         """
         return self._afresh(lambda: self.partial_fit(X, y, volunteered))
 
     def partial_fit(self, X: Any, y: Any, volunteered: bool = False) -> Self:
-        """Go on with more rows, or with labels that nobody asked for; see ``fit``."""
+        """Continue with more rows, or with unsolicited labels; see ``fit``."""
         first = not hasattr(self, "sampler_")
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, reset=first, y_numeric=True)
         if first:
@@ -328,7 +329,7 @@ class SelectiveRegressor(RegressorMixin, _Estimator):  # type: ignore[misc]
 
 
 class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
-    """Runs a sampler over the training data and keeps one classifier out of all its hypotheses.
+    """Runs a sampler over the training data and makes one classifier from all its hypotheses.
 
     See :func:`askwhen.online_to_batch`.
 
@@ -339,16 +340,16 @@ class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc
     how : {"average", "vote", "random", "last"}, default "average"
         Which classifier is made of the hypotheses.
     passes : int, default 1
-        How often the training data is gone through, from the second time on in a random order.
+        Number of passes through the training data, from the second on in a random order.
     random_state : int, optional
-        Seeds the coins, the pick and the order.
+        Seed of the random draws, the pick and the order.
 
     Attributes
     ----------
     classes_ : array
         The classes; of two, the second is the positive one.
     model_ : BatchClassifier
-        What was made.
+        The classifier.
     """
 
     def __init__(
@@ -401,16 +402,16 @@ class OnlineToBatchClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc
 
 
 def priced(scorer: Any, price: float) -> Any:
-    """A scorer that takes off the price of the labels that a fitted estimator asked for, as a share of its rounds.
+    """A scorer that subtracts the price of the labels that a fitted estimator asked for, as a share of its rounds.
 
-    ``scorer`` is one of scikit-learn's, or its name. Pipelines and estimators of estimators are looked into.
+    Pipelines and meta-estimators are searched for their estimators.
 
     Parameters
     ----------
     scorer : str or callable
         One of scikit-learn's scorers, or its name.
     price : float
-        What a label for every round would cost.
+        Price of a label for every round.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""From online to batch: one classifier out of all the hypotheses that a run went through.
+"""From online to batch: one classifier from all hypotheses of a run.
 
 "Batch learning via online prediction". f_1 .. f_n are the hypotheses before each round, f_n+1 the one after the
-last; most of them are the same one, which survives until the next update.
+last; successive ones are equal until the next update.
 
 ==========  ==========================================================
 random      f_T with T uniform on 1 .. n + 1 (Theorem 1: its expected error is the expected share of mistakes)
@@ -10,8 +10,8 @@ average     the mean of their weight vectors
 last        f_n+1
 ==========  ==========================================================
 
-T is drawn as the stream is read: f_t takes the place of the pick with probability 1/t. Votes and averages come from
-the log of changes that :mod:`askwhen.batch.change_log` writes.
+T is drawn while the stream is read: f_t replaces the pick with probability 1/t. Votes and averages come from the log
+of changes that :mod:`askwhen.batch.change_log` writes.
 """
 
 from __future__ import annotations
@@ -46,29 +46,29 @@ def online_to_batch(
     times: Any = None,
     seed: int | None = None,
 ) -> BatchClassifier:
-    """Run a copy of the sampler over labelled instances and make one classifier of all its hypotheses.
+    """Run a copy of the sampler over labelled instances and make one classifier from all its hypotheses.
 
-    The sampler itself stays as it is. Labels are looked at as in ``run``: only those that its rule asks for are learnt.
+    The sampler itself does not change. As in ``run``, only the labels that its rule asks for are learnt.
 
     Parameters
     ----------
     sampler : Sampler
-        A classifier, fresh or not, of two labels or of several classes: its hypothesis now is the first one.
+        A classifier of two labels or of several classes, new or not: its current hypothesis is the first one.
     X, y : arrays, or a stream
         Instances and their labels. Without y, X is an iterable of ``(X, y)`` chunks, or ``(X, y, times)``, which is
         read once and never held in memory.
     how : {"average", "vote", "random", "last"}, default "average"
         The mean of the weight vectors, the majority of the predictions, a hypothesis picked uniformly at random, or
-        the last one. Memory beside the sampler's own: none that grows for "random" and "last"; a vector (in dual form
-        every learnt instance with a number) for "average"; for "vote", with k updates, the changes of each of them:
-        O(k nnz) for first-order learners, O(k d) or in dual form O(k^2) for second-order ones.
+        the last one. Memory in addition to the sampler's: constant for "random" and "last"; a vector (in dual form
+        every learnt instance with a number) for "average"; for "vote", the changes of each of k updates: O(k nnz) for
+        first-order learners, O(k d) or in dual form O(k^2) for second-order ones.
     passes : int, default 1
-        How often the instances are gone through; from the second time on in a new random order (of the rows of each
-        chunk, for a stream).
+        Number of passes through the instances; from the second on in a new random order (of the rows of each chunk,
+        for a stream).
     times : array, optional
-        When each instance came, for a rule that allows for labels by time.
+        Time of each instance, for a rule with a budget per period of time.
     seed : int, optional
-        Seeds the pick and the order of further passes; by default the sampler's own seed.
+        Seed of the pick and of the order of further passes; by default the sampler's own seed.
 
     Returns
     -------
@@ -77,10 +77,10 @@ def online_to_batch(
 
     Notes
     -----
-    A ``Prepare`` that standardises moves in every round. Votes and averages are taken over the learner's hypotheses
-    with the preparation as it is at the end; "random" keeps the one that its round had.
+    A ``Prepare`` that standardises changes in every round. Votes and averages are over the learner's hypotheses with
+    the preparation at the end of the run; "random" has that of its round.
 
-    ``AutoLasec`` predicts with a quadratic form for each drift level, so its hypotheses are no vectors: the average is
+    ``AutoLasec`` predicts with a quadratic form for each drift level, so its hypotheses are not vectors: the average is
     that of ``sampler.weights`` (in dual form of its coefficients), and a vote learns all updates again for every call
     of ``predict``, O(k d^2) for each instance. So does a vote of several classes, with any learner.
 
@@ -103,9 +103,9 @@ def online_to_batch(
         raise InputError("this sampler has tasks; give one of sampler.tasks.", owner="online_to_batch")
     engine = sampler.engine
     if sampler.costs is not None or engine.most:
-        what = "costs move its boundary" if sampler.costs is not None else "classes appear in it"
+        reason = "costs move its boundary" if sampler.costs is not None else "its classes are open"
         raise InputError(
-            f"cannot make one classifier of this sampler's hypotheses, since {what}.", owner="online_to_batch"
+            f"cannot make one classifier of this sampler's hypotheses, since {reason}.", owner="online_to_batch"
         )
     if sampler.learner.regression:
         raise InputError(f"needs a classifier, got the regressor {short(sampler.learner)}.", owner="online_to_batch")
@@ -113,7 +113,7 @@ def online_to_batch(
     engine = sampler.engine
     if passes > 1 and engine.needs_time:
         raise InputError(
-            f"passes must be 1, since {short(sampler.rule)} allows for labels by time.", owner="online_to_batch"
+            f"passes must be 1, since {short(sampler.rule)} has a budget per period of time.", owner="online_to_batch"
         )
     seed = engine.seed if seed is None else seed
     order, pick = np.random.SeedSequence(seed).spawn(2)
@@ -123,18 +123,18 @@ def online_to_batch(
 
 
 class BatchClassifier:
-    """A classifier out of all the hypotheses of a run, as scikit-learn expects a fitted one.
+    """A classifier from all hypotheses of a run, with the interface of a fitted scikit-learn classifier.
 
-    It is never trained again: ``fit`` and ``clone`` give itself, so that cross-validation would only predict.
+    It is never trained again: ``fit`` and ``clone`` return itself, so that cross-validation would only predict.
 
     Attributes
     ----------
     how : str
         "average", "vote", "random" or "last".
     rounds, questions, updates, mistakes : int
-        What the run took: over all passes.
+        Counts of the run, over all passes.
     hypotheses : int
-        How many different ones it went through.
+        Number of different hypotheses of the run.
     classes_ : array
         -1 and +1, or the classes.
     """
@@ -169,7 +169,7 @@ class BatchClassifier:
         return np.asarray(self.classes_[best])
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of these instances that are predicted right."""
+        """Accuracy on these instances."""
         found, engine = self.predict(X), self._model.sampler.engine
         if engine.answers is not None:
             labels = self.classes_[check_class_labels("score", engine.places, y, len(found)).astype(int)]
@@ -178,7 +178,7 @@ class BatchClassifier:
         return float(np.mean(found == labels))
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Itself: it is fitted already, and scikit-learn's tools may not train it again."""
+        """Return itself: it is fitted already, and is not trained again."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -199,13 +199,13 @@ class BatchClassifier:
         return {}
 
     def set_params(self, **params: Any) -> Self:
-        """Itself, without parameters; there are none to set."""
+        """Return itself; there are no parameters to set."""
         if params:
             raise InputError(f"a batch classifier has no parameters, got {', '.join(params)}.", owner="set_params")
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a file. A crash leaves the old file whole."""
+        """Write it to a file. A crash leaves an old file intact."""
         header, arrays = self._model.dump()
         counts = [self.rounds, self.questions, self.updates, self.mistakes]
         kinds = {model: name for name, model in (class_models.MODELS | MODELS).items()}
@@ -216,7 +216,7 @@ class BatchClassifier:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None) -> BatchClassifier:
-        """What ``save`` wrote; a learner with a ``Kernel`` of the user's own needs the same one again here."""
+        """Load what ``save`` wrote; a learner with your own ``Kernel`` needs the same one again here."""
         header, arrays = file_format.read(path)
         try:
             engine_state.check_kind(header, "BatchClassifier")
@@ -225,17 +225,17 @@ class BatchClassifier:
             counts = [count(number) for number in about["counts"]]
             model = (MODELS | class_models.MODELS)[about["kind"]].restore(header["model"], arrays, kernel)
             names = engine_state.read_names(about.get("names"), model.sampler.engine.shape.d)
-            return cls(model, about["how"], _Counts(counts, count(about["hypotheses"])), names)
+            return cls(model, about["how"], _StoredCounts(counts, count(about["hypotheses"])), names)
         except SnapshotError:
             raise
         except UNREADABLE as error:
             raise SnapshotError(
-                "the file holds no batch classifier that this version can read.", owner="load"
+                "the file does not hold a batch classifier that this version can read.", owner="load"
             ) from error
 
 
-class _Counts:
-    """What a file says of the run."""
+class _StoredCounts:
+    """The counts of a run, as read from a file."""
 
     def __init__(self, counts: list[int], hypotheses: int) -> None:
         self.counts = counts

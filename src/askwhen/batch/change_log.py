@@ -1,14 +1,14 @@
-"""The hypotheses that a run went through, as what each update changed.
+"""The hypotheses of a run, as a log of what each update changed.
 
-A run is played first; then a second learner that began as the first did *follows* its updates alone, with the same
-steps and hence the same bits, and writes down after each one what became of its weights::
+A run is played first; then a second learner with the same start *follows* only its updates, with the same steps and
+hence the same bits, and logs the change of its weights after each update::
 
     hypothesis j = hypothesis j - 1 + row j         or row j alone, where ``whole[j]``
 
 A row has one column for each feature, or in dual form for each instance that was ever learnt. First-order learners
 change only where the instance has entries, so that a row costs O(nnz), or one number in dual form; second-order
-learners change everywhere. An instance that makes room for another one begins a whole row too: what is left of it by
-subtraction would not be exactly nothing. The weights themselves are ``scale[j]`` times the hypothesis, which never
+learners change everywhere. An instance that is evicted for another one begins a whole row too, since
+subtraction would not leave exactly 0 of it. The weights themselves are ``scale[j]`` times the hypothesis, which never
 changes a sign.
 """
 
@@ -31,7 +31,7 @@ DONE, LOG_IS_FULL, MUST_GROW = range(3)
 """Why :func:`follow_rounds` stopped."""
 
 ROWS, ENTRIES, COLUMNS, PLACE = range(4)
-"""Places in a log's counts: rows and entries written, columns used, and where the instance in hand is kept."""
+"""Places in a log's counts: rows and entries written, columns used, and the place of the current instance."""
 
 
 class Log(NamedTuple):
@@ -47,7 +47,7 @@ class Log(NamedTuple):
 
 
 def new_log(rows: int, entries: int) -> Log:
-    """Room for so many rows and entries."""
+    """An empty log for this many rows and entries."""
     return Log(
         ends=np.zeros(rows, np.int64),
         columns=np.zeros(entries, np.int64),
@@ -60,7 +60,7 @@ def new_log(rows: int, entries: int) -> Log:
 
 
 longest_row = Family("longest_row")
-"""longest_row(w) -> how many entries the next row may need."""
+"""longest_row(w) -> largest number of entries of the next row."""
 
 covers = Family("covers")
 """covers(w, x) -> whether an update with x may change all of w."""
@@ -242,9 +242,9 @@ def write_whole(learner: Any, log: Any) -> None:
 def follow_rounds(
     learner: Any, rows: Any, y: Any, rounds: Any, updated: Any, switched: Any, first: int, log: Any
 ) -> Any:
-    """Repeat the updates and restarts of these rounds, in place, from ``first`` on: (the next one, why it stopped).
+    """Repeat the updates and restarts of these rounds, in place, from ``first`` on: (next round, reason of stopping).
 
-    From -1 on, it begins with a row of the weights as they are.
+    If ``first`` is -1, it begins with a row of the current weights.
     """
     learner, rows, log = borrow(learner), borrow(rows), borrow(log)
     if first < 0:
@@ -278,7 +278,7 @@ def follow_rounds(
 
 @entry
 def kernel_rows(w: Any, rows: Any, out: Any) -> None:
-    """Write K(x_i, x) of every kept instance and each row, which must be sound, to out."""
+    """Write K(x_i, x) of every stored instance and each row, which must be sound, to out."""
     w, rows, out = borrow(w), borrow(rows), borrow(out)
     for i in range(len(out)):
         x = row(rows, i)

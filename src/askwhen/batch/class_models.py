@@ -1,7 +1,7 @@
-"""From online to batch for several classes: the rounds that learnt something are learnt again, one after the other.
+"""From online to batch for several classes: the updates of a run are learnt again, one after the other.
 
-``random`` and ``last`` are hypotheses as they were. An average is that of the weights of every class; a vote asks every
-hypothesis which class it would say, and all updates are learnt again for every call of ``predict``.
+``random`` and ``last`` are single hypotheses. ``average`` averages the weights of every class. ``vote`` lets every
+hypothesis predict a class, for which all updates are learnt again in every call of ``predict``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ..linalg.vectors import all_finite
 from ..sampler import Sampler
 from ..snapshot import engine_state
 from ..weights.kernels import Kernel
-from .models import FACTS, Replayed, Single, check_arrays, last, random_pick, replayed
-from .replay import Run, taken
+from .models import FACTS, ReplayedHypotheses, SingleHypothesis, check_arrays, last, random_pick, replayed
+from .replay import Run, rows_at
 
 
 def _hypotheses(engine: Engine, events: Rows, facts: dict[str, np.ndarray]) -> Iterator[float]:
-    """Learn every update again, in place; how many rounds each hypothesis was in use, while the engine is it."""
+    """Learn every update again, in place; yields the number of rounds that each hypothesis was in use."""
     y, updated, switched, lived = (facts[name] for name in FACTS)
     how = ENTER if isinstance(engine.learner, EachState) else 0
     yield lived[0]
@@ -52,8 +52,8 @@ def _relearn(engine: Engine, event: Rows, y: float, how: int) -> None:
         engine.learner = grow(engine.learner, size(row(event, 0)), engine.draws.randomness)
 
 
-class ClassVote(Replayed):
-    """The class that most hypotheses say; margins are shares of the votes."""
+class ClassVote(ReplayedHypotheses):
+    """The class that most hypotheses predict; margins are shares of the votes."""
 
     def margins(self, X: Any) -> np.ndarray:
         """The share of the votes for every class."""
@@ -76,19 +76,19 @@ class ClassAverage:
 
     def margins(self, X: Any) -> np.ndarray:
         """W.x of every class."""
-        self.sampler.margins(X)  # refuses what no hypothesis could predict
+        self.sampler.margins(X)  # raises for what no hypothesis could predict
         engine = self.sampler.engine
         seen = seen_rows(engine.prepare, all_canonical("margins", check_instances("margins", X, engine.form)))
-        return np.asarray(taken(seen, np.arange(shape_of(seen)[0])) @ self._W.T)
+        return np.asarray(rows_at(seen, np.arange(shape_of(seen)[0])) @ self._W.T)
 
     def dump(self) -> engine_state.Content:
-        """Everything, as a header and arrays."""
+        """The whole model as a header and arrays."""
         header, arrays = engine_state.dump(self.sampler.engine, [])
         return header, arrays | {"average.W": self._W}
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        """What was dumped."""
+        """Make it from what ``dump`` returned."""
         engine, W = engine_state.restore(header, arrays, kernel)[0], arrays["average.W"]
         check_arrays(W.dtype == np.float64, W.shape == (len(engine.places), engine.dimension), all_finite(W))
         return cls(Sampler.of(engine), W)
@@ -108,4 +108,5 @@ def _average(run: Run) -> ClassAverage:
 
 
 MAKERS: dict[str, Callable[[Run], Any]] = {"average": _average, "vote": _vote, "random": random_pick, "last": last}
-MODELS: dict[str, Any] = {model.__name__: model for model in (Single, ClassVote, ClassAverage)}
+MODELS: dict[str, Any] = {"Single": SingleHypothesis, "ClassVote": ClassVote, "ClassAverage": ClassAverage}
+"""By the names that files have for them."""

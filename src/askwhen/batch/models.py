@@ -1,6 +1,6 @@
-"""What the hypotheses of a run are combined to: one of them, their average, or a vote among all.
+"""Combinations of the hypotheses of a run: one of them, their average, or a vote among all.
 
-A vote keeps what each update changed; where hypotheses are no vectors it keeps the updates, and learns them again.
+A vote stores what each update changed; where hypotheses are not vectors it stores the updates, and learns them again.
 """
 
 from __future__ import annotations
@@ -34,46 +34,46 @@ from ..weights.expansion import HELD, Expansion
 from ..weights.instance_store import DenseStore, SparseStore, Store
 from ..weights.kernels import Kernel, Linear
 from .change_log import kernel_rows
-from .replay import Changes, Follower, Mean, Run, followed, stacked, taken
+from .replay import Changes, Follower, HypothesisMean, Run, followed, rows_at, stacked
 
-_MARGINS = 1 << 22  # of all hypotheses on some rows at once
+_MARGINS = 1 << 22  # largest number of margins, hypotheses times rows, in memory at once
 
 
-class Single:
+class SingleHypothesis:
     """One hypothesis, or an average of them: a sampler that only predicts."""
 
     def __init__(self, sampler: Sampler) -> None:
         self.sampler = sampler
 
     def margins(self, X: Any) -> np.ndarray:
-        """As the sampler has them."""
+        """The margins of the sampler."""
         return self.sampler.margins(X)
 
     def dump(self) -> engine_state.Content:
-        """Everything, as a header and arrays."""
+        """The whole model as a header and arrays."""
         return engine_state.dump(self.sampler.engine, [])
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        """What was dumped."""
+        """Make it from what ``dump`` returned."""
         return cls(Sampler.of(engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]))
 
 
-def last(run: Run) -> Single:
+def last(run: Run) -> SingleHypothesis:
     """The hypothesis after the last round."""
     for block in run.blocks():
         run.play(block)
-    return Single(run.sampler)
+    return SingleHypothesis(run.sampler)
 
 
-def random_pick(run: Run) -> Single:
+def random_pick(run: Run) -> SingleHypothesis:
     """A hypothesis picked uniformly at random."""
     picked = None
     for block in run.blocks():
         n = len(block.labels)
         chances = 1.0 / np.arange(run.rounds + 1, run.rounds + n + 1)
         accepted = np.flatnonzero(run.rng.random(n) < chances)
-        if len(accepted):  # the last of them is what stays
+        if len(accepted):  # the last of them is the pick so far
             at = int(accepted[-1])
             if at > 0:
                 run.play(block.cut(0, at))
@@ -82,18 +82,18 @@ def random_pick(run: Run) -> Single:
         run.play(block)
     if picked is None or run.rng.random() < 1.0 / (run.rounds + 1):
         picked = run.sampler
-    return Single(picked)
+    return SingleHypothesis(picked)
 
 
 @dataclass(frozen=True)
 class AveragedMixture:
-    """Predicts with one vector over what ``Mixture`` sees of an instance."""
+    """Predicts with one vector over the views of ``Mixture``."""
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def layout(self, d: int, sparse: bool) -> Layout | None:
-        """The row of the mixture."""
+        """The layout of the mixture."""
         return Mixture().layout(d, sparse)
 
     def start_views(self, layout: Layout) -> Any:
@@ -106,7 +106,7 @@ class AveragedMixture:
 
 
 def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
-    """A sampler that predicts with the weights w, or what w makes of empty ones, and prepares as the engine does."""
+    """A sampler that predicts with the weights w, or w(empty weights), and prepares instances as the engine does."""
     learner = AveragedMixture() if isinstance(engine.parts.learner, Mixture) else Perceptron(kernel=kernel)
     parts = Parts(learner, Always(), None, engine.parts.prepare, None)
     made = Engine(parts, engine.seed)
@@ -117,7 +117,7 @@ def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
 
 
 def _sum_of(X: Any, coef: np.ndarray) -> Callable[[Expansion], Expansion]:
-    """Fills an empty expansion with these instances."""
+    """A function that fills an empty expansion with these instances."""
 
     def fill(w: Expansion) -> Expansion:
         k, counts = len(coef), w.counts.copy()
@@ -136,17 +136,17 @@ def _sum_of(X: Any, coef: np.ndarray) -> Callable[[Expansion], Expansion]:
     return fill
 
 
-def _average(run: Run) -> Single:
-    mean = Mean()
-    kept = followed(run, mean.take)
+def _average(run: Run) -> SingleHypothesis:
+    mean = HypothesisMean()
+    learnt = followed(run, mean.take)
     mean.close(run.rounds + 1)
     w, kernel = mean.total / (run.rounds + 1), _kernel_of(run.engine)
-    if not kept.is_dual:
-        return Single(_predictor(run.engine, w))
-    X = kept.matrix()
+    if not learnt.is_dual:
+        return SingleHypothesis(_predictor(run.engine, w))
+    X = learnt.matrix()
     if isinstance(kernel, Linear):
-        return Single(_predictor(run.engine, np.asarray(X.T @ w)))
-    return Single(_predictor(run.engine, _sum_of(X, w), kernel))
+        return SingleHypothesis(_predictor(run.engine, np.asarray(X.T @ w)))
+    return SingleHypothesis(_predictor(run.engine, _sum_of(X, w), kernel))
 
 
 def _kernel_of(engine: Engine) -> Any:
@@ -154,7 +154,7 @@ def _kernel_of(engine: Engine) -> Any:
     return (learner.kernel if provides(learner, KernelLearner) else None) or Linear()
 
 
-class _Vote:
+class _ChangeLogVote:
     """The majority of all hypotheses: their margins are running sums over the rows of changes."""
 
     def __init__(self, sampler: Sampler, rows: Any, whole: np.ndarray, lived: np.ndarray) -> None:
@@ -165,12 +165,12 @@ class _Vote:
 
     def margins(self, X: Any) -> np.ndarray:
         engine = self.sampler.engine
-        self.sampler.margins(X)  # refuses what no hypothesis could predict
+        self.sampler.margins(X)  # raises for what no hypothesis could predict
         seen = seen_rows(engine.prepare, all_canonical("margins", check_instances("margins", X, engine.form)))
         n, k = shape_of(seen)[0], len(self._lived)
         size = max(1, _MARGINS // k)
         found = np.empty(n)
-        with self.sampler.turn:  # both predict in the scratch arrays of one sum
+        with self.sampler.turn:  # all calls use the scratch arrays of one sum, so only one at a time
             for first in range(0, n, size):
                 last = min(n, first + size)
                 found[first:last] = self._votes(part_of(seen, first, last), last - first)
@@ -183,7 +183,7 @@ class _Vote:
             step = entry_point(kernel_rows, w, example_rows(self.sampler.engine.sees_sparse), columns)
             step(w, seen, columns)
         else:
-            columns = taken(seen, np.arange(n))
+            columns = rows_at(seen, np.arange(n))
         changes = columns @ self._rows.T
         p = changes.toarray() if sp.issparse(changes) else np.asarray(changes)
         starts = np.flatnonzero(self._whole)
@@ -223,11 +223,11 @@ class _Vote:
         return cls(Sampler.of(engine), rows, whole, lived)
 
 
-def _vote(run: Run) -> _Vote | _Replay:
+def _vote(run: Run) -> _ChangeLogVote | _ReplayVote:
     if isinstance(run.engine.parts.learner, (AutoLasec, Mixture)):
         return _replay(run)
     found: list[Changes] = []
-    kept = followed(run, found.append)
+    learnt = followed(run, found.append)
     births = np.concatenate([changes.births for changes in found])
     whole = np.concatenate([changes.whole for changes in found])
     columns = found[-1].rows.shape[1]
@@ -237,16 +237,16 @@ def _vote(run: Run) -> _Vote | _Replay:
     if rows.nnz == rows.shape[0] * columns:
         rows = rows.toarray()
     sampler = _predictor(run.engine, np.zeros(run.engine.dimension))
-    if kept.is_dual:
-        sampler = _predictor(run.engine, _sum_of(kept.matrix(), np.zeros(columns)), _kernel_of(run.engine))
-    return _Vote(sampler, rows, whole, np.diff(births, append=run.rounds + 1).astype(float))
+    if learnt.is_dual:
+        sampler = _predictor(run.engine, _sum_of(learnt.matrix(), np.zeros(columns)), _kernel_of(run.engine))
+    return _ChangeLogVote(sampler, rows, whole, np.diff(births, append=run.rounds + 1).astype(float))
 
 
-class Replayed:
-    """Hypotheses that are made again, one after the other, by learning all updates again for every call.
+class ReplayedHypotheses:
+    """Hypotheses that are reconstructed in order, by learning all updates again in every call.
 
-    ``sampler`` is as it was before the first round, but for its preparation; the events are the rounds that updated or
-    switched, as the learner saw them.
+    ``sampler`` is that before the first round, with the preparation after the last; the events are the rounds with an
+    update or a switch, as the learner saw them.
     """
 
     def __init__(self, sampler: Sampler, events: Rows, facts: dict[str, np.ndarray]) -> None:
@@ -255,14 +255,14 @@ class Replayed:
         self.facts = facts
 
     def dump(self) -> engine_state.Content:
-        """Everything, as a header and arrays."""
+        """The whole model as a header and arrays."""
         header, arrays = engine_state.dump(self.sampler.engine, [])
         own = self.facts | {f"events.{name}": value for name, value in self.events._asdict().items() if name != "d"}
         return header, arrays | {f"vote.{name}": value for name, value in own.items()}
 
     @classmethod
     def restore(cls, header: dict[str, Any], arrays: dict[str, np.ndarray], kernel: Kernel | None) -> Self:
-        """What was dumped."""
+        """Make it from what ``dump`` returned."""
         engine = engine_state.restore(header, arrays, kernel, given=[AveragedMixture])[0]
         own = {name.removeprefix("vote.events."): array for name, array in arrays.items()}
         facts = {name: arrays[f"vote.{name}"] for name in FACTS}
@@ -285,7 +285,7 @@ class Replayed:
         return cls(Sampler.of(engine), events, facts)
 
 
-class _Replay(Replayed):
+class _ReplayVote(ReplayedHypotheses):
     """The majority of hypotheses of two labels that cannot be written as vectors."""
 
     def margins(self, X: Any) -> np.ndarray:
@@ -308,23 +308,23 @@ FACTS = ("y", "updated", "switched", "lived")
 
 
 def are_lives(lived: np.ndarray) -> bool:
-    """Whether these numbers can be how many rounds each hypothesis was in use."""
+    """Whether these numbers can be the rounds that each hypothesis was in use."""
     floats = lived.dtype == np.float64 and lived.ndim == 1
     return floats and all_within(lived, 0.0, LARGEST_COUNT) and bool(lived.sum() > 0.0)
 
 
 def check_arrays(*sound: Any) -> None:
-    """Refuse arrays from a file that no run could have written."""
+    """Raise for arrays from a file that no run could have written."""
     if not all(sound):
         raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
 
 
-def _replay(run: Run) -> _Replay:
-    return _Replay(*replayed(run))
+def _replay(run: Run) -> _ReplayVote:
+    return _ReplayVote(*replayed(run))
 
 
 def replayed(run: Run) -> tuple[Sampler, Rows, dict[str, np.ndarray]]:
-    """Play a run: the sampler before it, with the preparation after it, and the rounds that updated or switched."""
+    """Play a run: the sampler before it, with the preparation after it, and the rounds with an update or a switch."""
     start, events, births = None, [], [np.zeros(1, np.int64)]
     facts: dict[str, list[np.ndarray]] = {name: [] for name in FACTS[:3]}
     for block in run.blocks():
@@ -333,7 +333,7 @@ def replayed(run: Run) -> tuple[Sampler, Rows, dict[str, np.ndarray]]:
         rows, trace = run.play(block)
         switched = trace.switched
         rounds = np.flatnonzero(trace.updated | switched)
-        events.append(taken(rows, rounds))
+        events.append(rows_at(rows, rounds))
         births.append(run.rounds - trace.rounds + 1 + rounds)
         for name, flags in zip(facts, (block.labels, trace.updated, switched), strict=True):
             facts[name].append(flags[rounds])
@@ -345,5 +345,5 @@ def replayed(run: Run) -> tuple[Sampler, Rows, dict[str, np.ndarray]]:
 
 
 MAKERS: dict[str, Callable[[Run], Any]] = {"average": _average, "vote": _vote, "random": random_pick, "last": last}
-MODELS: dict[str, Any] = {"_Single": Single, "_Vote": _Vote, "_Replay": _Replay}
+MODELS: dict[str, Any] = {"_Single": SingleHypothesis, "_Vote": _ChangeLogVote, "_Replay": _ReplayVote}
 """By the names that files have for them."""

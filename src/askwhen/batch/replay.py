@@ -1,4 +1,4 @@
-"""Following a run: the changes of its hypotheses, block by block of a stream that is never held in memory."""
+"""Follows a run: the changes of its hypotheses, block by block, over a stream that is never held in memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..trace.trace import Trace
 from ..weights.expansion import HELD, expansion_of, support_of
 from .change_log import COLUMNS, DONE, ENTRIES, MUST_GROW, ROWS, follow_rounds, new_log, vector_of
 
-_ENTRIES = 1 << 18  # of a log at once
+_ENTRIES = 1 << 18  # entries of a log in memory at once
 
 
 class Run:
@@ -40,18 +40,18 @@ class Run:
 
     @property
     def rounds(self) -> int:
-        """How many have been played."""
+        """Number of rounds played."""
         return int(self.counts[0])
 
-    def blocks(self) -> Iterator[Block]:
-        """What is yet to be played."""
+    def blocks(self) -> Iterator[StreamBlock]:
+        """The blocks that are still to be played."""
         for piece in self._pieces:
             with piece.named():
                 rows, labels, when = self._checked(piece)
             n, size = len(labels), chunk_size(self.engine)
             for first in range(0, n, size):
                 here = slice(first, min(n, first + size))
-                yield Block(part_of(rows, here.start, here.stop), labels[here], when[here], first, piece)
+                yield StreamBlock(part_of(rows, here.start, here.stop), labels[here], when[here], first, piece)
 
     def _checked(self, piece: Piece) -> tuple[Rows, np.ndarray, np.ndarray]:
         owner, engine = "online_to_batch", self.engine
@@ -67,8 +67,8 @@ class Run:
         engine.names = names
         return rows, labels, when
 
-    def play(self, block: Block) -> tuple[Rows, Trace]:
-        """Play a block: its rows as the learner saw them, and what happened."""
+    def play(self, block: StreamBlock) -> tuple[Rows, Trace]:
+        """Play a block: its rows as the learner saw them, and the trace."""
         engine, is_prepared = self.engine, self.engine.prepare is not None
         with block.piece.named():
             seen = prepared(engine, block.rows, block.before) if is_prepared else block.rows
@@ -78,8 +78,8 @@ class Run:
         return seen, trace
 
 
-class Block(NamedTuple):
-    """Rows with labels and times (perhaps none), and how many rows of their piece came before."""
+class StreamBlock(NamedTuple):
+    """Rows with labels and times (perhaps empty), and the number of earlier rows of their piece."""
 
     rows: Rows
     labels: np.ndarray
@@ -87,14 +87,14 @@ class Block(NamedTuple):
     before: int
     piece: Piece
 
-    def cut(self, first: int, last: int) -> Block:
+    def cut(self, first: int, last: int) -> StreamBlock:
         """Some of these rows."""
         rows = part_of(self.rows, first, last)
-        return Block(rows, self.labels[first:last], self.times[first:last], self.before + first, self.piece)
+        return StreamBlock(rows, self.labels[first:last], self.times[first:last], self.before + first, self.piece)
 
 
 class Changes(NamedTuple):
-    """Rows of a log, as a matrix; ``births`` counts the rounds before each hypothesis was first used."""
+    """Rows of a log, as a matrix; ``births`` are the numbers of rounds before each hypothesis was first used."""
 
     rows: sp.csr_matrix
     whole: np.ndarray
@@ -103,7 +103,7 @@ class Changes(NamedTuple):
 
 
 class Follower:
-    """Repeats the updates of a run and hands out the changes."""
+    """Repeats the updates of a run and yields the changes."""
 
     def __init__(self, engine: Engine) -> None:
         if isinstance(engine.drift, SwitchState):
@@ -156,7 +156,7 @@ class Follower:
             self._log = self._log._replace(places=longer)
 
     def _take(self, births: np.ndarray) -> Changes:
-        """What is in the log, which is empty afterwards."""
+        """Take the rows out of the log, which is empty afterwards."""
         log, n = self._log, len(births)
         entries = int(log.counts[ENTRIES])
         ends = np.concatenate([[0], log.ends[:n]])
@@ -167,8 +167,8 @@ class Follower:
         return Changes(sp.csr_matrix(parts, (n, columns)), log.whole[:n].copy(), log.scale[:n].copy(), births)
 
 
-class Kept:
-    """In dual form, every instance that was ever learnt, as the learner saw it: the columns of the log."""
+class LearntInstances:
+    """In dual form, all instances that were learnt, as the learner saw them: the columns of the log."""
 
     def __init__(self, engine: Engine) -> None:
         w = expansion_of(engine.learner)
@@ -176,17 +176,17 @@ class Kept:
         self._pieces: list[Any] = [] if w is None else [support_of(w)[0]]
 
     def add(self, rows: Rows, updated: np.ndarray) -> None:
-        """Keep the rows that were learnt."""
+        """Add the rows that were learnt."""
         if self.is_dual:
-            self._pieces.append(taken(rows, np.flatnonzero(updated)))
+            self._pieces.append(rows_at(rows, np.flatnonzero(updated)))
 
     def matrix(self) -> Any:
         """All of them, as an array or a CSR matrix."""
         return stacked(self._pieces)
 
 
-def taken(rows: Rows, which: np.ndarray) -> Any:
-    """Some of the rows, as an array or a CSR matrix of their own."""
+def rows_at(rows: Rows, which: np.ndarray) -> Any:
+    """Some of the rows, copied to an array or a CSR matrix."""
     if isinstance(rows, DenseRows):
         return rows.X[which]
     lengths = np.diff(rows.indptr)[which]
@@ -201,23 +201,23 @@ def stacked(pieces: list[Any]) -> Any:
     return sp.vstack(pieces, "csr") if sp.issparse(pieces[0]) else np.concatenate(pieces)
 
 
-def followed(run: Run, take: Callable[[Changes], None]) -> Kept:
-    """Play a run and give its changes to ``take``, block by block."""
-    follower = kept = None
+def followed(run: Run, take: Callable[[Changes], None]) -> LearntInstances:
+    """Play a run and pass its changes to ``take``, block by block."""
+    follower = learnt = None
     for block in run.blocks():
-        if follower is None or kept is None:
-            follower, kept = Follower(run.engine), Kept(run.engine)
+        if follower is None or learnt is None:
+            follower, learnt = Follower(run.engine), LearntInstances(run.engine)
         rows, trace = run.play(block)
-        kept.add(rows, trace.updated)
+        learnt.add(rows, trace.updated)
         before = run.rounds - trace.rounds
         for changes in follower.follow(rows, block.labels, trace.updated, trace.switched, before):
             take(changes)
-    assert kept is not None
-    return kept
+    assert learnt is not None
+    return learnt
 
 
-class Mean:
-    """The mean of all hypotheses, summed up from their changes: O(entries) for each log.
+class HypothesisMean:
+    """The mean of all hypotheses, computed from their changes in O(entries) for each log.
 
     A hypothesis counts once for every round in which it was used. ``now`` is the one in use, since round ``born``.
     """
@@ -236,9 +236,11 @@ class Mean:
         self._resize(rows.shape[1])
         self.close(int(births[0]))
         lived = scale * np.diff(births, append=births[-1])  # the last one is still in use
-        stretch = np.cumsum(whole)  # every one but number 0 begins with a whole row
+        stretch = np.cumsum(whole)  # every stretch but number 0 begins with a whole row
         after = np.append(np.cumsum(lived[::-1])[::-1], 0.0)
-        uses = after[:-1] - after[np.searchsorted(stretch, stretch, "right")]  # of each row, by what it is part of
+        uses = (
+            after[:-1] - after[np.searchsorted(stretch, stretch, "right")]
+        )  # of each row: rounds of all hypotheses that contain it
         self.total += self._now * lived[stretch == 0].sum() + rows.T @ uses
         self._now = self._now * (stretch[-1] == 0) + rows.T @ (stretch == stretch[-1]).astype(float)
         self._born, self._scale = int(births[-1]), float(scale[-1])

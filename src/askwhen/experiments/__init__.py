@@ -1,4 +1,4 @@
-"""The papers' experiments: published beside measured."""
+"""The papers' experiments: published and measured results."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import batch, lasec, passive_aggressive, switch, text
-from .outcome import Outcome, Play, Table
-from .playing import Playing
+from .cell_runner import CellRunner
+from .outcome import ExperimentResult, Play, ResultTable
 
 
 class Experiment(NamedTuple):
-    """How to run an experiment, where it comes from, and what it shows."""
+    """An experiment: the function that runs it, its source, and a short description."""
 
-    run: Callable[[Play, str], Outcome]
+    run: Callable[[Play, str], ExperimentResult]
     source: str
     line: str
 
@@ -25,8 +25,8 @@ EXPERIMENTS = {
     "switch-classification": Experiment(switch.classification, SWITCH, "one switch, found by its detector"),
     "switch-regression": Experiment(switch.regression, SWITCH, "the same for numbers"),
     "selective-text": Experiment(text.study, "Cesa-Bianchi, Gentile, Zaniboni 2006, section 4", "topics of newswire"),
-    "pa-svm": Experiment(passive_aggressive.study, "Ezukwoke, Zareian", "passive-aggressive beside SVM"),
-    "online-to-batch": Experiment(batch.study, "Batch learning via online prediction", "one classifier out of a run"),
+    "pa-svm": Experiment(passive_aggressive.study, "Ezukwoke, Zareian", "passive-aggressive compared with SVM"),
+    "online-to-batch": Experiment(batch.study, "Batch learning via online prediction", "one classifier from a run"),
 }
 
-__all__ = ["EXPERIMENTS", "Experiment", "Outcome", "Play", "Playing", "Table"]
+__all__ = ["EXPERIMENTS", "CellRunner", "Experiment", "ExperimentResult", "Play", "ResultTable"]

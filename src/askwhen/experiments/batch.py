@@ -1,4 +1,4 @@
-"""The notes "Batch learning via online prediction": one classifier out of a run, and what its error may be.
+"""The notes "Batch learning via online prediction": one classifier from a run, and bounds on its error.
 
 A noisy linear target in 20 dimensions, a tenth of the labels turned over, so that no classifier errs less often than
 one time in ten. The error of every classifier is measured on 20,000 further examples.
@@ -18,7 +18,7 @@ from ..evaluate import bounds
 from ..evaluate.comparison.comparing import half_width
 from ..papers import paper
 from ..report.figures import FigureLine, line_figure
-from .outcome import Outcome, Play, Table, holds, plus_minus, share_shown
+from .outcome import ExperimentResult, Play, ResultTable, holds, plus_minus, share_shown
 
 HOWS = ("random", "vote", "average", "last")
 LEARNERS: dict[str, dict[str, Any]] = {"PERCEPTRON": {}, "WINNOW": {"eta": 0.1}}
@@ -26,7 +26,7 @@ SIZES = (100, 300, 1000, 3000, 10_000, 30_000)
 HELD_OUT, D, NOISE, DELTA, AT_ONCE = 20_000, 20, 0.1, 0.05, 5
 
 
-def study(play: Play, size: str) -> Outcome:
+def study(play: Play, size: str) -> ExperimentResult:
     """Errors of the four ways over growing n, with Theorem 1 and Propositions 1 and 2."""
     repeats, most = {"tiny": (10, 2), "quick": (10, 6), "full": (50, 6)}[size]
     sizes = SIZES[:most]
@@ -38,7 +38,8 @@ def study(play: Play, size: str) -> Outcome:
         for block in blocks
     }
     played = play(cells)
-    tables, figures, claims = [], {}, {}
+    tables, figures = [], {}
+    claims: dict[str, str] = {}
     for name in LEARNERS:
         rows: list[list[str]] = []
         means: dict[str, list[np.ndarray]] = {how: [] for how in (*HOWS, "bound")}
@@ -62,18 +63,10 @@ def study(play: Play, size: str) -> Outcome:
                     share_shown(float(held.mean()), 0),
                 ]
             )
-            off = errors["random"] - before
-            near = abs(off.mean()) <= 4 * off.std(ddof=1) / np.sqrt(len(off))
-            claims[f"{name}, n = {n:,}: the pick errs as often as the run did (Theorem 1)"] = holds(near)
-            twice = errors["vote"].mean() <= 2 * errors["random"].mean()
-            claims[f"{name}, n = {n:,}: the vote errs at most twice as often as the pick"] = holds(twice)
-            allowed = DELTA + 2 * np.sqrt(DELTA * (1 - DELTA) / len(runs))  # so many of 100 fail by chance
-            often = f"{name}, n = {n:,}: {{}} fails no more often than allowed"
-            claims[often.format("the hold-out bound") + " (Proposition 1)"] = holds(held.mean() <= allowed)
-            claims[often.format("the bound") + " (Proposition 2)"] = holds(broken <= allowed)
+            claims |= _claims(f"{name}, n = {n:,}", errors, before, held, broken)
         columns = ["n", *HOWS, "mistakes of the run", "bound", "it fails", "hold-out bound", "it fails"]
-        letters = "".join(f", {letter} = {value}" for letter, value in LEARNERS[name].items())
-        tables.append(Table(f"{name}{letters}: error on {HELD_OUT:,} further examples", columns, rows))
+        given = "".join(f", {each} = {value}" for each, value in LEARNERS[name].items())
+        tables.append(ResultTable(f"{name}{given}: error on {HELD_OUT:,} further examples", columns, rows))
         lines = [
             FigureLine(how, list(sizes), [each.mean() for each in found], [float(half_width(e)) for e in found])
             for how, found in means.items()
@@ -85,10 +78,26 @@ def study(play: Play, size: str) -> Outcome:
         "The notes hold no measurements: their theorem and propositions are what is checked.",
         f"{repeats} repeats, 95 % intervals. The bound is that of Proposition 2 on the mean error of all hypotheses, "
         "from the mistakes of the run; the hold-out bound is that of Proposition 1 on the last hypothesis, from a "
-        f"tenth of the examples kept back. Either may fail in {share_shown(DELTA, 0)} of the runs; as so few are "
+        f"tenth of the examples held out. Either may fail in {share_shown(DELTA, 0)} of the runs; as so few are "
         "counted, two standard errors more are allowed.",
     ]
-    return Outcome(tables, figures, remarks, claims)
+    return ExperimentResult(tables, figures, remarks, claims)
+
+
+def _claims(
+    where: str, errors: dict[str, np.ndarray], before: np.ndarray, held: np.ndarray, broken: float
+) -> dict[str, str]:
+    """Whether Theorem 1 and Propositions 1 and 2 hold in these runs."""
+    off = errors["random"] - before
+    near = abs(off.mean()) <= 4 * off.std(ddof=1) / np.sqrt(len(off))
+    twice = errors["vote"].mean() <= 2 * errors["random"].mean()
+    allowed = DELTA + 2 * np.sqrt(DELTA * (1 - DELTA) / len(before))  # two standard errors above delta
+    return {
+        f"{where}: the pick errs as often as the run did (Theorem 1)": holds(near),
+        f"{where}: the vote errs at most twice as often as the pick": holds(twice),
+        f"{where}: the hold-out bound fails no more often than allowed (Proposition 1)": holds(held.mean() <= allowed),
+        f"{where}: the bound fails no more often than allowed (Proposition 2)": holds(broken <= allowed),
+    }
 
 
 def _stream(name: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,10 +118,12 @@ def _runs(name: str, n: int, seeds: range) -> list[dict[str, float]]:
         run["progressive"] = model.mistakes / n
         run["bound"] = float(bounds.progressive_validation(model.mistakes, n, DELTA))
         run["mean"] = _mean_error(name, X[:n], y[:n], held, seed)
-        kept = max(n // 10, 10)
-        first = online_to_batch(paper(name, seed=seed, **LEARNERS[name]), X[: n - kept], y[: n - kept], "last")
-        wrong = int(np.count_nonzero(first.predict(X[n - kept : n]) != y[n - kept : n]))
-        run["held_out_bound"] = float(bounds.hold_out(wrong, kept, DELTA))
+        last_part = max(n // 10, 10)
+        first = online_to_batch(
+            paper(name, seed=seed, **LEARNERS[name]), X[: n - last_part], y[: n - last_part], "last"
+        )
+        wrong = int(np.count_nonzero(first.predict(X[n - last_part : n]) != y[n - last_part : n]))
+        run["held_out_bound"] = float(bounds.hold_out(wrong, last_part, DELTA))
         run["held_out_fails"] = float(1.0 - first.score(*held) > run["held_out_bound"])
         found.append(run)
     return found

@@ -19,7 +19,7 @@ from ..data import load, regrouped, switching
 from ..evaluate.comparison.comparing import half_width
 from ..evaluate.comparison.rate_matching import matched
 from ..report.figures import FigureLine, line_figure
-from .outcome import NO, WITHIN, YES, Outcome, Play, Table, is_here, listed, plus_minus, share_shown
+from .outcome import NO, WITHIN, YES, ExperimentResult, Play, ResultTable, is_here, listed, plus_minus, share_shown
 
 SOP_LIKE_LASEC = "sop, with the b of lasec"
 SUPERVISED = ("lasec", "sop", SOP_LIKE_LASEC, "perceptron", "shifting", "modified", "rbp")
@@ -30,21 +30,21 @@ B_GRID = (0.1, 1.0, 10.0, 100.0, 1000.0)
 C_GRID = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
 
 Stream = Callable[[int], tuple[Any, np.ndarray]]
-Letters = dict[str, dict[str, Any]]
+HyperparametersByName = dict[str, dict[str, Any]]
 
 
 SIZES = {"tiny": (3, (0.4,)), "quick": (5, SHARES), "full": (50, SHARES)}
-"""How many repeats, and at which shares of labels."""
+"""Number of repeats, and the shares of labels."""
 
 
-def synthetic(play: Play, size: str) -> Outcome:
+def synthetic(play: Play, size: str) -> ExperimentResult:
     """Figure 2 a, b, c and e."""
     stream = partial(switching, 10_000, 50, EVERY)
-    fixed: Letters = {"shifting": {"lam": 0.01}, "rbp": {"B": 500}}
+    fixed: HyperparametersByName = {"shifting": {"lam": 0.01}, "rbp": {"B": 500}}
     return _study(play, lambda seed: stream(seed), fixed, size, "the synthetic stream", [])
 
 
-def usps(play: Play, size: str) -> Outcome:
+def usps(play: Play, size: str) -> ExperimentResult:
     """Figure 2 d and f."""
     found, remarks = load("usps" if is_here("usps") else "digits"), []
     if not is_here("usps"):
@@ -52,7 +52,7 @@ def usps(play: Play, size: str) -> Outcome:
     X, y = found.X, found.y
     if found.X_test is not None:
         X, y = np.concatenate([X, found.X_test]), np.concatenate([y, found.y_test])
-    fixed: Letters = {"shifting": {"lam": 0.0001}, "rbp": {"B": 1000}}
+    fixed: HyperparametersByName = {"shifting": {"lam": 0.0001}, "rbp": {"B": 1000}}
     stream = partial(_regrouped, X, y)
     return _study(play, stream, fixed, size, "USPS" if not remarks else "the digits", remarks)
 
@@ -61,7 +61,9 @@ def _regrouped(X: Any, y: Any, seed: int) -> tuple[Any, np.ndarray]:
     return regrouped(X, y, EVERY, seed)
 
 
-def _study(play: Play, stream: Stream, fixed: Letters, size: str, where: str, remarks: list[str]) -> Outcome:
+def _study(
+    play: Play, stream: Stream, fixed: HyperparametersByName, size: str, where: str, remarks: list[str]
+) -> ExperimentResult:
     repeats, shares = SIZES[size]
     remarks = [
         *remarks,
@@ -77,15 +79,15 @@ def _study(play: Play, stream: Stream, fixed: Letters, size: str, where: str, re
         for name in ("lasec", "sop")
     }
     best[SOP_LIKE_LASEC] = {"b": best["lasec"]["b"]}
-    letters = fixed | best | {"lasec-ss": best["lasec"], "sop-ss": best["sop"]}
+    hyperparameters = fixed | best | {"lasec-ss": best["lasec"], "sop-ss": best["sop"]}
     scales = play(
         {
-            f"match {name} to {share:g}": partial(_match, stream, name, share, letters.get(name, {}))
+            f"match {name} to {share:g}": partial(_match, stream, name, share, hyperparameters.get(name, {}))
             for name in SELECTIVE
             for share in shares
         }
     )
-    plans = {(name, 1.0): letters.get(name, {}) for name in SUPERVISED}
+    plans = {(name, 1.0): hyperparameters.get(name, {}) for name in SUPERVISED}
     plans |= {(name, share): scales[f"match {name} to {share:g}"] for name in SELECTIVE for share in shares}
     blocks = [range(first, min(first + AT_ONCE, repeats)) for first in range(0, repeats, AT_ONCE)]
     cells = {
@@ -98,25 +100,25 @@ def _study(play: Play, stream: Stream, fixed: Letters, size: str, where: str, re
         (name, share): _Runs([run for block in blocks for run in runs[f"{name} at {share:g} of {block}"]])
         for name, share in plans
     }
-    return _told(found, plans, shares, where, remarks)
+    return _result(found, plans, shares, where, remarks)
 
 
-def _score(stream: Stream, name: str, letters: dict[str, Any]) -> float:
+def _score(stream: Stream, name: str, hyperparameters: dict[str, Any]) -> float:
     X, y = stream(TUNING_SEED)
-    return 1.0 - float(algorithm(name).build(letters).run(X, y, margins=False, trace=False).mistakes) / len(y)
+    return 1.0 - float(algorithm(name).build(hyperparameters).run(X, y, margins=False, trace=False).mistakes) / len(y)
 
 
-def _match(stream: Stream, name: str, share: float, letters: dict[str, Any]) -> dict[str, Any]:
+def _match(stream: Stream, name: str, share: float, hyperparameters: dict[str, Any]) -> dict[str, Any]:
     X, y = stream(TUNING_SEED)
-    return matched(algorithm(name), X, y, share, letters)
+    return matched(algorithm(name), X, y, share, hyperparameters)
 
 
-def _runs(stream: Stream, name: str, letters: dict[str, Any], seeds: range) -> list[dict[str, Any]]:
+def _runs(stream: Stream, name: str, hyperparameters: dict[str, Any], seeds: range) -> list[dict[str, Any]]:
     """Of every repeat: rounds, the share asked, and the accuracy so far at some of the rounds."""
     found = []
     for seed in seeds:
         X, y = stream(seed)
-        trace = algorithm(name.partition(",")[0]).build(letters, seed=seed).run(X, y, margins=False)
+        trace = algorithm(name.partition(",")[0]).build(hyperparameters, seed=seed).run(X, y, margins=False)
         ends = np.linspace(0, len(y), POINTS + 1).astype(int)[1:]
         so_far = 1.0 - np.cumsum(trace.mistaken)[ends - 1] / ends
         found.append(
@@ -148,13 +150,13 @@ class _Runs:
         return FigureLine(name, self.rounds, self.so_far.mean(axis=0).tolist(), half_width(self.so_far).tolist())
 
 
-def _told(
+def _result(
     found: dict[tuple[str, float], _Runs],
     plans: dict[tuple[str, float], dict[str, Any]],
     shares: tuple[float, ...],
     where: str,
     remarks: list[str],
-) -> Outcome:
+) -> ExperimentResult:
     tables = [_table("Supervised", found, plans, [(name, 1.0) for name in SUPERVISED])]
     figures = {
         "supervised": line_figure(
@@ -201,7 +203,7 @@ def _told(
         up="mean accuracy, 95 % intervals",
         shares_across=True,
     )
-    return Outcome(tables, figures, remarks, claims)
+    return ExperimentResult(tables, figures, remarks, claims)
 
 
 def _best(found: dict[str, _Runs], winner: str, part: str, *but: str) -> str:
@@ -219,12 +221,12 @@ def _table(
     found: dict[tuple[str, float], _Runs],
     plans: dict[tuple[str, float], dict[str, Any]],
     rows: list[tuple[str, float]],
-) -> Table:
+) -> ResultTable:
     columns = ["algorithm", "asked", "before the first switch", "after it", "all rounds", "parameters"]
     lines = []
     for plan in sorted(rows, key=lambda plan: -found[plan].final.mean()):
         runs = found[plan]
-        letters = " ".join(f"{letter}={value:.4g}" for letter, value in plans[plan].items())
+        hyperparameters = " ".join(f"{each}={value:.4g}" for each, value in plans[plan].items())
         parts = (plus_minus(each.mean(), float(half_width(each))) for each in (runs.first, runs.after, runs.final))
-        lines.append([plan[0], share_shown(runs.asked), *parts, letters])
-    return Table(title, columns, lines)
+        lines.append([plan[0], share_shown(runs.asked), *parts, hyperparameters])
+    return ResultTable(title, columns, lines)

@@ -1,7 +1,8 @@
-"""Ezukwoke, Zareian: passive-aggressive learners, active and with kernels, beside support vector machines.
+"""Ezukwoke, Zareian: passive-aggressive learners, active and with kernels, compared with support vector machines.
 
-One pass over the training part in a random order, the last hypothesis on the test part; C is the best of four by
-progressive validation on the head, and delta of the active versions is matched to a fifth of the labels there.
+The training part is learnt once in a random order, and the last hypothesis is evaluated on the test part. C is the best
+of four by progressive validation on the head, and delta of the active versions is matched to a fifth of the labels
+there.
 """
 
 from __future__ import annotations
@@ -20,14 +21,25 @@ from ..evaluate.comparison.rate_matching import matched
 from ..papers import paper
 from ..system.extras import needs_extra
 from ..weights.kernels import Gaussian
-from .outcome import Outcome, Play, Shown, Table, holds, is_here, listed, none_here, plus_minus, share_shown
+from .outcome import (
+    ExperimentResult,
+    NumberText,
+    Play,
+    ResultTable,
+    holds,
+    is_here,
+    listed,
+    none_here,
+    plus_minus,
+    share_shown,
+)
 
 SETS = ("a9a", "w8a", "mushrooms", "svmguide1", "spambase")
 C_GRID = (0.01, 0.1, 1.0, 10.0)
 SHARE, HEAD, MOST_IN_KERNEL = 0.2, 2000, 8000
 
 
-def study(play: Play, size: str) -> Outcome:
+def study(play: Play, size: str) -> ExperimentResult:
     """Accuracy, labels, time and support vectors on five data sets."""
     repeats, most = {"tiny": (1, 400), "quick": (5, 2000), "full": (5, 1 << 30)}[size]
     wanted = ("svmguide1",) if size == "tiny" else SETS
@@ -41,7 +53,7 @@ def study(play: Play, size: str) -> Outcome:
         f"delta of the active versions asks for a fifth of the labels, both on the first {HEAD:,} instances; the "
         f"parameters shown are those of the first order. LinearSVC and SVC are as scikit-learn sets them. {kernels}"
         f"{'' if most > MOST_IN_KERNEL else ', as do the others'}.",
-        "Seconds are those of the run that is kept, while another one ran beside it: compare them within a table only.",
+        "Seconds are those of the run shown, while another one ran at the same time: compare them within a table only.",
         *(
             f"{name} is left out: its files are not in the folder that ASKWHEN_DATA names."
             for name in wanted
@@ -68,16 +80,18 @@ def study(play: Play, size: str) -> Outcome:
                         each,
                         plus_minus(found["accuracy"].mean(), float(half_width(found["accuracy"])), 2),
                         share_shown(found["labels"].mean()),
-                        Shown(f"{found['seconds'].mean():.3g}", found["seconds"].mean()),
+                        NumberText(f"{found['seconds'].mean():.3g}", found["seconds"].mean()),
                         _count(found["support"]),
-                        runs[0][each]["letters"],
+                        runs[0][each]["parameters"],
                     ]
                 )
-        tables.append(Table(name, ["", "test accuracy", "labels", "seconds", "support vectors", "parameters"], rows))
-    return Outcome(tables, {}, remarks, _claims(tables))
+        tables.append(
+            ResultTable(name, ["", "test accuracy", "labels", "seconds", "support vectors", "parameters"], rows)
+        )
+    return ExperimentResult(tables, {}, remarks, _claims(tables))
 
 
-def _claims(tables: list[Table]) -> dict[str, str]:
+def _claims(tables: list[ResultTable]) -> dict[str, str]:
     """What the paper proposes: a fifth of the labels costs little."""
     claims = {}
     for table in tables:
@@ -89,7 +103,7 @@ def _claims(tables: list[Table]) -> dict[str, str]:
 
 
 def _count(values: np.ndarray) -> str:
-    return "" if np.isnan(values).any() else Shown(f"{values.mean():,.0f}", values.mean())
+    return "" if np.isnan(values).any() else NumberText(f"{values.mean():,.0f}", values.mean())
 
 
 def _parts(name: str, seed: int, most: int) -> tuple[Any, Any, Any, Any]:
@@ -123,10 +137,10 @@ def _cell(name: str, seed: int, most: int, kernel: bool) -> dict[str, dict[str, 
     gaussian = Gaussian(1.0 / spread) if kernel else None
     found: dict[str, dict[str, Any]] = {}
     for base in ("PA", "PA-I", "PA-II"):
-        letters = {} if base == "PA" else {"C": _best_c(base, X[:HEAD], y[:HEAD], gaussian)}
+        fixed = {} if base == "PA" else {"C": _best_c(base, X[:HEAD], y[:HEAD], gaussian)}
         active = f"{base}-ACTIVE"
-        scaled = matched(algorithm(active), X[:HEAD], y[:HEAD], SHARE, letters, kernel=gaussian)
-        for each, given in ((base, letters), (active, scaled)):
+        scaled = matched(algorithm(active), X[:HEAD], y[:HEAD], SHARE, fixed, kernel=gaussian)
+        for each, given in ((base, fixed), (active, scaled)):
             started = time.perf_counter()
             sampler = paper(each, kernel=gaussian, seed=seed, **given)
             labels = sampler.run(X, y, trace=False).questions / len(y)
@@ -134,8 +148,8 @@ def _cell(name: str, seed: int, most: int, kernel: bool) -> dict[str, dict[str, 
             accuracy = float(np.mean(sampler.predict(X_test) == y_test))
             support = len(sampler.support[1]) if kernel else float("nan")
             facts = _facts(accuracy, labels, seconds, support)
-            shown = " ".join(f"{letter}={value:.4g}" for letter, value in given.items())
-            found[f"{each}, kernel" if kernel else each] = facts | {"letters": shown}
+            shown = " ".join(f"{key}={value:.4g}" for key, value in given.items())
+            found[f"{each}, kernel" if kernel else each] = facts | {"parameters": shown}
     peer = SVC(gamma=1.0 / spread) if kernel else LinearSVC()
     started = time.perf_counter()
     peer.fit(X, y)
@@ -146,7 +160,7 @@ def _cell(name: str, seed: int, most: int, kernel: bool) -> dict[str, dict[str, 
 
 
 def _facts(accuracy: float, labels: float, seconds: float, support: float) -> dict[str, Any]:
-    return {"accuracy": accuracy, "labels": labels, "seconds": seconds, "support": support, "letters": ""}
+    return {"accuracy": accuracy, "labels": labels, "seconds": seconds, "support": support, "parameters": ""}
 
 
 def _best_c(name: str, X: Any, y: np.ndarray, kernel: Any) -> float:

@@ -1,4 +1,4 @@
-"""Kravchik 2014: one switch in a stream on the unit sphere, found by a detector that watches over BBQ.
+"""Kravchik 2014: one switch in a stream on the unit sphere, found by a detector that monitors BBQ.
 
 T = 100,000, d = 4, kappa 0.7, L0 400, K 6, delta 0.05; the switch is uniform between 0.2 T and 0.8 T, and the noise of
 the regression is clipped at two standard deviations, Z. Errors count every round.
@@ -14,7 +14,7 @@ import numpy as np
 from ..data import spherical
 from ..papers import paper
 from ..report.figures import histogram_figure
-from .outcome import Outcome, Play, Shown, Table, holds
+from .outcome import ExperimentResult, NumberText, Play, ResultTable, holds
 
 FREE = "detector, no extra questions"
 NAMES = {"optimum": "", "BBQ": "BBQ", "detector": "BBQ-SWITCH", FREE: "BBQ-SWITCH-FREE"}
@@ -44,25 +44,25 @@ PUBLISHED = {
         FREE: Published(0.1629, 0.0061, 14_986, 748),
     },
 }
-"""What the slides give; 28,000 are "around" that."""
+"""The numbers of the slides, where 28,000 is approximate."""
 
 
-def classification(play: Play, size: str) -> Outcome:
+def classification(play: Play, size: str) -> ExperimentResult:
     """The tables and histograms of the classification part."""
     return _study(play, size, regression=False)
 
 
-def regression(play: Play, size: str) -> Outcome:
-    """Those of the regression part."""
+def regression(play: Play, size: str) -> ExperimentResult:
+    """The tables and histograms of the regression part."""
     return _study(play, size, regression=True)
 
 
-def _study(play: Play, size: str, regression: bool) -> Outcome:
+def _study(play: Play, size: str, regression: bool) -> ExperimentResult:
     repeats, rounds = {"tiny": 4, "quick": 20, "full": 100}[size], 100_000
     blocks = [range(first, min(first + AT_ONCE, repeats)) for first in range(0, repeats, AT_ONCE)]
     played = play({f"runs {block}": partial(_runs, block, rounds, regression) for block in blocks})
     runs = [run for block in blocks for run in played[f"runs {block}"]]
-    return _told(runs, regression, rounds)
+    return _result(runs, regression, rounds)
 
 
 def _runs(seeds: range, rounds: int, regression: bool) -> list[dict[str, Any]]:
@@ -84,7 +84,7 @@ def _runs(seeds: range, rounds: int, regression: bool) -> list[dict[str, Any]]:
     return found
 
 
-def _told(runs: list[dict[str, Any]], regression: bool, rounds: int) -> Outcome:
+def _result(runs: list[dict[str, Any]], regression: bool, rounds: int) -> ExperimentResult:
     kind = "regression" if regression else "classification"
     rows, claims = [], {}
     for name, published in PUBLISHED[regression].items():
@@ -102,7 +102,7 @@ def _told(runs: list[dict[str, Any]], regression: bool, rounds: int) -> Outcome:
             claims[f"{name}: labels within two published deviations"] = holds(near)
     error_is = "mean squared error" if regression else "error"
     columns = ["", f"published {error_is}", f"measured {error_is}", "published labels", "measured labels"]
-    tables = [Table("Errors and labels, with standard deviations in brackets", columns, rows)]
+    tables = [ResultTable("Errors and labels, with standard deviations in brackets", columns, rows)]
     figures, lines = {}, []
     for name in ("detector", FREE):
         counts = [len(run[name]["switches"]) for run in runs]
@@ -110,7 +110,7 @@ def _told(runs: list[dict[str, Any]], regression: bool, rounds: int) -> Outcome:
         delays = [_delay(run, name) for run in runs]
         found = [delay for delay in delays if delay is not None]
         numbers = ", ".join(f"{k} in {counts.count(k)} runs" for k in sorted(set(counts)))
-        middle = Shown(f"{np.median(found):,.0f}", float(np.median(found))) if found else "none"
+        middle = NumberText(f"{np.median(found):,.0f}", float(np.median(found))) if found else "none"
         lines.append([name, numbers, str(false), f"{len(found)} of {len(runs)}", middle])
         claims[f"{name}: no false detection"] = holds(false == 0)
         missed = f", {len(runs) - len(found)} of {len(runs)} runs found none" if len(found) < len(runs) else ""
@@ -121,19 +121,21 @@ def _told(runs: list[dict[str, Any]], regression: bool, rounds: int) -> Outcome:
             up="runs",
         )
     columns = ["", "detections", "false (published: none)", "runs that found the switch", "median delay"]
-    tables.append(Table("Detections", columns, lines))
+    tables.append(ResultTable("Detections", columns, lines))
     remarks = [f"{len(runs)} runs of {rounds:,} rounds; the switch is uniform between a fifth and four fifths of them."]
-    return Outcome(tables, figures, remarks, claims)
+    return ExperimentResult(tables, figures, remarks, claims)
 
 
-def _error(regression: bool, mean: float, deviation: float) -> Shown:
+def _error(regression: bool, mean: float, deviation: float) -> NumberText:
     text = f"{mean:.4f} ({deviation:.4f})" if regression else f"{mean:.2f} % ({deviation:.2f})"
-    return Shown(text, mean, deviation)
+    return NumberText(text, mean, deviation)
 
 
-def _labels(mean: float, deviation: float | None) -> Shown:
+def _labels(mean: float, deviation: float | None) -> NumberText:
     return (
-        Shown(f"{mean:,.0f}", mean) if deviation is None else Shown(f"{mean:,.0f} ({deviation:,.0f})", mean, deviation)
+        NumberText(f"{mean:,.0f}", mean)
+        if deviation is None
+        else NumberText(f"{mean:,.0f} ({deviation:,.0f})", mean, deviation)
     )
 
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from ..data import load
 from ..papers import paper
 from ..report.figures import FigureLine, line_figure
-from .outcome import Outcome, Play, Shown, Table, holds, is_here, none_here, share_shown
+from .outcome import ExperimentResult, NumberText, Play, ResultTable, holds, is_here, none_here, share_shown
 
 RATES = (0.292, 0.438, 0.533, 0.600, 0.649, 0.688, 0.718)
 B = {
@@ -30,13 +30,13 @@ SETS = {"rcv1": "RCV1 subset", "reuters": "Reuters-21578"}
 
 
 SIZES = {"tiny": (600, 3), "quick": (4000, 8), "full": (1 << 30, 50)}
-"""How many stories, and how many topics."""
+"""Numbers of stories and of topics."""
 
 
-def study(play: Play, size: str) -> Outcome:
+def study(play: Play, size: str) -> ExperimentResult:
     """Figures 5 to 8 and the table of b."""
     rows, topics = SIZES[size]
-    made = Outcome([])
+    made = ExperimentResult([])
     remarks = ["F is averaged over the topics, where a topic that is never predicted counts 0. One run for each row."]
     if size == "full":
         remarks.append(
@@ -51,10 +51,10 @@ def study(play: Play, size: str) -> Outcome:
             remarks.append(f"{called} is left out: its file is not in the folder that ASKWHEN_DATA names.")
     if not made.tables:
         raise none_here("selective-text", SETS)
-    return made + Outcome([], {}, remarks, {})
+    return made + ExperimentResult([], {}, remarks, {})
 
 
-def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: bool) -> Outcome:
+def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: bool) -> ExperimentResult:
     size = (name, rows, topics)
     plans: dict[Any, Any] = {(each, b): (each, {"b": b}) for each, bs in B.items() for b in bs}
     plans |= {("SEL-ADA", beta): ("SEL-ADA", {"beta": beta}) for beta in BETAS}
@@ -71,12 +71,20 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
             [at_random[each, b]["f"] for b in bs],
         )
         lines = [
-            [f"{b:g}", share_shown(published), share_shown(rate), Shown(f"{f:.3f}", f), Shown(f"{other:.3f}", other)]
+            [
+                f"{b:g}",
+                share_shown(published),
+                share_shown(rate),
+                NumberText(f"{f:.3f}", f),
+                NumberText(f"{other:.3f}", other),
+            ]
             for b, published, rate, f, other in zip(bs, RATES, rates, fs, others, strict=True)
         ]
-        lines.append(["all labels", "", share_shown(1.0), Shown(f"{full:.3f}", full), Shown(f"{full:.3f}", full)])
+        lines.append(
+            ["all labels", "", share_shown(1.0), NumberText(f"{full:.3f}", full), NumberText(f"{full:.3f}", full)]
+        )
         columns = ["b", "published rate", "measured rate", f"F of {each}", "F at random, same rate"]
-        tables.append(Table(f"{called}: {each}", columns, lines))
+        tables.append(ResultTable(f"{called}: {each}", columns, lines))
         beats = all(f > other for f, other in zip(fs, others, strict=True))
         claims[f"{called}: {each} beats sampling at random at all seven rates"] = holds(beats)
         figures[f"{name}-{each.lower()}-against-random"] = line_figure(
@@ -98,11 +106,17 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
             up="F, sampling rate",
             shares=False,
         )
+    made = ExperimentResult(tables, figures, [], claims) + _figure_7(found, name, called)
+    return made + _figure_8(play, size, called) if blocks else made
+
+
+def _figure_7(found: dict[Any, Any], name: str, called: str) -> ExperimentResult:
+    """F of the three algorithms against the sampling rate."""
     points = {
         each: sorted((run["rate"], run["f"]) for (whose, what), run in found.items() if whose == each and what != "all")
         for each in (*B, "SEL-ADA")
     }
-    figures[f"{name}-three"] = line_figure(
+    figure = line_figure(
         [FigureLine(each, [rate for rate, _ in pairs], [f for _, f in pairs]) for each, pairs in points.items()],
         title=f"{called}: three algorithms against the sampling rate (Figure 7)",
         across="sampling rate",
@@ -113,12 +127,11 @@ def _of_set(play: Play, name: str, called: str, rows: int, topics: int, blocks: 
     common = max(pairs[0][0] for pairs in points.values()), min(pairs[-1][0] for pairs in points.values())
     rate = min(max(0.5, common[0]), common[1])  # half of the labels, or what all three have nearest to it
     level = {each: float(np.interp(rate, *np.array(pairs).T)) for each, pairs in points.items()}
-    shown: list[list[str]] = [[Shown(f"{value:.3f}", value) for value in level.values()]]
-    tables.append(Table(f"{called}: F at {share_shown(rate, 0)} of the labels (Figure 7)", list(level), shown))
+    shown: list[list[str]] = [[NumberText(f"{value:.3f}", value) for value in level.values()]]
+    table = ResultTable(f"{called}: F at {share_shown(rate, 0)} of the labels (Figure 7)", list(level), shown)
     best = max(level, key=level.__getitem__)
-    claims[f"{called}: SEL-2ND has the best F at {share_shown(rate, 0)} of the labels"] = holds(best == "SEL-2ND")
-    made = Outcome(tables, figures, [], claims)
-    return made + _figure_8(play, size, called) if blocks else made
+    claim = f"{called}: SEL-2ND has the best F at {share_shown(rate, 0)} of the labels"
+    return ExperimentResult([table], {f"{name}-three": figure}, [], {claim: holds(best == "SEL-2ND")})
 
 
 def _played(play: Play, size: tuple[str, int, int], plans: dict[Any, tuple[str, dict[str, Any]]]) -> dict[Any, Any]:
@@ -128,17 +141,17 @@ def _played(play: Play, size: tuple[str, int, int], plans: dict[Any, tuple[str, 
     return {key: found[f"{size} {plan}"] for key, plan in plans.items()}
 
 
-def _figure_8(play: Play, size: tuple[str, int, int], called: str) -> Outcome:
+def _figure_8(play: Play, size: tuple[str, int, int], called: str) -> ExperimentResult:
     """Sampling rates that the target F takes, block by block."""
-    letters = {"SEL-P": "b", "SEL-ADA": "beta", "SEL-2ND": "b"}
-    found = play({f"target {each}": partial(_reach, size, each, letter) for each, letter in letters.items()})
-    runs = {each: found[f"target {each}"] for each in letters}
+    scales = {"SEL-P": "b", "SEL-ADA": "beta", "SEL-2ND": "b"}
+    found = play({f"target {each}": partial(_reach, size, each, scale) for each, scale in scales.items()})
+    runs = {each: found[f"target {each}"] for each in scales}
     published = {"SEL-P": "60 %", "SEL-ADA": "74 %", "SEL-2ND": "9 %"}
     lines = [
         [
             each,
-            f"{letters[each]}={run['letter']:.4g}",
-            Shown(f"{run['f']:.3f}", run["f"]),
+            f"{scales[each]}={run['scale']:.4g}",
+            NumberText(f"{run['f']:.3f}", run["f"]),
             published[each],
             share_shown(run["rate"]),
         ]
@@ -160,17 +173,17 @@ def _figure_8(play: Play, size: tuple[str, int, int], called: str) -> Outcome:
     if any(abs(run["f"] - TARGET) > 0.01 for run in runs.values()):
         fewest = "not known: the target was not met"
     claims = {f"{called}: SEL-2ND needs the fewest labels for the target": fewest}
-    table = Table(f"{called}: labels needed for F = {TARGET} (Figure 8)", columns, lines)
-    return Outcome([table], figures, [], claims)
+    table = ResultTable(f"{called}: labels needed for F = {TARGET} (Figure 8)", columns, lines)
+    return ExperimentResult([table], figures, [], claims)
 
 
-def _reach(size: tuple[str, int, int], name: str, letter: str) -> dict[str, Any]:
+def _reach(size: tuple[str, int, int], name: str, scale: str) -> dict[str, Any]:
     """The run whose F is nearest to the target, by bisection."""
     low, high = np.log(0.001), np.log(4.0)
     best: dict[str, Any] = {}
     for _ in range(8):
         z = 0.5 * (low + high)
-        run = _run(size, name, {letter: float(np.exp(z))}) | {"letter": float(np.exp(z))}
+        run = _run(size, name, {scale: float(np.exp(z))}) | {"scale": float(np.exp(z))}
         low, high = (z, high) if run["f"] < TARGET else (low, z)
         if not best or abs(run["f"] - TARGET) < abs(best["f"] - TARGET):
             best = run
@@ -190,10 +203,10 @@ def _stories(name: str, rows: int, topics: int) -> tuple[Any, np.ndarray]:
     return X, np.ascontiguousarray(data.y[:rows][:, ranked[:topics]])
 
 
-def _run(size: tuple[str, int, int], name: str, letters: dict[str, Any]) -> dict[str, Any]:
+def _run(size: tuple[str, int, int], name: str, hyperparameters: dict[str, Any]) -> dict[str, Any]:
     """F and sampling rate, as means over the topics: of the whole stream, and of every block of 4,000."""
     X, Y = _stories(*size)
-    traces = paper(name, seed=0, **letters).run_tasks(X, Y, margins=False)
+    traces = paper(name, seed=0, **hyperparameters).run_tasks(X, Y, margins=False)
     predicted = np.column_stack([trace.prediction for trace in traces]) > 0
     asked = np.column_stack([trace.queried for trace in traces])
     ends = [*range(BLOCK, len(Y), BLOCK), len(Y)]

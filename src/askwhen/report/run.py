@@ -303,7 +303,9 @@ def _margins(trace: Trace) -> str:
     missing = trace.rounds - (found.computed if found else 0)
     absent = f"The margin was not computed in {count(missing)} of {count(trace.rounds)} rows ({_part(missing, trace)})"
     absent = f"{absent}, which are left out." if missing else ""
-    read = "A large margin is a sure prediction; with two labels its sign is the label. Outlines show shares of their rows."
+    read = (
+        "A large margin is a sure prediction; of two labels its sign is the label. Outlines show shares of their rows."
+    )
     if found is None:
         return section(name, "No margin is known, so there is nothing to draw here.", note(absent))
     high = widened(0.0, max(found.asked.max(), found.unasked.max(), 1e-6))[1]

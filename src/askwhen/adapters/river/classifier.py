@@ -15,7 +15,7 @@ from ...prepare import STANDARD, PrepareState, statistics_of
 from ...sampler import Sampler
 from ...trace.trace import Ask
 from ...validation import check_choice, check_count, check_flag
-from .columns import Columns, hashed_row
+from .columns import NamedColumns, hashed_row
 
 _COLUMNS = 64
 
@@ -23,11 +23,11 @@ _COLUMNS = 64
 class SelectiveClassifier(base.Classifier):
     """A sampler as a river classifier, of two labels or of several.
 
-    ``learn_one`` is a simulation: it plays a round and looks at the label only if the sampler asks for it, and at the
-    set of labels. ``ask_one`` and ``tell_one`` do it in earnest. The first label that comes is the negative one, unless
+    ``learn_one`` is a simulation: it plays a round and uses the label only if the sampler asks for it, and to know the
+    set of labels. ``ask_one`` and ``tell_one`` are for live use. The first label that comes is the negative one, unless
     it is True or 1.
 
-    Features may come and go. Where a known name is absent, it has no say: standardised, it is 0. Only where its values
+    Features may be absent. A known name that is absent has no effect: standardised, it is 0. Only where its values
     have been whole numbers from 1 up, 1 among them (flags, counts, text), absent is the number 0.
 
     Parameters
@@ -35,18 +35,18 @@ class SelectiveClassifier(base.Classifier):
     learner, rule, drift, prepare, audit : optional
         The parts of a :class:`askwhen.Sampler`; by default the recommended ones, one label in ten.
     n_features : int, optional
-        How many columns are reserved, by default 64, or how many places names are hashed to, by default 2^18. An
-        instance with more names than columns is refused if it is the first; names that come when none is left are left
-        out, with one warning. By default a round costs as much as the square of the columns.
+        Number of columns, by default 64, or of places that names are hashed to, by default 2^18. A first instance with
+        more names than columns raises an error; later names for which no column is left are ignored, with one warning.
+        With the default learner the time of a round grows with the square of the columns.
     multiclass : bool, default False
-        Whether there may be more than two labels: every one that is told opens a class, up to a hundred, with one
-        question for all of them.
+        Whether there may be more than two labels: every new label opens a class, up to a hundred, with one question
+        for all of them.
     features : {"vocabulary", "hashing"}, default "vocabulary"
         "vocabulary" is for records: every name gets a column of its own when it first comes, so that its values are
         standardised; text gets one for each "name=value". "hashing" is for words: sparse rows in which names share
         places by hashing, scaled to length 1 and not standardised, where absent means 0.
     seed : int, optional
-        Seeds the coins.
+        Random seed.
 
     Examples
     --------
@@ -71,6 +71,7 @@ class SelectiveClassifier(base.Classifier):
         seed: int | None = None,
         multiclass: bool = False,
     ) -> None:
+        # Nine parameters: river clones a model by the parameters of its __init__.
         if n_features is not None:
             check_count("SelectiveClassifier", "n_features", n_features)
         check_choice("SelectiveClassifier", "features", features, ("vocabulary", "hashing"))
@@ -85,7 +86,7 @@ class SelectiveClassifier(base.Classifier):
         check_flag("SelectiveClassifier", "multiclass", multiclass)
         self.multiclass = multiclass
         self.sampler = Sampler(learner, rule, drift, prepare, audit, seed, classes="open" if multiclass else None)
-        self._columns = Columns(n_features or _COLUMNS) if features == "vocabulary" else None
+        self._columns = NamedColumns(n_features or _COLUMNS) if features == "vocabulary" else None
         self._labels: dict[int, Any] = {}
 
     @property
@@ -94,7 +95,7 @@ class SelectiveClassifier(base.Classifier):
 
     @property
     def _raw_memory_usage(self) -> int:
-        """Its size without the compiled rounds, which all samplers share and whose insides cannot be walked."""
+        """Size of its pickle: river would walk into the compiled rounds, which all samplers share."""
         return len(pickle.dumps(self))
 
     def _values(self, owner: str, x: dict[Any, Any]) -> dict[Any, float]:
@@ -189,7 +190,7 @@ class SelectiveClassifier(base.Classifier):
         if likely == other:
             return {likely: 1.0}
         positive = float(self.sampler.engine.probabilities(np.array([p]))[0])
-        right = max(positive if p > 0.0 else 1.0 - positive, 0.5)  # what is predicted is not the less likely
+        right = max(positive if p > 0.0 else 1.0 - positive, 0.5)  # the predicted label must not be the less likely one
         return {likely: right, other: 1.0 - right}
 
     def ask_one(self, x: dict[Any, Any]) -> Ask:

@@ -1,13 +1,14 @@
 """Dictionaries as rows: every name has a column of its own, or a place by hashing.
 
-A column stays where it is once its name has come, so a sampler standardises it. What a row holds where a known name is
+A name has the same column forever, so that a sampler can standardise it. What a row holds where a known name is
 absent depends on the values that the name has had:
 
 ==========  ==========================================================
-COUNTS      whole numbers from 1 up, and 1 among them: flags, counts, text. Who writes these leaves zeros out, so
-            absent is 0
-otherwise   absent is missing: the row holds the running mean, which standardises to 0 and has no say
-seen        in how many rounds the name was there, the coming one included; k is the number of that round, from 1
+COUNTS      whole numbers from 1 up, and 1 among them: flags, counts, text. In these, zeros are usually left out,
+            so absent is 0
+otherwise   absent is missing: the row holds the running mean, which standardises to 0 and has no effect
+seen        number of rounds in which the name was present, the coming one included; k is the number of that round,
+            from 1
 ==========  ==========================================================
 
 A sampler weighs the k-th value of a feature by 1/k. A number that came late, or is missing now and then, should be
@@ -52,7 +53,7 @@ def settle(state: Any, seen: Any, kind: Any, x: Any, present: Any) -> None:
             seen[i] += 1.0
             if x[i] < 1.0 or x[i] != math.floor(x[i]):
                 if kind[i] == COUNTS and seen[i] < k:
-                    seen[i] = 1.0  # its zeros were none: it starts afresh
+                    seen[i] = 1.0  # its absences were not zeros: its statistics start again
                 kind[i] = NUMBERS
             elif x[i] == 1.0 and kind[i] == UNDECIDED:
                 kind[i] = COUNTS
@@ -65,20 +66,20 @@ def settle(state: Any, seen: Any, kind: Any, x: Any, present: Any) -> None:
             x[i], state.var[i] = mean, var / (1.0 - share)
         elif seen[i] < k:
             after, var, reach = moved(mean, var, state.reach[i], seen[i], x[i])
-            if abs(x[i] - mean) <= reach:  # an outlier is left to the round, which knows how to treat it
+            if abs(x[i] - mean) <= reach:  # an outlier is left to the round, which clips it
                 before = (after - share * x[i]) / (1.0 - share)
                 gap = x[i] - before
                 state.mean[i], state.reach[i] = before, reach
                 state.var[i] = max(var / (1.0 - share) - share * gap * gap, 0.0)
 
 
-class Columns:
-    """Which name has which column, and what its values have been.
+class NamedColumns:
+    """The column of each name, and the kind of its values.
 
     Parameters
     ----------
     n_features : int
-        How many columns there are. A name for which none is left is left out, with one warning.
+        Number of columns. Names for which no column is left are ignored, with one warning.
     """
 
     def __init__(self, n_features: int) -> None:

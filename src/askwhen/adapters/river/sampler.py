@@ -35,11 +35,12 @@ class RiverSampler:
     classifier : river.base.Classifier
         With ``predict_proba_one``.
     rule : optional
-        How likely we ask; by default ``BudgetRule(0.1)``. Rules that need an uncertainty are not for it.
+        The rule; by default ``BudgetRule(0.1)``. Rules that need an uncertainty cannot be used.
     labels : (negative, positive), default (False, True)
-        The labels, two or more. Of two the classifier learns False and True, unless it has learnt them by name.
+        The labels, two or more. With two labels the classifier learns False and True, unless it has already learnt
+        the labels themselves.
     seed : int, optional
-        Seeds the coins.
+        Random seed.
 
     Examples
     --------
@@ -66,7 +67,7 @@ class RiverSampler:
         check_seed("RiverSampler", seed)
         rule = rule if rule is not None else BudgetRule(0.1)
         if getattr(rule, "needs_uncertainty", False) or getattr(rule, "by", "margin") == "uncertainty":
-            raise InputError(f"{rule!r} needs an uncertainty, which a river classifier has not.", owner="RiverSampler")
+            raise InputError(f"{rule!r} needs an uncertainty, which a river classifier lacks.", owner="RiverSampler")
         parts = Parts(Perceptron(), rule)
         check_parts(parts)
         self.classifier = classifier
@@ -79,7 +80,7 @@ class RiverSampler:
         self._open: dict[int, tuple[Ask, dict[Any, Any]]] = {}
 
     def _begin(self) -> None:
-        """Get ready to decide on the margins of the classifier; once more if the first round was interrupted."""
+        """Start the decider, unless it is started; the first round may have been interrupted before that."""
         if self._judge.learner is None:
             self._judge.begin("RiverSampler", "x", 1, False)
 
@@ -97,23 +98,23 @@ class RiverSampler:
         return list(self.labels)
 
     def tally(self) -> Any:
-        """What ``evaluate.accuracy`` reads, as ``Sampler.tally``."""
+        """The tally that ``evaluate.accuracy`` reads, as ``Sampler.tally``."""
         with self._lock:
             return self._judge.counted()
 
     @property
     def round(self) -> int:
-        """How many rounds have been played; also the number of the next one."""
+        """Number of rounds played; also the number of the next round."""
         return self._judge.round
 
     @property
     def questions(self) -> int:
-        """How many labels have been asked for."""
+        """Number of labels asked for."""
         return self._judge.questions
 
     @property
     def pending(self) -> list[Ask]:
-        """The questions that wait for a label, oldest first."""
+        """Open questions, oldest first."""
         return [ask for ask, _ in self._open.values()]
 
     def ask(self, x: dict[Any, Any], time: Any = None) -> Ask:
@@ -132,7 +133,7 @@ class RiverSampler:
             return ask
 
     def _chances(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """What the classifier says of every label that it knows."""
+        """The probability of every label that the classifier knows."""
         model = type(self.classifier).__name__
         try:
             return dict(self.classifier.predict_proba_one(x))
@@ -183,7 +184,7 @@ class RiverSampler:
             del self._open[number]
 
     def run(self, stream: Iterable[tuple[dict[Any, Any], Any]]) -> dict[str, int]:
-        """Play a round for every (x, y), telling each asked label at once: how many rounds, questions and mistakes."""
+        """Play a round for every (x, y), giving each asked label immediately; counts rounds, questions and mistakes."""
         rounds = questions = mistakes = 0
         for x, y in stream:
             ask = self.ask(x)
@@ -195,7 +196,7 @@ class RiverSampler:
         return {"rounds": rounds, "questions": questions, "mistakes": mistakes}
 
     def save(self, path: Any) -> NoReturn:
-        """Refused: a snapshot holds arrays and no code, and a river model is code; pickle the whole instead."""
+        """Raises an error: a snapshot holds arrays only, and a river model is Python objects; pickle the sampler."""
         raise InputError(
             "a river classifier is made of Python objects, which a snapshot does not hold; pickle the sampler.",
             owner="save",

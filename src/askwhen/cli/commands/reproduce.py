@@ -47,7 +47,7 @@ def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None,
     digits where USPS is absent. What is finished is kept in the cache folder, so that an interrupted run goes on, and
     seeds are fixed, so that two runs print the same numbers, but for times.
     """
-    from ...experiments import EXPERIMENTS, Playing
+    from ...experiments import EXPERIMENTS, CellRunner
     from ...workflows.stopping import Stopping
 
     size = "quick" if quick else "full"
@@ -60,7 +60,7 @@ def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None,
     for name in wanted:
         started = time.perf_counter()
         with stopping.listening(), progress_bar(out, name, 1, "last") as move:
-            playing = Playing(name, size, lambda done, total, last: move(done / total, last=last), cluster)
+            playing = CellRunner(name, size, lambda done, total, last: move(done / total, last=last), cluster)
             stopping.then = playing.stop
             found = _played(EXPERIMENTS[name].run, playing, size, stopping)
         seconds = time.perf_counter() - started

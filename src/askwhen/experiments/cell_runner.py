@@ -1,4 +1,4 @@
-"""Cells of an experiment: played on all cores, kept on the disk as each is done, and never played twice."""
+"""Runs the cells of an experiment on all cores; results are stored on the disk, so that no cell is run twice."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..system.whole_file import whole_file
 
 
 def cells_folder() -> Path | None:
-    """Where finished cells are kept, or None where nothing can be written."""
+    """The folder of finished cells, or None where nothing can be written."""
     compiled = steps.cache_folder()
     return None if compiled is None else compiled.parent / "experiments"
 
 
-class Playing:
-    """Plays the cells of one experiment.
+class CellRunner:
+    """Runs the cells of one experiment.
 
-    A cell is a function without arguments that gives numbers, texts, lists and dicts. What it gave is kept under its
+    A cell is a function without arguments that returns numbers, texts, lists and dicts. Its result is stored under its
     name, the experiment's, the size of the run, the source of the package and the files of the data sets, so that an
-    interrupted run goes on and a changed one begins afresh.
+    interrupted run continues and a changed one starts again.
     """
 
     def __init__(self, name: str, size: str, watch: Watch | None = None, cluster: str | None = None) -> None:
@@ -39,23 +39,25 @@ class Playing:
         self._stopped = False
 
     def stop(self) -> None:
-        """Let no further cell begin: whoever waits for one is interrupted."""
+        """Let no further cell begin: waiting for one raises KeyboardInterrupt."""
         self._stopped = True
 
     def __call__(self, cells: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        """What these cells give, by their names."""
+        """The results of these cells, by name."""
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
-        found = {name: kept for name in cells if (kept := self._kept(name)) is not None}
+        found = {name: stored for name in cells if (stored := self._stored(name)) is not None}
         missing = [name for name in cells if name not in found]
         self._total += len(cells)
         self._done += len(found)
         before = self._done
-        with workers_of(self._cluster, lambda done, _, last: self._tell(before + done, last), len(missing)) as workers:
-            played = workers.all([(name, self._begun(cells[name])) for name in missing], self._keep)
+        with workers_of(
+            self._cluster, lambda done, _, last: self._report(before + done, last), len(missing)
+        ) as workers:
+            played = workers.all([(name, self._begun(cells[name])) for name in missing], self._store)
         return found | dict(zip(missing, played, strict=True))
 
-    def _tell(self, done: int, last: str) -> None:
+    def _report(self, done: int, last: str) -> None:
         self._done = done
         if self._watch is not None:
             self._watch(done, self._total, last)
@@ -64,8 +66,8 @@ class Playing:
         assert self._folder is not None
         return self._folder / f"{_hash(name)}.json"
 
-    def _kept(self, name: str) -> Any:
-        """What a cell gave, if it was kept whole: the first line is the hash of the rest."""
+    def _stored(self, name: str) -> Any:
+        """The stored result of a cell, or None if it is absent or damaged: the first line is the hash of the rest."""
         if self._folder is None:
             return None
         try:
@@ -75,7 +77,7 @@ class Playing:
         return json.loads(text) if first == _hash(text) else None
 
     def _begun(self, cell: Callable[[], Any]) -> Callable[[], Any]:
-        """The same cell, which does not begin once we are stopped; on a cluster it knows nothing of us."""
+        """The cell, which does not begin after ``stop``; on a cluster, which cannot see that, the cell as it is."""
         return partial(self._play, cell) if self._cluster is None else cell
 
     def _play(self, cell: Callable[[], Any]) -> Any:
@@ -83,8 +85,8 @@ class Playing:
             raise KeyboardInterrupt
         return cell()
 
-    def _keep(self, name: str, found: Any) -> Any:
-        """Keep what a cell gave; it is read back as it will be when it is kept."""
+    def _store(self, name: str, found: Any) -> Any:
+        """Store the result of a cell; it is read back from JSON, so that stored and new results are equal."""
         if self._stopped and self._cluster is not None:
             raise KeyboardInterrupt
         text = json.dumps(found)
@@ -99,7 +101,7 @@ def _hash(text: str) -> str:
 
 
 def _version() -> str:
-    """A hash of what results depend on: the package but for how they are shown, and the files of the data sets."""
+    """A hash of what results depend on: the package without cli and report, and the files of the data sets."""
     package = Path(__file__).parents[1]
     sources = [path for path in sorted(package.rglob("*.py")) if path.parent.name not in ("cli", "report")]
     texts = [path.read_text(encoding="utf-8") for path in sources]
