@@ -2,9 +2,9 @@
 
     python benchmarks/alarms.py [--streams 60] [--jobs 2]
 
-A stream of 40,000 rounds, one label in twenty wrong; from round 20,000 on a share of the labels is replaced by coins,
-so that the accuracy falls from about 94 % to what the column says. The sampler is looked at every 100 rounds. Before
-the drop every alarm is one by chance: its share of streams must stay below 5 %.
+A stream of 40,000 rounds, one label in twenty wrong; from round 20,000 on a share of the labels is replaced by random
+ones, so that the accuracy falls from about 94 % to what the column says. The alarm is tested every 100 rounds. Before
+the drop every alarm is false: its share of streams must stay below 5 %.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WINDOWS = (1_000, 5_000, 20_000)
 
 def one(seed: int, share: float, level: float, rule: bool) -> list[float]:
     """For each window, how many rounds after the drop the alarm is raised (NaN: never), and whether one was before."""
-    rng = np.random.default_rng([seed, 1])  # other numbers than the coins of a sampler with this seed
+    rng = np.random.default_rng([seed, 1])  # other numbers than the random draws of a sampler with this seed
     X = rng.standard_normal((ROUNDS, 5))
     y = np.where(X @ rng.standard_normal(5) > 0, 1.0, -1.0)
     y = np.where(rng.random(ROUNDS) < 0.05, -y, y)

@@ -1,4 +1,4 @@
-"""What do so many labels buy with several classes? Real streams, the default beside what else there is.
+"""What do so many labels buy with several classes? Real streams, the default and its alternatives.
 
     python benchmarks/classes.py [--shares 0.05,0.1,0.2] [--seeds 3] [--streams digits,usps,...]
 

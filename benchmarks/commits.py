@@ -1,4 +1,4 @@
-"""The package of another commit, to be played beside the one that is here."""
+"""The package of another commit, to be compared with the current files."""
 
 from __future__ import annotations
 

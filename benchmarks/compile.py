@@ -1,4 +1,4 @@
-"""How long does a first use wait for the compiler? CPU time from an empty cache, beside another commit.
+"""How long does a first use wait for the compiler? CPU time from an empty cache, compared with another commit.
 
     python benchmarks/compile.py                HEAD against the files as they are
     python benchmarks/compile.py OLD NEW        two commits; "." is the files as they are

@@ -1,11 +1,11 @@
-"""Does the interval keep its word? Streams that drift, each looked at in every round, for every kind of estimate.
+"""Does the interval cover the true value? Streams that drift, tested in every round, for every kind of estimate.
 
     python benchmarks/coverage.py [--streams 500] [--rounds 4000] [--jobs 2] [--adversaries 500]
 
 A 95 % sequence must cover the true running value in all rounds of at least 463 of 500 streams: a correct one falls
 below that in one try of a hundred. Windows are looked at where they end; precision, recall and F at forty rounds of
-each stream; the difference of two samplers in every round. Beside it the widths, and that of as many labels asked at
-random. ``--adversaries`` plays labels that see the wealth and want it to grow, wrong predictions of mistakes, and
+each stream; the difference of two samplers in every round. The widths are printed too, and that of as many labels asked
+at random. ``--adversaries`` plays labels that see the wealth and want it to grow, wrong predictions of mistakes, and
 probabilities that jump down to 1e-5, against the same bets.
 """
 
@@ -36,7 +36,7 @@ KINDS = ("overall", "last 1,000", "precision", "recall", "F", "difference")
 
 def stream(seed: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Five features; the target turns slowly and jumps now and then, and one label in twenty is wrong."""
-    rng = np.random.default_rng([seed, 1])  # other numbers than the coins of a sampler with this seed
+    rng = np.random.default_rng([seed, 1])  # other numbers than the random draws of a sampler with this seed
     X = rng.standard_normal((rounds, 5))
     targets = np.cumsum(0.03 * rng.standard_normal((rounds, 5)), axis=0) + rng.standard_normal(5)
     jumps = np.cumsum(rng.random(rounds) < 3.0 / rounds)
@@ -97,7 +97,7 @@ def one(name: str, seed: int, rounds: int, kinds: bool) -> list[float]:
 
 
 def played(choose: Callable[..., tuple[int, float, int]], rounds: int, seed: int) -> bool:
-    """Whether the bounds hold in every round against whoever chooses labels, probabilities and predictions."""
+    """Whether the bounds hold in every round against an adversary who chooses labels, probabilities, predictions."""
     rng, A, S = np.random.default_rng(seed), np.zeros(2 * HALVINGS), 0
     table, k, loss, factors = all_unasked(STANDARD), np.exp(STANDARD), -np.expm1(STANDARD), np.zeros(2 * HALVINGS)
     weights = np.concatenate([log_weights(STANDARD[:HALVINGS]), log_weights(STANDARD[HALVINGS:])])
@@ -152,7 +152,7 @@ def shown(done: int, of: int, what: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Coverage of the honest accuracy.")
+    parser = argparse.ArgumentParser(description="Coverage of the estimated accuracy.")
     parser.add_argument("--streams", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=4000)
     parser.add_argument("--jobs", type=int, default=2)

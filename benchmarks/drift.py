@@ -1,4 +1,4 @@
-"""What does not knowing the drift level cost? A round of AutoLasec beside one of LASEC, 10 % asked at random."""
+"""What does not knowing the drift level cost? A round of AutoLasec compared with one of LASEC, 10 % asked at random."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def by_nonzeros(repeats: int) -> Points:
 
 
 def by_support(repeats: int, most: int) -> Points:
-    """A kernel Perceptron that is told at random, so that it soon keeps all that its budget allows."""
+    """A kernel Perceptron that asks at random, so that it soon stores all that its budget allows."""
     found: Points = {}
     budget = 64
     while budget <= most:

@@ -1,4 +1,4 @@
-"""How far is each loop from what the machine can do? Memory traffic and arithmetic, beside our rounds, in one run.
+"""How far is each loop from what the machine can do? Memory traffic and arithmetic against our rounds, in one run.
 
     python benchmarks/limits.py [--json OUT]
 

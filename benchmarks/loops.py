@@ -1,7 +1,7 @@
 """The loops whose instructions are counted: each plays so many rounds, or reads so many lines. See check.py.
 
 python benchmarks/loops.py            play each once, so that it is compiled
-python benchmarks/loops.py MARKS.so   under callgrind: count each apart
+python benchmarks/loops.py MARKS.so   under callgrind: count each separately
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 
 The peers see the instances that ``Prepare()`` makes, in the order in which askwhen sees them raw. With ``--lend`` they
 are given what the default makes of dense ones besides: the deviation, and (but for Vowpal Wabbit, which reads a file)
-what labels have been told in the last few rounds.
+the labels given in the last few rounds.
 
 The peers bring a linear model each: river its
 LogisticRegression under EntropySampler, Vowpal Wabbit its own under --active --simulation, and scikit-activeml's
@@ -59,7 +59,7 @@ STILL_ROWS = 5_000
 
 
 class Played(NamedTuple):
-    """What came of one pass over a stream: shares of all rounds."""
+    """Results of one run through a stream: shares of all rounds."""
 
     accuracy: float
     asked: float
@@ -72,7 +72,7 @@ FADES = np.exp([-1 / 3, -1 / 30])
 
 
 def deviations(Z: np.ndarray) -> np.ndarray:
-    """How far each row is from the running mean of late."""
+    """Distance of each row from the recent running mean."""
     mean, found = np.zeros(Z.shape[1]), np.zeros_like(Z)
     for i, z in enumerate(Z):
         found[i] = z - mean if i else 0.0
@@ -137,7 +137,7 @@ class Logistic:
         self.hear(label)
 
     def hear(self, label: float) -> None:
-        """Note a label that is told."""
+        """Note a label that is given."""
         self.labels, self.told = self.labels + label, self.told + 1
 
 

@@ -2,10 +2,10 @@
 
     python benchmarks/probabilities.py [--seeds 3]
 
-Calibration error: rounds by their P(y = +1), as it was before the coin, in ten groups of equal size; the mean distance
-of what was said from what came. ``uncalibrated`` reads the margin itself as 2 P - 1. Costs: a stream of rare positives
-(w8a, 3 %, and a made one, 1 %), where a miss costs as much as twenty false alarms, with the default and with the
-default told so.
+Calibration error: rounds by their P(y = +1), before its random draw, in ten groups of equal size; the mean distance of
+the predicted from the observed share. ``uncalibrated`` reads the margin itself as 2 P - 1. Costs: a stream of rare
+positives (w8a, 3 %, and a made one, 1 %), where a miss costs as much as twenty false alarms, with the default and with
+the default told so.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COSTS = (1.0, 20.0)
 
 
 def said(sampler: aw.Sampler, X: Any, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """P(y = +1) and the margin of every round, as they were before its coin."""
+    """P(y = +1) and the margin of every round, before its random draw."""
     chances, margins = np.zeros(len(y)), np.zeros(len(y))
     for i, label in enumerate(y.tolist()):
         ask = sampler.ask(X[i])

@@ -1,4 +1,4 @@
-"""From files to results: svmlight beside scikit-learn, Parquet beside its reader, text to SEL-P beside Vowpal Wabbit.
+"""From files to results: svmlight against scikit-learn, Parquet against its reader, text to SEL-P against VW.
 
     python benchmarks/reading.py [megabytes]
 

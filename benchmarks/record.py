@@ -1,4 +1,4 @@
-"""Keep what a benchmark printed: its tables as JSON, with the command, the day, the versions and the processor.
+"""Store the output of a benchmark: its tables as JSON, with the command, the day, the versions and the processor.
 
     python benchmarks/record.py NAME COMMAND ...        runs it, and writes docs/measurements/data/NAME.json
     python benchmarks/record.py label-efficiency python benchmarks/label_efficiency.py --shares 0.1
@@ -28,7 +28,7 @@ PACKAGES = ["askwhen", "numpy", "numba", "scipy", "scikit-learn", "river", "scik
 
 
 def tables_in(lines: Iterable[str]) -> dict[str, Any]:
-    """The Markdown tables in what was printed, each under the last line before it that is none."""
+    """The Markdown tables in the output, each with the last line before it that is not part of a table."""
     found: dict[str, Any] = {}
     title: str = ""
     table: dict[str, Any] | None = None

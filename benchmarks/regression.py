@@ -1,4 +1,4 @@
-"""Numbers from few labels: the default regressor beside online regressors of river and scikit-learn.
+"""Numbers from few labels: the default regressor compared with online regressors of river and scikit-learn.
 
     python benchmarks/regression.py [--shares 0.1,0.2] [--seeds 5]
 

@@ -3,9 +3,10 @@
     python benchmarks/same_bits.py                 HEAD against the files as they are
     python benchmarks/same_bits.py OLD NEW         two commits; "." is the files as they are
 
-Each side is played by a process of its own on its own sources: dense and sparse rows, ask and tell beside run, several
-tasks, several classes, and one classifier out of a run. What is compared is a digest of every column of the traces, of
-margins, weights and kept instances, and of what a saved sampler gives that goes on. Nothing is timed.
+Each side is played by a process of its own on its own sources: dense and sparse rows, ask and tell as well as run,
+several tasks, several classes, and one classifier out of a run. What is compared is a digest of every column of the
+traces, of margins, weights and stored instances, and of the further rounds of a saved and loaded sampler. Nothing is
+timed.
 """
 
 from __future__ import annotations

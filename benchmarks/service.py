@@ -1,4 +1,4 @@
-"""How many requests a second the service takes, durably, beside a bare handler that only inserts.
+"""Requests per second that the service stores durably, compared with a bare handler that only inserts.
 
 ``python benchmarks/service.py [postgresql://...] [seconds]``. The load comes from a second process over loopback, 32
 connections that each wait for a reply before they send the next request. Rates depend on the disk and on what else the

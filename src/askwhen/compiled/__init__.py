@@ -1,1 +1,1 @@
-"""Compiled steps: how they are made, chosen by type, kept on the disk, and handed the states of a sampler."""
+"""Compiled steps: compilation, dispatch by type, the disk cache, and how a step is given the states of a sampler."""

@@ -1,8 +1,9 @@
 """Steps called by their address, so that a round is compiled once for all learners and not once for each of them.
 
 A step that is compiled into its caller is optimised again wherever it is called from. That is right for the few
-operations of a rule and wrong for a learner: the round would be compiled anew for every kind of state. A call by
-address costs about two nanoseconds. The address is data, read from a frame; compiled code on the disk holds none.
+operations of a rule and wrong for a learner: the round would be compiled again for every kind of state. A call by
+address costs about two nanoseconds. The address is data, read from a frame; compiled code on the disk does not contain
+it.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from .notices import while_compiling
 from .steps import likeness, type_of
 
 ADDRESS = "address"
-"""In the place of a type: the address of a frame, a number to the caller and a state to the step."""
+"""Stands for a type: the address of a frame, which is a number for the caller and a state for the step."""
 
 POINTER = numba.types.voidptr
-"""The type of an address that a step was given and only hands on."""
+"""The type of an address that a step only passes on."""
 
 _addresses: dict[tuple[Any, ...], int] = {}
 
 
 def address_of(function: Any, state: Any, *args: Any, what: Any = None) -> int:
-    """Where the compiled step is, for a state in a frame (given by its type) and for arguments like these."""
+    """Address of the compiled step, for a state in a frame (given by its type) and arguments of these types."""
     key = (function, state, *map(likeness, args))
     found = _addresses.get(key)
     if found is None:
@@ -55,10 +56,10 @@ def _first_reason(error: Exception) -> str:
 
 
 def calling(returns: Any, *kinds: Any) -> Callable[..., Any]:
-    """A function ``call(address, state, ...)`` of compiled code, for steps that return this and take these.
+    """A function ``call(address, state, ...)`` for compiled code, for steps with these types of result and arguments.
 
-    ``state`` is the address of a state's frame. A kind that is None is taken as it comes. A step never raises, so that
-    nothing is checked after a call.
+    ``state`` is the address of a state's frame. A kind that is None accepts any type. Steps never raise, so that no
+    error is checked after a call.
     """
     pointers = [True, *(kind is ADDRESS for kind in kinds)]
 

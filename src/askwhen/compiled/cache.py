@@ -1,9 +1,8 @@
-"""Compiled steps on the disk: damaged files are discarded, and where nothing can be written everything still works.
+"""Compiled steps on the disk: damaged files are discarded, and everything works where nothing can be written.
 
-Behind numba's cache stand an index (.nbi) and one file for each compiled step (.nbc), all pickles. A full disk, a
-folder that can no longer be written to or a file that lost its end would stop whatever needs a step; here the step is
-compiled anew instead, and a :class:`askwhen.errors.CacheWarning` says so once. What a file holds is checked by SHA-256
-before any of it is run.
+numba's cache has an index (.nbi) and one file for each compiled step (.nbc), all pickles. With numba's own cache a
+full disk, a folder that is not writeable or a truncated file would raise an error; here the step is compiled again
+instead, with one :class:`askwhen.errors.CacheWarning`. The content of a file is checked by SHA-256 before it is run.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class _CheckedFiles(caching.IndexDataCacheFile):
 
 
 class _OurFolder(caching.UserProvidedCacheLocator):
-    """Where the files of a step are; that nothing can be written there is found out when something is to be kept."""
+    """Folder of the files of a step; that it is not writeable is found out only when something is to be stored."""
 
     def ensure_cache_path(self) -> None:
         try:
@@ -64,7 +63,7 @@ class _OurFolder(caching.UserProvidedCacheLocator):
 
 
 class _InOurFolder(caching.CompileResultCacheImpl):
-    """Keeps compiled steps in our folder only: it is named after the sources, so that none in it is stale."""
+    """Stores compiled steps in our folder only, which is named after the sources, so that none of them is stale."""
 
     _locator_classes = (_OurFolder,)
 
@@ -76,12 +75,12 @@ class StepCache(caching.FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         cast(Any, super()).__init__(function)
-        # The folder is named after the sources: when their files were written says nothing more.
+        # The folder is named after a hash of the sources, so their modification times are not needed.
         self._cache_file = cast(Any, _CheckedFiles)(self._cache_path, self._impl.filename_base, 0)
 
     @contextlib.contextmanager
     def _filed(self, kinds: Any) -> Iterator[None]:
-        """Keep steps for types of other packages in files of their own: reading an index imports all packages in it."""
+        """Store steps for types of other packages in separate files: reading an index imports all its packages."""
         usual, versions = self._cache_file, "".join(getattr(kind, "version", "") for kind in kinds)
         if versions:
             name = f"{self._impl.filename_base}-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
@@ -92,7 +91,7 @@ class StepCache(caching.FunctionCache):
             self._cache_file = usual
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The compiled step, or None where there is none that can be used; damaged files are discarded."""
+        """The compiled step, or None if no usable one is stored; damaged files are discarded."""
         try:
             with self._filed(getattr(signature, "args", signature)):
                 return cast(Any, super()).load_overload(signature, context)
@@ -101,11 +100,11 @@ class StepCache(caching.FunctionCache):
         except Exception as error:  # a damaged pickle may raise anything
             with contextlib.suppress(OSError):
                 cast(Any, self).flush()
-            _warn(f"askwhen: a compiled step in {self._cache_path} is damaged ({error}); it is compiled anew.")
+            _warn(f"askwhen: a compiled step in {self._cache_path} is damaged ({error}); it is compiled again.")
         return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
-        """Keep a compiled step for other processes, where that can be done."""
+        """Store a compiled step for other processes, if possible."""
         if any(UNNAMED in getattr(kind, "version", "") for kind in compiled.signature.args):
             return
         try:
@@ -117,13 +116,13 @@ class StepCache(caching.FunctionCache):
     def _warn(self, error: Exception) -> None:
         _warn(
             f"askwhen: compiled steps cannot be kept in {self._cache_path} ({error}), so that every process compiles "
-            "them anew; make room there, or set XDG_CACHE_HOME to another folder."
+            "them again; make room there, or set XDG_CACHE_HOME to another folder."
         )
 
 
 def keep_compiled(step: Any, function: Callable[..., Any]) -> None:
-    """Let a step use the disk cache, in numba's folder of this moment."""
+    """Let a step use the disk cache, in numba's current cache folder."""
     try:
         step._cache = StepCache(function)
     except (OSError, RuntimeError) as error:
-        _warn(f"askwhen: compiled steps cannot be kept ({error}), so that every process compiles them anew.")
+        _warn(f"askwhen: compiled steps cannot be kept ({error}), so that every process compiles them again.")

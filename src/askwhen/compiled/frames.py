@@ -1,12 +1,12 @@
-"""A frame: the states of a sampler in one block of memory, of which compiled code is given the address.
+"""A frame: the states of a sampler in one block of memory, whose address is passed to compiled code.
 
-A state is a tuple of many arrays. Taking each of them over from Python costs more than a round of a small learner, and
-passing them from step to step makes the compiler count references to every one of them at every call: that alone was
-half of its work. A frame holds them as compiled code sees them, pointers to the same memory, so that what a step
-changes, Python sees, and the other way round. A call is given the address of the block, a plain number; inside,
-:data:`lend` gives each state as a pointer, and a field is read where a step names it. Nothing in a frame changes while
-a call lasts. Whoever calls holds the block and the states, and makes a new frame where a state is replaced, since it
-grew or was restored.
+A state is a tuple of many arrays. Converting each of them from Python costs more than a round of a small learner, and
+passing them from step to step makes the compiler count references to each of them at every call, which was half of its
+work. A frame holds them as compiled code sees them, as pointers to the same memory, so that Python sees what a step
+changes, and the other way round. A call is given the address of the block, a plain number; inside, :data:`lend` gives
+each state as a pointer, and a field is read where a step names it. Nothing in a frame changes during a call. The caller
+must hold references to the block and the states, and make a new frame where a state is replaced, because it grew or was
+restored.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NAMED = (numba.types.NamedTuple, numba.types.NamedUniTuple)
 
 
 def _short(kind: Any, version: str) -> str:
-    """A name for a type of many fields: names of compiled functions hold it again and again."""
+    """A short name for a type of many fields, since names of compiled functions repeat it many times."""
     classes = [each.instance_class.__name__ for each in kind if isinstance(each, _NAMED)]
     own = getattr(kind, "instance_class", None)
     shown = classes if own is None else [own.__name__]
@@ -37,7 +37,7 @@ def _short(kind: Any, version: str) -> str:
 
 
 def _version_of(kind: Any) -> str:
-    """What changes with the sources of states that other packages made; empty where there are none.
+    """A text that changes with the sources of states from other packages; empty without such states.
 
     The folder of the compiled steps is named after our own sources only.
     """
@@ -49,7 +49,7 @@ def _version_of(kind: Any) -> str:
 
 
 class AddressType(numba.types.Type):
-    """The numba type of the address of a frame: that of the tuple of states which is there."""
+    """The numba type of the address of a frame, with the type of the tuple of states in it."""
 
     def __init__(self, states: Any, version: str | None = None) -> None:
         self.states = states
@@ -59,13 +59,13 @@ class AddressType(numba.types.Type):
 
     @property
     def key(self) -> Any:
-        """What makes it equal to another one: not the name, which states of another class may share."""
+        """Key of equality: not the name, which states of another class may share."""
         return self.states, self.version
 
-    def __hash__(self) -> int:  # that of many fields takes longer than a short run
+    def __hash__(self) -> int:  # hashing many fields takes longer than a short run
         return self._hash
 
-    def __reduce__(self) -> Any:  # a hash is another one in another process
+    def __reduce__(self) -> Any:  # hashes differ between processes
         return AddressType, (self.states, self.version)
 
 
@@ -80,7 +80,7 @@ class LentType(numba.types.Type):
 
     @property
     def key(self) -> Any:
-        """What makes it equal to another one."""
+        """Key of equality."""
         return self.state, self.version
 
     def __hash__(self) -> int:
@@ -148,7 +148,7 @@ def _lend(_: Any, address: Any) -> Any:
 
 
 lend: Callable[[Any], Any] = cast(Any, intrinsic)(_lend)
-"""The states of the frame at an address, for the length of a compiled call."""
+"""The states of the frame at an address, during a compiled call."""
 
 
 def _bytes_of(_: Any, states: Any) -> Any:
@@ -170,7 +170,7 @@ def _write_states(_: Any, block: Any, states: Any) -> Any:
 
 
 bytes_of: Callable[[Any], int] = cast(Any, intrinsic)(_bytes_of)
-"""How many bytes these states take in a frame."""
+"""Number of bytes that these states take in a frame."""
 
 write_states: Callable[[Any, Any], None] = cast(Any, intrinsic)(_write_states)
 """Write states to a block, without their reference counts."""
@@ -185,7 +185,7 @@ def filled(states: Any) -> Any:
 
 
 class _Plan:
-    """How states of a kind lie in a frame: in the compiler's own layout, that of a structure in C."""
+    """Layout of states of a type in a frame: the compiler's own, that of a structure in C."""
 
     def __init__(self, kind: Any) -> None:
         self._layout = struct.Struct("@" + _layout(kind))
@@ -200,7 +200,7 @@ class _Plan:
 
 
 def _layout(kind: Any) -> str:
-    """A tuple of arrays, numbers and such tuples, for Python's ``struct``; KeyError where it holds anything else."""
+    """Format for Python's ``struct`` of a tuple of arrays, numbers and such tuples; KeyError for anything else."""
     found = ""
     for each in kind:
         if isinstance(each, numba.types.BaseTuple):
@@ -215,7 +215,7 @@ def _layout(kind: Any) -> str:
 
 
 def _list_words(states: Any, words: list[Any]) -> None:
-    """List the words of memory of these states; arrays have no owner there, so that no reference is counted."""
+    """List the words of memory of these states; arrays have no owner there, so that references are not counted."""
     for value in states:
         if isinstance(value, np.ndarray):
             address = value.__array_interface__["data"][0]
@@ -243,7 +243,7 @@ def _kind_of(states: Any) -> tuple[AddressType, _Plan | None]:
 
 
 def new_frame(*states: Any) -> tuple[tuple[Any, int], AddressType]:
-    """A frame of these states: what the caller must hold as long as it is used, its address, and the address's type."""
+    """A frame of these states: the objects that the caller must hold while it is in use, its address, and its type."""
     kind, plan = _kind_of(states)
     block = entry_point(filled, states)(states) if plan is None else plan.filled(states)
     return ((block, states), block.ctypes.data), kind

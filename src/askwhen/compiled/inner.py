@@ -1,8 +1,8 @@
-"""How steps are compiled that only other steps call: as far as their callers need it, and no further.
+"""Compilation of steps that only other steps call: only as far as their callers need it.
 
-numba makes machine code of every function that it meets, optimised to the last, and keeps it. A step that is compiled
-into its callers is never run by itself: its callers optimise it again, together with their own code. Here such a step
-is simplified, which makes the work of its callers less, and left at that; that takes about a third off every first use.
+numba generates fully optimised machine code for every function and stores it. A step that is compiled into its callers
+is never run by itself: its callers optimise it again, together with their own code. Here such a step is only
+simplified, which makes less work for its callers; that saves about a third of the time of every first use.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from numba.core.typed_passes import NativeLowering
 
 
 class InnerLibrary(JITCodeLibrary):
-    """The code of one inner step: to be linked into others, never to be run."""
+    """The code of one inner step, which is linked into others and never run by itself."""
 
     def _optimize_final_module(self) -> None:
-        """Inline and bring loops into shape; anything more would hide from the callers what could be vectorised."""
+        """Inline and canonicalise loops only; more would prevent the callers from vectorising."""
         settings = {"loop_vectorize": False, "slp_vectorize": False, "opt": 0, "cost": "cheap"}
         passes, builder = cast(Any, self)._codegen._module_pass_manager(**settings)
         passes.run(cast(Any, self)._final_module, builder)
@@ -31,12 +31,12 @@ class InnerLibrary(JITCodeLibrary):
 
 
 class InnerLowering(NativeLowering):
-    """The last pass of the compiler, without machine code at its end."""
+    """The last pass of the compiler, without generating machine code."""
 
     _name = "inner_lowering"
 
     def run_pass(self, state: Any) -> Any:
-        """Lower one step, and let others call it."""
+        """Lower one step, so that others can call it."""
         context, flags = state.targetctx, state.flags
         state.library = cast(Any, InnerLibrary)(context.codegen(), state.func_id.func_qualname)
         state.flags = flags.copy()

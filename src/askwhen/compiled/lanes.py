@@ -1,8 +1,8 @@
-"""Numbers side by side, as the processor adds and multiplies them at once: four, or eight in single precision.
+"""SIMD lanes: four numbers, or eight in single precision, that the processor adds and multiplies at once.
 
 A sum of products must be taken in one order everywhere, or its last bits would differ from one compiled place to
 another; a compiler that keeps to an order takes the numbers one by one. Here the order is ours, and as wide as lanes
-are: number i of a sum goes to lane i modulo 4 of an accumulator. Steps are written in these words, and mean the same in
+are: number i of a sum goes to lane i modulo 4 of an accumulator. Steps use these functions, which do the same in plain
 Python, where lanes are an array:
 
 ==================  ==================================================
@@ -100,7 +100,7 @@ def _typed(function: Any, lower: Any, *wanted: Any, result: Any) -> None:
 
 
 def _is_flat(array: Any, number: Any) -> bool:
-    """Whether numbers of this kind stand side by side in an array."""
+    """Whether an array holds contiguous numbers of this kind."""
     return bool(array.ndim == 1 and array.layout == "C" and array.dtype == number)
 
 
@@ -110,7 +110,7 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, place: Any
 
 
 def _at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """The lanes at once where they stand side by side, and one by one as the numbers of any other array."""
+    """Load all lanes at once from contiguous numbers, one by one from any other array."""
     array, place = sig.args
     if _is_flat(array, sig.return_type.number):
         found = builder.load(_pointer(context, builder, array, *args))

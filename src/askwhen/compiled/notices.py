@@ -1,4 +1,4 @@
-"""What a person at a terminal is told while nothing else is to be seen: that steps are being compiled."""
+"""A notice on the terminal that steps are being compiled, if that takes long."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import threading
 from collections.abc import Iterator
 
 PATIENCE = 2.0
-"""Seconds that a person waits without being told why."""
+"""Seconds before the notice is printed."""
 
 _told = False
 
 
 def tell_nothing() -> None:
-    """Say nothing in this process: somebody else does, or nobody wants to know."""
+    """Print no notice in this process: another process does, or it would not be read."""
     global _told
     _told = True
 
 
 @contextlib.contextmanager
 def while_compiling(what: str) -> Iterator[None]:
-    """Say on a terminal that steps are being compiled, if it takes longer than a person likes to wait; once."""
+    """Print once, on a terminal, that steps are being compiled, if it takes longer than ``PATIENCE``."""
     if _told or sys.stderr is None or not sys.stderr.isatty():
         yield
         return

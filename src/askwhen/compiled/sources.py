@@ -1,8 +1,8 @@
-"""Which sources the compiled steps come from, found by looking, and one name for this version of them.
+"""The source files that compiled steps depend on, found by search, and a hash that names this version of them.
 
-A source counts if it holds a step, or if one that does imports it, directly or through others: steps take constants and
-other steps from there. Nothing else counts, so that a change elsewhere compiles nothing anew, and no list has to be
-kept when a file is added or moved.
+A source counts if it contains a step, or if one that does imports it, directly or indirectly: steps take constants and
+other steps from there. Nothing else counts, so that a change elsewhere causes no compilation, and no list has to be
+maintained when a file is added or moved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 UNNAMED = "unnamed"
-"""The version of a class that no other process could find again, such as one that was typed into a notebook."""
+"""The version of a class that no other process can import, such as one that was defined in a notebook."""
 
 _COMPILED = rb"^@(step|apart|by_address|entry)\b|^@\w+\.of\(|\bFamily\(|\b(intrinsic|lower_builtin)\b"
 _STEP = re.compile(_COMPILED, re.MULTILINE)
@@ -52,7 +52,7 @@ def outside_version(kind: type) -> str:
 
 
 def _beside(path: Path) -> set[Path]:
-    """A module that is in no package, and those in the same folder that it imports, directly or through others."""
+    """A module outside any package, and those in the same folder that it imports, directly or indirectly."""
     found, waiting = {path}, [path]
     while waiting:
         for name in re.findall(rb"^\s*(?:from|import)\s+(\w+)", waiting.pop().read_bytes(), re.MULTILINE):

@@ -1,11 +1,12 @@
-"""How steps are compiled, cached and chosen by type.
+"""Compilation, caching and dispatch by type of steps.
 
-A *step* is a small pure function in the paper's letters, compiled by numba. A :class:`Family` is one step with one
+A *step* is a small pure function in the symbols of its paper, compiled by numba. A :class:`Family` is one step with one
 implementation for each type of state (or of row): compiled loops pick the implementation when they are typed, so a
 loop written once in a module of its own is specialised for every learner and still found in the disk cache.
 
-The disk cache of numba watches only the file of the function itself, not of the functions it calls. The cache folder
-is therefore named after a hash of every source that steps come from: a changed formula can never meet a stale loop.
+The disk cache of numba checks only the file of the function itself, not those of the functions it calls. The cache
+folder is therefore named after a hash of every source that steps come from: a changed formula can never meet a stale
+loop.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ def _parents() -> Iterator[Path]:
 
 @cache
 def cache_folder() -> Path | None:
-    """The folder that holds this version's compiled steps, or None where there is none and nothing can be written."""
+    """The folder of this version's compiled steps, or None if there is none and nothing can be written."""
     for parent in _parents():
         folder = parent / f"steps-{source_hash()}"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if hasattr(os, "getuid") and parent.stat().st_uid != os.getuid():
-                raise PermissionError(parent)  # compiled steps are code: never from a folder of anybody else
+                raise PermissionError(parent)  # compiled steps are code: never load them from another user's folder
             with tempfile.TemporaryFile(dir=folder):
                 pass
             os.utime(folder)
@@ -76,7 +77,7 @@ def cache_folder() -> Path | None:
 
 
 def _is_finished(folder: Path) -> bool:
-    """Whether a folder can be read though not written to, as in an image: only root or this user may have filled it."""
+    """Whether a folder that is not writeable can be read, as in an image: only root or this user may own it."""
     try:
         about = folder.stat()
         next(folder.iterdir(), None)
@@ -86,7 +87,7 @@ def _is_finished(folder: Path) -> bool:
 
 
 def _forget_old(parent: Path, keep: Path) -> None:
-    """Remove folders of other versions that nobody has used for a month."""
+    """Remove folders of other versions that were not used for a month."""
     for other in parent.glob("steps-" + 16 * "[0-9a-f]"):
         with contextlib.suppress(OSError):
             if other != keep and time.time() - other.stat().st_mtime > _STALE_AFTER:
@@ -102,7 +103,7 @@ def step(function: F) -> F:
 
 
 def apart(function: F) -> F:
-    """Compile a step that is too large, or too seldom called, to be written out in its callers again and again."""
+    """Compile a step without inlining, because it is too large or too seldom called."""
     return cast(F, Family(function.__name__, default=function, forceinline=False))
 
 
@@ -112,12 +113,12 @@ def by_address(function: F) -> F:
 
 
 def entry(function: F) -> F:
-    """Compile a step that Python calls; only these get the code that takes arguments over from Python."""
+    """Compile a step that Python calls; only these get code that converts arguments from Python."""
     return _kept(function, no_cpython_wrapper=False)
 
 
 def _kept(function: F, **options: bool) -> F:
-    """Compile a step that is looked for on the disk first, and kept there."""
+    """Compile a step, unless it is stored on the disk, and store it there."""
     folder = cache_folder()
     settings: Any = numba.config
     before = settings.CACHE_DIR
@@ -131,7 +132,9 @@ def _kept(function: F, **options: bool) -> F:
     return cast(F, compiled)
 
 
-if hasattr(os, "register_at_fork"):  # a child forked while a thread compiles could never compile
+if hasattr(
+    os, "register_at_fork"
+):  # hold numba's lock during fork: a child forked while a thread compiles could never compile
     _compiles = {"after_in_parent": global_compiler_lock.release, "after_in_child": global_compiler_lock.release}
     os.register_at_fork(before=global_compiler_lock.acquire, **_compiles)
 
@@ -144,9 +147,9 @@ def _borrow(_: Any, value: Any) -> Any:
 
 
 borrow: Callable[[Any], Any] = cast(Any, intrinsic)(_borrow)
-"""The same arrays without their reference counts, for the length of a compiled call.
+"""The same arrays without their reference counts, during a compiled call.
 
-Counting references at every access of a state costs more than a sparse round itself. The caller holds the arrays.
+Counting references at every access of a state costs more than a sparse round itself. The caller must hold the arrays.
 """
 
 
@@ -165,11 +168,11 @@ def without_counts(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def entry_point(function: Any, *args: Any, what: Any = None) -> Callable[..., Any]:
-    """The compiled function behind a step for arguments of these types, or for arguments like these.
+    """The compiled function of a step for arguments of these types, or of the types of these values.
 
-    It skips numba's look-up of types (two microseconds for a NamedTuple) and their checks: the caller must give
-    arguments of exactly these types, which the door of the sampler sees to. ``what`` it is for is told to a person who
-    waits for the compiler.
+    It skips numba's dispatch by type (two microseconds for a NamedTuple) and its checks: the caller must give arguments
+    of exactly these types, which the validation of a sampler ensures. ``what`` it is for is named in the notice that
+    steps are being compiled.
     """
     key = (function, *map(likeness, args))
     compiled = _entry_points.get(key)
@@ -182,7 +185,7 @@ def entry_point(function: Any, *args: Any, what: Any = None) -> Callable[..., An
 
 
 _entry_points: dict[tuple[Any, ...], Callable[..., Any]] = {}
-_LAYOUT = 0x503  # contiguous as in C, as in Fortran, aligned, writeable: what numba's types tell apart
+_LAYOUT = 0x503  # contiguous as in C, as in Fortran, aligned, writeable: what distinguishes numba's types
 
 
 def type_of(arg: Any) -> Any:
@@ -213,7 +216,7 @@ def registered(kind: type) -> str:
 
 
 def replaced() -> int:
-    """How many implementations have been replaced by others in this process, as notebooks do."""
+    """Number of implementations that were replaced in this process, as happens in notebooks."""
     return _replacements[0]
 
 

@@ -47,7 +47,7 @@ row = Family("row")
 """row(rows, i) -> the i-th row."""
 
 size = Family("size")
-"""size(x) -> how many entries the row stores."""
+"""size(x) -> number of entries that the row stores."""
 
 position = Family("position")
 """position(x, j) -> the feature of the row's j-th stored entry."""
@@ -117,7 +117,7 @@ Rows = DenseRows | SparseRows
 
 
 def shape_of(rows: Rows) -> tuple[int, int]:
-    """How many instances, of which dimension."""
+    """Number of instances, and their dimension."""
     return rows.X.shape if isinstance(rows, DenseRows) else (len(rows.indptr) - 1, rows.d)
 
 

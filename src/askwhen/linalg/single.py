@@ -1,7 +1,7 @@
-"""Symmetric matrices in single precision, by their lower triangle: half the memory again, and twice the lanes.
+"""Symmetric matrices in single precision, by their lower triangle: half the memory of double, and twice the lanes.
 
 The dimension is a multiple of eight. Rows are taken eight at a time, and the block of 8 x 8 that they have on the
-diagonal is kept whole; see :mod:`askwhen.linalg.triangles`, which says the same in double precision.
+diagonal is stored whole; :mod:`askwhen.linalg.triangles` does the same in double precision.
 
 Symbols: M the matrix, x and z vectors, all in single precision.
 """

@@ -1,11 +1,11 @@
 """Symmetric matrices M, of which dense instances read and write the lower triangle only: half of the memory traffic.
 
-A sparse instance wants whole rows of M, so there both triangles are kept, and what is subtracted is the same product on
-both sides of the diagonal. A sampler's instances are all dense or all sparse.
+A sparse instance needs whole rows of M, so there both triangles are stored, and the same product is subtracted on both
+sides of the diagonal. A sampler's instances are all dense or all sparse.
 
-With dense instances, rows are taken four at a time. The block of 4 x 4 that four rows have on the diagonal is kept
+With dense instances, rows are taken four at a time. The block of 4 x 4 that four rows have on the diagonal is stored
 whole, so that every lane of :mod:`askwhen.compiled.lanes` has work; to the right of it nothing is read or written.
-Where the dimension is no multiple of four, the last rows are taken one by one.
+Where the dimension is not a multiple of four, the last rows are taken one by one.
 
 Symbols: M the matrix, x a row, z a dense vector.
 """

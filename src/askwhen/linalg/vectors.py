@@ -20,7 +20,7 @@ from ..compiled.steps import Family, step
 from .rows import SparseRow, position, size
 
 SOUND, UNSOUND, TOO_LARGE = 0, 1, 2
-"""What :data:`look` and the learners' ``score`` say of a row."""
+"""Status of a row, as returned by :data:`look` and the learners' ``score``."""
 
 LARGEST = 1e200
 """The largest squared norm: beyond it the sums of squares and the margins themselves could overflow."""
@@ -31,16 +31,16 @@ ONE, TWO, THREE, FOUR, EIGHT, TWELVE = (np.uint64(i) for i in (1, 2, 3, 4, 8, 12
 
 
 NO_DIRECTION = 1e-280
-"""Below this squared norm, an instance has no direction that floating point could tell: it counts as zero."""
+"""Below this squared norm an instance has no direction in floating point: it counts as zero."""
 
 look = Family("look", on=(0, 1))
-"""``look(w, x) -> (w.x, |x|^2, sound)``: one pass over the row that also checks it, before any weight is touched."""
+"""``look(w, x) -> (w.x, |x|^2, status)``: reads the row once and checks it too, before any weight changes."""
 
 dot = Family("dot", on=(1,))
 """``dot(w, x)`` -> w.x"""
 
 measure = Family("measure")
-"""``measure(x, d) -> (|x|^2, SOUND or UNSOUND)``: checks a row of d features, and touches nothing else."""
+"""``measure(x, d) -> (|x|^2, SOUND or UNSOUND)``: checks a row of d features, and changes nothing."""
 
 add_scaled = Family("add_scaled", on=(0, 2))
 """``add_scaled(w, c, x)``: w += c x, in place."""
@@ -53,7 +53,7 @@ clear = Family("clear")
 
 
 def lines_of_zeros(n: int) -> np.ndarray:
-    """Lines of eight numbers, each in one line of the cache: half the misses of lines that lie across two."""
+    """Lines of eight numbers, each aligned to a cache line: half the misses of lines that cross two."""
     room = np.zeros(8 * n + 7)
     first = -room.ctypes.data // 8 % 8
     return room[first : first + 8 * n].reshape(n, 8)
@@ -91,13 +91,13 @@ def _never(w: Any) -> Any:
 
 
 is_zero = Family("is_zero", default=_never)
-"""``is_zero(w)`` -> whether w is a sum whose budget has dropped everything that weighed; a vector drops nothing."""
+"""``is_zero(w)`` -> whether w is a sum whose budget has dropped all its terms; never for a vector."""
 
 set_row = Family("set_row", default=_nothing)
-"""``set_row(w, i)``: note that row i of the rounds being played is now, where w is a sum of such rows; in place."""
+"""``set_row(w, i)``: note that row i of the rounds being played is current, if w is a sum of such rows; in place."""
 
 has_room = Family("has_room", default=_true)
-"""``has_room(w, x)`` -> whether x can be added to w without memory or randomness that is not there yet."""
+"""``has_room(w, x)`` -> whether x can be added to w without further memory or random numbers."""
 
 combine_rows = Family("combine_rows", on=(1,))
 """``combine_rows(M, x, out)``: out = M'x, the rows of M weighted by x, in place."""
@@ -285,7 +285,7 @@ def _clear_vector(w: Any) -> None:
 
 @step
 def add_four_rows(out: Any, M: Any, i: int, x0: float, x1: float, x2: float, x3: float) -> None:
-    """Out += x0 M[i] + x1 M[i + 1] + x2 M[i + 2] + x3 M[i + 3], in place: one pass over out for four rows."""
+    """Out += x0 M[i] + x1 M[i + 1] + x2 M[i + 2] + x3 M[i + 3], in place: reads and writes out once for four rows."""
     r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
     for j in range(len(out)):
         out[j] += (x0 * r0[j] + x1 * r1[j]) + (x2 * r2[j] + x3 * r3[j])
