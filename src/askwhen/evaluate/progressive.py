@@ -87,6 +87,7 @@ def progressive(
     >>> progress.baselines["majority so far"] < 0.6 < 1 - progress.error
     True
     """
+    # The parameters are public.
     if not isinstance(sampler, Sampler):
         raise InputError(f"sampler must be a Sampler, got {type(sampler).__name__}.", owner="progressive")
     check_count("progressive", "window", window)

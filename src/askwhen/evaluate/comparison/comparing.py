@@ -181,6 +181,7 @@ def compare(
     >>> [(cell.algorithm, cell.share) for cell in found.baselines]
     [('last label told', 0.2), ('majority so far', 1.0)]
     """
+    # The parameters are public; ComparisonWork bundles them for the work itself.
     chosen = list({found.name: found for found in map(algorithm, algorithms)}.values())
     wanted = list(dict.fromkeys(float(share) for share in shares))
     check_count("compare", "repeats", repeats)

@@ -111,6 +111,7 @@ def tune(
     >>> sorted(best.letters), best.accuracy > 0.8
     (['C', 'delta'], True)
     """
+    # The parameters are public; _Head bundles them for the work itself.
     check_number("tune", "share", share, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     check_number("tune", "delta", delta, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
     check_count("tune", "repeats", repeats)
