@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def best_linear_by_segment(X: Any, y: Any, switches: Sequence[int], *, C: float 
     return u
 
 
-def _is_round(n: int) -> Any:
+def _is_round(n: int) -> Callable[[object], bool]:
     return lambda t: isinstance(t, numbers.Integral) and not isinstance(t, bool) and 0 <= int(t) <= n
 
 

@@ -262,8 +262,8 @@ class _RunningVariance:
 
     def __init__(self) -> None:
         self._n = 0
-        self._mean: Any = 0.0
-        self._squares: Any = 0.0
+        self._mean: np.ndarray | float = 0.0
+        self._squares: np.ndarray | float = 0.0
 
     def add(self, labels: np.ndarray) -> None:
         """Add labels, a column for each task."""
@@ -272,9 +272,9 @@ class _RunningVariance:
         self._squares = self._squares + ((labels - mean) ** 2).sum(axis=0) + gap**2 * self._n * n / together
         self._mean, self._n = self._mean + gap * n / together, together
 
-    def variance(self, several: bool) -> Any:
+    def variance(self, several: bool) -> np.ndarray | float:
         """Mean squared distance from the mean, of each task or of the only one."""
-        found = self._squares / self._n
+        found = np.atleast_1d(self._squares / self._n)
         return found if several else float(found[0])
 
 

@@ -29,7 +29,7 @@ class LabelOrder:
     def __init__(self) -> None:
         self._rounds = 0
         self._changes = 0
-        self._counts: dict[float, Any] = {}
+        self._counts: dict[float, np.ndarray | int] = {}
         self._last: np.ndarray | None = None
 
     def add(self, labels: np.ndarray) -> None:

@@ -454,6 +454,6 @@ def _read_open_question(line: list[Any], pair: SideBySide) -> tuple[int, _OpenQu
     return number, _OpenQuestion(PairAsk(number, a, b, chance, True), place, levels)
 
 
-def _labels(sampler: Sampler) -> Any:
+def _labels(sampler: Sampler) -> int | list[Any] | None:
     """The labels that a sampler predicts; with open classes, their largest number."""
     return sampler.engine.most or sampler.classes

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -111,7 +110,7 @@ def _of_others(tally: ClassTally) -> np.ndarray:
     return np.asarray(tally.cells @ _table(tally.share) - tally.others)
 
 
-def _view(rounds: np.ndarray, seen: Any, expected: Any, residual: Any, A: np.ndarray) -> TallyView:
+def _view(rounds: np.ndarray, seen: np.ndarray, expected: np.ndarray, residual: np.ndarray, A: np.ndarray) -> TallyView:
     """A view of some rounds: the events seen and expected in them, and the corrections of the expectation."""
     none = np.zeros_like(seen)
     counts = [rounds[..., ROUNDS], rounds[..., UNOBSERVED], rounds[..., ANSWERED], seen, none, none, expected, residual]

@@ -55,7 +55,7 @@ class CorrectedSampler:
         return self._sampler.rule
 
     @property
-    def costs(self) -> Any:
+    def costs(self) -> tuple[float, float] | None:
         """Costs of a false positive and of a false negative."""
         return self._sampler.costs
 
