@@ -365,7 +365,7 @@ def test_what_cannot_be_done_is_said():
     with pytest.raises(aw.QuestionError, match="has no open question"):
         sampler.tell(ask, True)
     for rule in (aw.BBQRule(0.5), aw.BudgetRule(0.1, by="uncertainty")):
-        with pytest.raises(aw.InputError, match="needs an uncertainty, which a river classifier has not"):
+        with pytest.raises(aw.InputError, match="needs an uncertainty, which a river classifier lacks"):
             RiverSampler(linear_model.LogisticRegression(), rule)
     timed = RiverSampler(linear_model.LogisticRegression(), aw.BudgetRule(per=10, count=2), seed=1)
     with pytest.raises(aw.InputError, match="time must be given"):

@@ -76,7 +76,7 @@ def test_several_classes_share_their_questions():
     np.testing.assert_array_equal(
         aw.SelectiveClassifier(random_state=3).partial_fit(X, lies, classes=model.classes_).predict(X), model.predict(X)
     )
-    with pytest.raises(ValueError, match="drift guard for two classes only"):
+    with pytest.raises(ValueError, match="drift detector for two classes only"):
         aw.SelectiveClassifier(aw.LeastSquares(), aw.BBQRule(0.5), aw.SwitchDetector()).fit(X, y)
 
 

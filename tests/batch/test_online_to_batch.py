@@ -409,7 +409,7 @@ def test_hypotheses_of_several_classes(learner, form, tmp_path):
 
 def test_classes_that_appear_have_no_hypotheses_to_combine():
     X, y = three_classes(50)
-    with pytest.raises(aw.InputError, match="since classes appear in it"):
+    with pytest.raises(aw.InputError, match="since its classes are open"):
         aw.online_to_batch(aw.Sampler(seed=1, classes="open"), X, y)
     model = aw.online_to_batch(aw.Sampler(seed=1, classes=["ant", "dog"]), X, np.where(y == "ant", "ant", "dog"))
     with pytest.raises(aw.InputError, match="got 'bee'"):
