@@ -13,7 +13,7 @@ import pytest
 import askwhen as aw
 from askwhen.errors import InputError
 from askwhen.evaluate.comparison import cluster as clusters
-from askwhen.experiments import Playing
+from askwhen.experiments import CellRunner
 from tests import ray_cluster
 from tests.cli.running import facts
 from tests.soak import times
@@ -64,7 +64,7 @@ def test_tuning_and_an_experiment_give_the_same_numbers_on_a_cluster(cluster, tm
     found = []
     for where in ([], ["--cluster", cluster]):
         kept = tmp_path / f"kept{len(where)}"
-        monkeypatch.setattr("askwhen.experiments.playing.cells_folder", lambda kept=kept: kept)
+        monkeypatch.setattr("askwhen.experiments.cell_runner.cells_folder", lambda kept=kept: kept)
         found.append(facts("reproduce", "switch-regression", "--quick", "--out", "r", *where)["switch-regression"])
         assert list(kept.rglob("*.json")), "finished cells are kept here"
     assert found[0]["tables"][0]["rows"] == found[1]["tables"][0]["rows"]
@@ -82,16 +82,16 @@ def once(folder, name):
 
 
 def test_a_killed_worker_costs_only_its_cell_and_finished_cells_are_kept(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr("askwhen.experiments.playing.cells_folder", lambda: tmp_path / "kept")
+    monkeypatch.setattr("askwhen.experiments.cell_runner.cells_folder", lambda: tmp_path / "kept")
     seen = []
     cells = {f"c{i}": partial(once, str(tmp_path), f"c{i}") for i in range(4)}
-    playing = Playing("test", "tiny", lambda *word: seen.append(word[:2]), cluster)
+    playing = CellRunner("test", "tiny", lambda *word: seen.append(word[:2]), cluster)
     found = playing(cells)
     assert found == {name: {"name": name, "number": 2.1} for name in cells}
     tries = {name: (tmp_path / f"{name}.tries").read_text() for name in cells}
     assert tries == {"c0": "x", "c1": "x", "c2": "xx", "c3": "x"}
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert Playing("test", "tiny", None, cluster)(cells) == found
+    assert CellRunner("test", "tiny", None, cluster)(cells) == found
     assert {name: (tmp_path / f"{name}.tries").read_text() for name in cells} == tries
 
 
