@@ -595,7 +595,7 @@ class Sampler:
         check_flag("run", "trace", trace)
         y = one_column(y)
         with self._lock:
-            if not self._tasks and dimensions_of("run", y) == 1:
+            if not self._tasks and dimensions_of("run", y) != 2:
                 return self._run(X, y, times, margins, trace, volunteered)
             if volunteered is not None:
                 raise InputError("volunteered labels are for one task.", owner="run")
