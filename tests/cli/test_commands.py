@@ -282,7 +282,7 @@ def test_help_that_cannot_be_printed_is_one_sentence(words):
 def test_what_the_help_lists_is_what_there_is():
     """The lists are written out in the commands, so that help does not wait for what they name."""
     from askwhen.cli.commands import reproduce, tune
-    from askwhen.data.formats import READERS
+    from askwhen.data.formats import FORMATS
     from askwhen.evaluate.comparison.tuning import CANDIDATES
     from askwhen.experiments import EXPERIMENTS
 
@@ -290,5 +290,5 @@ def test_what_the_help_lists_is_what_there_is():
         return next(each for each in command.params if each.name == name)
 
     assert list(EXPERIMENTS) == list(reproduce.NAMES)
-    assert sorted(READERS) == sorted(option(tune.tune, "format").type.choices)
+    assert list(FORMATS) == list(option(tune.tune, "format").type.choices)
     assert option(tune.tune, "algorithms").default.split(",") == list(CANDIDATES)

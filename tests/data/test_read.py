@@ -306,7 +306,7 @@ def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, monkeypatch):
             aw.data.read(*args, **settings).load()
 
     refused("there is no file", tmp_path / "a.svm")
-    refused("cannot be told from its name; give format=, one of csv, ndjson", tmp_path / "a.dat")
+    refused("cannot be seen from its name; give format=, one of csv, ndjson", tmp_path / "a.dat")
     refused("format= must be", tmp_path / "a.dat", format="arff")
     (tmp_path / "a.svm").write_text("")
     refused("holds no instance", tmp_path / "a.svm")
@@ -476,17 +476,30 @@ def test_a_new_format_is_one_new_module(tmp_path):
     copy = pathlib.Path(shutil.copytree(package, tmp_path / "askwhen", ignore=shutil.ignore_patterns("__pycache__")))
     (copy / "data" / "formats" / "counting.py").write_text(
         "import numpy as np\n"
+        "from ..format import Format\n"
         "from ..read_request import Chunk\n"
         "def chunks(request):\n"
         "    n = int(open(request.path).read())\n"
         "    yield Chunk(np.arange(float(n))[:, None], np.array([1.0, -1.0] * n)[:n])\n"
-        "SUFFIXES = {'.count': 'counting'}\n"
-        "READERS = {'counting': chunks}\n"
+        "FORMAT = Format('counting', chunks, ('.count',))\n"
     )
     (tmp_path / "three.count").write_text("3")
     code = "from askwhen.data import read; X, y = read('three.count').load(); print(X.ravel().tolist(), y.tolist())"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout == "[0.0, 1.0, 2.0] [1.0, -1.0, 1.0]\n", done.stderr
+    asked = [sys.executable, "-m", "askwhen", "run", "--help"]
+    shown = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True)
+    assert "[counting|csv|ndjson" in shown.stdout, shown.stderr
+
+
+def test_the_documentation_of_read_names_every_format():
+    import re
+
+    from askwhen.data.formats import FORMATS
+
+    assert [each.name for each in FORMATS.values()] == list(FORMATS)
+    listed = re.search(r"format : {(.*)}, optional", aw.data.read.__doc__)[1]
+    assert re.findall(r'"(\w+)"', listed) == list(FORMATS)
 
 
 def test_vowpal_wabbit_labels_may_be_words_and_whole_numbers_stay_whole(tmp_path):

@@ -70,5 +70,5 @@ def test_what_is_missing_is_named(tmp_path, path):
     bad.write_text('{"a": 1}\n{"a": "x"}\n')
     with pytest.raises(aw.InputError, match=r"must have a number as 'a' in instance 1, got 'x'\.$"):
         list(read_records(bad))
-    with pytest.raises(aw.InputError, match="records come from csv, tsv, parquet, ndjson or prodigy, got svmlight"):
+    with pytest.raises(aw.InputError, match="records come from csv, ndjson, parquet, prodigy or tsv, got svmlight"):
         next(read_records(tmp_path / "x.svm"))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
+import pkgutil
 from collections.abc import Callable
 from typing import Any
 
 import click
+
+import askwhen
 
 
 class Written(float):
@@ -250,9 +253,12 @@ def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
 
 
 _COLUMNS = functools.partial(click.option, type=ColumnNames(), multiple=True, callback=_all)
+_FORMATS = [each.name for each in pkgutil.iter_modules([f"{askwhen.__path__[0]}/data/formats"])]
+"""The names of the file formats: their modules are only listed, since importing them would make --help wait."""
+
 FORMAT = click.option(
     "--format",
-    type=click.Choice(["svmlight", "vw", "csv", "tsv", "parquet", "ndjson", "prodigy"]),
+    type=click.Choice(_FORMATS),
     help="What the file holds; by default what its name says.",
 )
 TEXT = _COLUMNS("--text", help="Columns of text, whose words are hashed.")

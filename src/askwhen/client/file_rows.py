@@ -14,9 +14,9 @@ from ..data.files import check_readable, listed, perhaps
 from ..data.formats import format_of
 from ..data.formats.prodigy import answered, bare
 from ..data.instances import LABELS, LIST, NUMBER, Columns
-from ..data.json_lines import lines_of
+from ..data.read_request import Request
 from ..data.stream import check_reading
-from ..data.unlabelled import RECORDS, tables_of
+from ..data.unlabelled import tables_of
 from ..errors import InputError, argument
 from ..workflows.source import Source, is_set
 
@@ -60,14 +60,15 @@ class FileRows:
         self._label: str | None = reading.get("label")
         self._columns: list[str] = []
         self._holds_bodies = False
-        self.format = "" if is_set(file) else format_of(file, reading.get("format"))
-        if self.format == "vw":
+        self._format = None if is_set(file) else format_of(file, reading.get("format"))
+        self._is_table = self._format is not None and self._format.tables is not None
+        if self._format is not None and self._format.is_hashed:
             raise InputError(
                 "Vowpal Wabbit's features have no names once they are read; a service takes the other formats.",
                 owner="run",
             )
-        if not is_set(file):
-            check_reading(self.format, "refuse", reading.get("delimiter"), reading.get("encoding"))
+        if self._format is not None:
+            check_reading(self._format, "refuse", reading.get("delimiter"), reading.get("encoding"))
             check_readable("read", file)
         if reading.get("text") and self._kind != "text":
             raise InputError(
@@ -88,7 +89,7 @@ class FileRows:
             yield None
 
     def _parts(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
-        if self.format in RECORDS:
+        if self._is_table:
             return self._tables(report)
         return self._matrices(report)
 
@@ -115,8 +116,9 @@ class FileRows:
     def _tables(self, report: Report | None) -> Iterator[Iterator[tuple[Any, Any]]]:
         """The rows of a table, as values by name."""
         path, reading = self._file, self._reading
-        if self.format == "prodigy":
-            for lines in lines_of(path, report, reading.get("encoding")):
+        assert self._format is not None
+        if self._format.tasks is not None:
+            for lines in self._format.tasks(Request(path, encoding=reading.get("encoding"), report=report)):
                 self._choose_columns(list(bare(lines.records[0])), None)
                 yield (({"id": task.get("_task_hash")} | bare(task), answered(task)) for task in lines.records)
             return
@@ -129,10 +131,10 @@ class FileRows:
             written=(*texts, *(name for name in others if name not in (self._names or ()))),
         )
         how = (reading.get("delimiter"), reading.get("encoding"), report)
-        with closing(tables_of(path, self.format, columns, *how)) as tables:
+        with closing(tables_of(path, self._format, columns, *how)) as tables:
             for table in tables:
                 records = table.records()
-                if self.format == "ndjson" and isinstance(records[0].get("x"), (dict, list, str)):
+                if self._format.has_pairs and isinstance(records[0].get("x"), (dict, list, str)):
                     self._holds_bodies = True
                     yield ((record, record.get(self._label or "y")) for record in records)
                 else:
@@ -148,7 +150,7 @@ class FileRows:
         if self._columns:
             return
         taken = {*(self._names or ()), *self._texts}
-        if self._label is None and self.format != "prodigy":
+        if self._label is None and (self._format is None or self._format.tasks is None):
             self._label = next((name for name in LABELS if name in names and name not in taken), None)
         drop = {*(self._reading.get("drop") or ()), self._label, self._id or "id"}
         if self._kind == "text":
@@ -181,7 +183,7 @@ class FileRows:
         if self._holds_bodies:
             sent = {name: record[name] for name in ("x", "show", "priority", "subject") if record.get(name) is not None}
             given = record.get(self._id or "id")
-        elif self.format in RECORDS:
+        elif self._is_table:
             given = record.get(self._id or "id")
             rest = {name: value for name, value in record.items() if name != (self._id or "id")}
             sent = {"x": self._converters[self._kind](rest)}

@@ -167,6 +167,9 @@ class Table(Protocol):
     known: list[str]
     rows: int
 
+    def records(self) -> list[dict[str, Any]]:
+        """Every row as values by name."""
+
     def kind(self, name: str) -> str:
         """NUMBER, LIST, UNDECODED, or what else a column holds."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..compiled.steps import entry
 from ..errors import InputError
 from .files import Report, blocks_of, is_piped, parsed_in_order
+from .read_request import Request
 
 NEWLINE = np.uint8(ord("\n"))
 
@@ -57,3 +58,12 @@ def _caught(parse: Callable[[memoryview], Any], block: memoryview) -> tuple[int,
         return newlines(np.frombuffer(block, np.uint8)), parse(block)
     except LineError as error:
         return 0, error
+
+
+def count_lines(request: Request) -> int:
+    """The number of lines of a file that are neither blank nor a comment."""
+    found = 0
+    with closing(blocks_of("read", request.path, encoding=request.encoding)) as blocks:
+        for block in blocks:
+            found += sum(1 for line in bytes(block).splitlines() if line.strip() and line[:1] != b"#")
+    return found

@@ -1,4 +1,4 @@
-"""What a reader of files is asked for, and what it gives."""
+"""The arguments of a format's reader, and the chunks that it returns."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from .files import Report
-from .instances import Columns, Instances
+from .instances import Columns, Instances, Table
 
 
 class Request(NamedTuple):
-    """What is read, and how; see :func:`askwhen.data.read`."""
+    """The file and how to read it; see :func:`askwhen.data.read`."""
 
     path: str
-    format: str
-    columns: Columns
-    zero_based: bool
-    several: bool
-    rows: int
-    n_features: int | None
-    n_labels: int | None
-    delimiter: str | None
-    encoding: str | None
-    report: Report | None
+    columns: Columns = Columns()
+    zero_based: bool = False
+    several: bool = False
+    rows: int = 1 << 16
+    n_features: int | None = None
+    n_labels: int | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    report: Report | None = None
     words: bool = False
 
 
@@ -36,7 +35,7 @@ class Chunk(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
-def chunks_of_tables(request: Request, tables: Generator[Any]) -> Generator[Chunk]:
+def chunks_of_tables(request: Request, tables: Generator[Table]) -> Generator[Chunk]:
     """The chunks of a file that holds tables."""
     instances = Instances(request.columns, request.path)
     with closing(tables):

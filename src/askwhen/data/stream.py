@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
 from .files import Report, check_encoding, check_readable, is_piped, listed, perhaps
-from .formats import READERS, chunks_of, format_of
-from .formats.csv_tables import check_delimiter
-from .formats.svmlight import scan
+from .format import Format
+from .formats import FORMATS, format_of
 from .instances import Columns
 from .labels import MANY, check_positive_label, signs, whole, words_of
 from .read_request import Request
@@ -57,8 +56,9 @@ class Stream:
     words: tuple[str, str] | None = dataclasses.field(default=None, init=False)
 
     def __iter__(self) -> Generator[tuple[Any, ...]]:
-        if self.format == "svmlight" and (self.n_features is None or (self._tagged and self.n_labels is None)):
-            self._scan()
+        scan = FORMATS[self.format].scan
+        if scan is not None and (self.n_features is None or (self._tagged and self.n_labels is None)):
+            self._scan(scan)
         if callable(self.progress):
             return self._chunks(self.progress)
         return self._with_progress() if self.progress else self._chunks(None)
@@ -70,12 +70,12 @@ class Stream:
 
     def _request(self, report: Report | None) -> Request:
         facts = (self.columns, self.zero_based, self.several, self.rows, self.n_features, self.n_labels)
-        return Request(self.path, self.format, *facts, self.delimiter, self.encoding, report, self.target == "class")
+        return Request(self.path, *facts, self.delimiter, self.encoding, report, self.target == "class")
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen = 0, self.positive is None, set[str]()
         held: tuple[Any, ...] | None = None
-        with closing(chunks_of(self._request(report))) as chunks:
+        with closing(FORMATS[self.format].chunks(self._request(report))) as chunks:
             for X, y, times, self.names in chunks:
                 if self.target == "binary" and not self._tagged:
                     y = signs(y, self.positive, self.path, before, seen)
@@ -147,7 +147,7 @@ class Stream:
             raise self._without_positive(f"none of the first {len(y):,} instances of {self.path}")
         return (X, y, *times)
 
-    def _scan(self) -> None:
+    def _scan(self, scan: Callable[[Request], tuple[int, int]]) -> None:
         """Find the largest feature, and the largest of several labels, where they are not given."""
         if is_piped(self.path):
             what = "the standard input" if self.path == "-" else self.path
@@ -187,8 +187,9 @@ def read(
     ----------
     path : str or path
         The file, a pipe, or ``-`` for the standard input. What its name says is decompressed: .gz, .bz2, .xz, .zst.
-    format : {"svmlight", "vw", "csv", "tsv", "parquet", "ndjson", "prodigy"}, optional
-        By default what the file's name says. Prodigy's JSONL is named like NDJSON: say so.
+    format : {"csv", "ndjson", "parquet", "prodigy", "svmlight", "tsv", "vw"}, optional
+        By default the format that the ending of the file's name says. Prodigy's JSONL files have the endings of NDJSON,
+        so they need ``format="prodigy"``.
     label, time : str, optional
         Columns of a table: the label (by default one named label, y, class or target), and the time stamps. Columns of
         numbers, of true and false, and of lists of numbers that are all as long, are the features. Lines of NDJSON are
@@ -249,8 +250,7 @@ def read(
     ...     print(X.toarray().tolist(), y.tolist())
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
     """
-    name, format = os.fspath(path), format_of(path, format)
-    check_choice("read", argument("format"), format, tuple(READERS))
+    name, found = os.fspath(path), format_of(path, format)
     check_choice("read", argument("target"), target, ("binary", "number", "class", "none"))
     check_count("read", argument("rows"), rows)
     if skip != 0:
@@ -259,7 +259,7 @@ def read(
         if count is not None:
             check_count("read", what, count)
     check_positive_label(positive, target)
-    check_reading(format, missing, delimiter, encoding)
+    check_reading(found, missing, delimiter, encoding)
     columns = Columns(
         label,
         time,
@@ -272,11 +272,11 @@ def read(
         target != "none",
         time_format=time_format,
     )
-    if format in ("svmlight", "vw"):
-        _refuse_columns(columns, format)
+    if found.tables is None:
+        _refuse_columns(columns, found.name)
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
-    return Stream(name, format, columns, target, positive, *facts)
+    return Stream(name, found.name, columns, target, positive, *facts)
 
 
 def _refuse_columns(columns: Columns, format: str) -> None:
@@ -289,16 +289,22 @@ def _refuse_columns(columns: Columns, format: str) -> None:
         raise InputError(f"{what[0]} is only for tables, got {format}.", owner="read")
 
 
-def check_reading(format: str, missing: str, delimiter: Any, encoding: Any) -> None:
-    """Refuse what does not go with a format."""
+def check_reading(format: Format, missing: str, delimiter: Any, encoding: Any) -> None:
+    """Refuse arguments that do not go with a format."""
     check_choice("read", argument("missing"), missing, ("refuse", "feature"))
-    check_delimiter(delimiter, format)
+    got = argument("format", format.name)
+    if delimiter is not None:
+        if format.delimiter is None:
+            takers = " and ".join(each.name for each in FORMATS.values() if each.delimiter is not None)
+            raise InputError(f"{argument('delimiter')} is only for {takers}, got {got}.", owner="read")
+        if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+            raise InputError(
+                f"{argument('delimiter')} must be one character, such as ';', got {delimiter!r}.", owner="read"
+            )
     if encoding is not None:
         check_encoding("read", encoding)
-        if format == "parquet":
-            raise InputError(
-                f"{argument('encoding')} is only for files of text, got {argument('format', 'parquet')}.", owner="read"
-            )
+        if not format.is_text:
+            raise InputError(f"{argument('encoding')} is only for files of text, got {got}.", owner="read")
 
 
 def several_names(what: str, names: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -12,13 +12,11 @@ import scipy.sparse as sp
 
 from ..errors import InputError
 from .files import Report, check_readable
-from .formats import csv_tables, format_of, ndjson, parquet_tables, prodigy
-from .instances import LABELS, Columns, Instances
-from .json_lines import lines_of
+from .format import Format
+from .formats import FORMATS, format_of
+from .instances import LABELS, Columns, Instances, Table
+from .read_request import Request
 from .stream import check_reading, several_names
-
-RECORDS = ("csv", "tsv", "parquet", "ndjson", "prodigy")
-"""The formats that have a value for each name."""
 
 _ROWS = 1 << 12
 
@@ -64,25 +62,24 @@ def read_records(
         Is told once which columns are in the record only, if there are any: where :func:`~askwhen.data.read` would
         refuse them.
     """
-    name, kind = os.fspath(path), format_of(path, format)
-    if kind not in RECORDS:
-        raise InputError(f"records come from csv, tsv, parquet, ndjson or prodigy, got {kind}.", owner="read")
-    check_reading(kind, missing, delimiter, encoding)
+    name, found = os.fspath(path), format_of(path, format)
+    _check_tables(found)
+    check_reading(found, missing, delimiter, encoding)
     check_readable("read", name)
-    columns = Columns(
-        text=several_names("text", text),
-        categories=several_names("categories", categories),
-        drop=several_names("drop", drop),
-        missing=missing,
-        given_places=n_features,
-        labelled=False,
-        strict=False,
+    columns = found.columns(
+        Columns(
+            text=several_names("text", text),
+            categories=several_names("categories", categories),
+            drop=several_names("drop", drop),
+            missing=missing,
+            given_places=n_features,
+            labelled=False,
+            strict=False,
+        )
     )
-    if kind == "prodigy":
-        columns = prodigy.with_text(columns)
     hidden = {*columns.drop, *LABELS} - {*columns.text, *columns.categories}
     instances, at = Instances(columns, name), 0
-    with closing(tables_of(name, kind, columns, delimiter, encoding)) as tables:
+    with closing(tables_of(name, found, columns, delimiter, encoding)) as tables:
         for table in tables:
             shown = [{key: each[key] for key in each if key not in hidden} for each in table.records()]
             left = min(max(skip - at, 0), len(shown))
@@ -106,16 +103,20 @@ def read_records(
 
 def tables_of(
     path: str,
-    kind: str,
+    format: Format,
     columns: Columns,
     delimiter: str | None = None,
     encoding: str | None = None,
     report: Report | None = None,
-) -> Generator[Any]:
-    """The tables of a file of any format that has records."""
-    if kind == "parquet":
-        return parquet_tables.tables_of(path, _ROWS, columns, report)
-    if kind in ("ndjson", "prodigy"):
-        lines = lines_of(path, report, encoding)
-        return ndjson.tables_of(path, columns, prodigy.bare_lines(lines) if kind == "prodigy" else lines)
-    return csv_tables.tables_of(path, kind, columns, report, delimiter, encoding)
+) -> Generator[Table]:
+    """The tables of a file, whose format must have them."""
+    read_tables = _check_tables(format)
+    return read_tables(Request(path, columns, rows=_ROWS, delimiter=delimiter, encoding=encoding, report=report))
+
+
+def _check_tables(format: Format) -> Callable[[Request], Generator[Table]]:
+    """The function that reads the tables of a format; a format without tables is refused."""
+    if format.tables is None:
+        *others, last = (each.name for each in FORMATS.values() if each.tables is not None)
+        raise InputError(f"records come from {', '.join(others)} or {last}, got {format.name}.", owner="read")
+    return format.tables

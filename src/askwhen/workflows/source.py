@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..data import load, names, read
 from ..data.counting import count_rows
 from ..data.files import listed, perhaps
-from ..data.formats import format_of
+from ..data.formats import FORMATS, format_of
 from ..data.labels import check_positive_label, signs, tallied, whole
 from ..errors import ArgumentsError, InputError, InputWarning, argument
 from .same_file import begins_with, identity
@@ -120,11 +120,12 @@ class Source:
 
     @property
     def found(self) -> dict[str, Any]:
-        """What reading has found out by itself: the format, and how many features an svmlight file has."""
+        """What reading has found out by itself: the format, and the number of features where a first pass found it."""
         if self._stream is None:
             return {}
-        features = {"n_features": self._stream.n_features} if self._stream.format == "svmlight" else {}
-        return {"format": self._stream.format} | features
+        format = self._stream.format
+        features = {} if FORMATS[format].scan is None else {"n_features": self._stream.n_features}
+        return {"format": format} | features
 
     @property
     def words(self) -> Any:
@@ -138,9 +139,9 @@ class Source:
         return self._stream
 
     def _few_places(self) -> list[int] | None:
-        """The features of a Vowpal Wabbit file by their hashed places, where its first chunk has only a few."""
+        """The features of a hashed format by their places, where the first chunk has only a few of them."""
         hashed = self.reading.get("n_features") is None and Path(self._file).is_file()
-        if not hashed or format_of(self._file, self.reading.get("format")) != "vw":
+        if not hashed or not format_of(self._file, self.reading.get("format")).is_hashed:
             return None
         first = next(iter(read(self._file, **self.reading | {"target": "none", "positive": None})), None)
         known = [] if first is None else np.unique(first[0].indices).tolist()

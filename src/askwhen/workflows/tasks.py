@@ -8,7 +8,7 @@ from typing import Any
 
 from ..data.formats import format_of, prodigy
 from ..data.instances import LABELS, Columns
-from ..data.json_lines import lines_of
+from ..data.read_request import Request
 from ..data.stream import several_names
 from ..data.unlabelled import tables_of
 from ..errors import InputError
@@ -41,14 +41,14 @@ def write_prodigy(
 
 def _tasks(file: str, reading: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The rows of a file as tasks, whatever they are answered with."""
-    kind, text = format_of(file, reading.get("format")), several_names("text", reading.get("text"))
+    format, text = format_of(file, reading.get("format")), several_names("text", reading.get("text"))
     encoding = reading.get("encoding")
-    if kind == "prodigy":
-        for lines in lines_of(file, None, encoding):
+    if format.tasks is not None:
+        for lines in format.tasks(Request(file, encoding=encoding)):
             yield from lines.records
         return
     columns = Columns(text=text, drop=several_names("drop", reading.get("drop", ())), labelled=False, strict=False)
-    for table in tables_of(file, kind, columns, reading.get("delimiter"), encoding):
+    for table in tables_of(file, format, columns, reading.get("delimiter"), encoding):
         for record in table.records():
             seen = {
                 name: value for name, value in record.items() if name not in {*columns.drop, *LABELS} or name in text

@@ -105,10 +105,12 @@ def label(
     refuse_without_server("stream", "annotator", "outbox")
     if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
         raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
-    if reading["format"] == "prodigy" and not reading["text"]:
-        reading["text"] = ("text",)
     _need_terminal()
+    from ...data.formats import format_of
+    from ...data.instances import Columns
     from ...workflows.label import label as label_by
+
+    reading["text"] = format_of(file, reading["format"]).columns(Columns(text=reading["text"])).text
 
     say_if_compiling(out)
     found = label_by(

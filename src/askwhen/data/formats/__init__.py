@@ -1,6 +1,7 @@
-"""The formats of files: each module here says which suffixes are its own, and how a file becomes chunks of instances.
+"""The file formats. Each module here is one format: it provides a :class:`~askwhen.data.format.Format` as ``FORMAT``.
 
-A new format is one new module with ``SUFFIXES`` and ``READERS``; nothing else has to be changed.
+The name of the module is the name of the format. Nothing else has to be changed for a new one: all modules in this
+directory are found, and the command line lists their names.
 """
 
 from __future__ import annotations
@@ -8,30 +9,25 @@ from __future__ import annotations
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Generator
 from pathlib import Path
 
 from ...errors import InputError, argument
+from ...validation import check_choice
 from ..files import COMPRESSED
-from ..read_request import Chunk, Request
+from ..format import Format
 
-_MODULES = [importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)]
-
-FORMATS: dict[str, str] = {suffix: name for module in _MODULES for suffix, name in module.SUFFIXES.items()}
-"""What each suffix says that a file holds."""
-
-READERS: dict[str, Callable[[Request], Generator[Chunk]]] = {
-    name: reader for module in _MODULES for name, reader in module.READERS.items()
+FORMATS: dict[str, Format] = {
+    each.name: importlib.import_module(f"{__name__}.{each.name}").FORMAT for each in pkgutil.iter_modules(__path__)
 }
-"""How a file of each format is read."""
+"""All formats by name."""
 
 
-def _by_name(path: str | os.PathLike[str]) -> str | None:
+def _by_name(path: str | os.PathLike[str]) -> Format | None:
     """The format that the name of a file says, or None."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
-    return FORMATS.get(suffixes[-1] if suffixes else "")
+    return next((each for each in FORMATS.values() if suffixes and suffixes[-1] in each.suffixes), None)
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
@@ -39,17 +35,16 @@ def is_known(path: str | os.PathLike[str]) -> bool:
     return _by_name(path) is not None
 
 
-def format_of(path: str | os.PathLike[str], format: str | None) -> str:
-    """The format of a file: the one that was given, or the one that its name says."""
-    found = _by_name(path) if format is None else format
+def format_of(path: str | os.PathLike[str], name: str | None) -> Format:
+    """The format of a file: the one that was given by name, or the one that the file's name says."""
+    if name is not None:
+        check_choice("read", argument("format"), name, tuple(FORMATS))
+        return FORMATS[name]
+    found = _by_name(path)
     if found is None:
-        listed = ", ".join(sorted(READERS))
         raise InputError(
-            f"what is in {path} cannot be told from its name; give {argument('format')}, one of {listed}.", owner="read"
+            f"the format of {path} cannot be seen from its name; give {argument('format')}, one of "
+            f"{', '.join(FORMATS)}.",
+            owner="read",
         )
     return found
-
-
-def chunks_of(request: Request) -> Generator[Chunk]:
-    """The chunks of a file."""
-    return READERS[request.format](request)

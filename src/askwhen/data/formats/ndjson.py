@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import InputError, argument
 from ..advice import MARKS
 from ..files import is_piped, listed, perhaps
+from ..format import Format
 from ..instances import LIST, NUMBER, Columns, widths
 from ..json_lines import Lines, lines_of, plain
 from ..pairs import Pairs, is_pair
@@ -190,5 +191,9 @@ def _put_back(first: Any, others: Generator[Any]) -> Generator[Any]:
     yield from others
 
 
-SUFFIXES = {".ndjson": "ndjson", ".jsonl": "ndjson"}
-READERS = {"ndjson": chunks}
+def tables(request: Request) -> Generator[Records]:
+    """The records of a file, as tables."""
+    return tables_of(request.path, request.columns, lines_of(request.path, request.report, request.encoding))
+
+
+FORMAT = Format("ndjson", chunks, (".ndjson", ".jsonl"), tables=tables, has_pairs=True)

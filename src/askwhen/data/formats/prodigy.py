@@ -13,10 +13,11 @@ from contextlib import closing
 from typing import Any
 
 from ...errors import InputError
+from ..format import Format
 from ..instances import Columns
 from ..json_lines import Lines, lines_of
 from ..read_request import Chunk, Request, chunks_of_tables
-from .ndjson import tables_of
+from .ndjson import Records, tables_of
 
 OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
 """Names that mean something to Prodigy besides what is annotated; so do all with an underscore in front."""
@@ -109,10 +110,19 @@ def _labelled(path: str, blocks: Generator[Lines]) -> Generator[Lines]:
 def chunks(request: Request) -> Generator[Chunk]:
     """The chunks of a file."""
     columns = with_text(request.columns)
-    blocks = lines_of(request.path, request.report, request.encoding)
+    blocks = tasks(request)
     lines = _labelled(request.path, blocks) if columns.labelled else bare_lines(blocks)
     return chunks_of_tables(request._replace(columns=columns), tables_of(request.path, columns, lines))
 
 
-SUFFIXES: dict[str, str] = {}
-READERS = {"prodigy": chunks}
+def tables(request: Request) -> Generator[Records]:
+    """The tasks of a file without their answers, as tables."""
+    return tables_of(request.path, request.columns, bare_lines(tasks(request)))
+
+
+def tasks(request: Request) -> Generator[Lines]:
+    """The tasks of a file with their answers, as they are."""
+    return lines_of(request.path, request.report, request.encoding)
+
+
+FORMAT = Format("prodigy", chunks, tables=tables, columns=with_text, tasks=tasks)

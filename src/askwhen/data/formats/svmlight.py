@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from ...compiled.steps import entry, step
 from ...errors import InputError, argument
+from ..format import Format
 from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW, nearest
 from ..read_request import Chunk, Request
@@ -321,5 +322,4 @@ def chunks(request: Request) -> Generator[Chunk]:
                 yield Chunk(X, lines.labels)
 
 
-SUFFIXES = dict.fromkeys((".svm", ".svmlight", ".libsvm", ".t"), "svmlight")
-READERS = {"svmlight": chunks}
+FORMAT = Format("svmlight", chunks, (".svm", ".svmlight", ".libsvm", ".t"), scan=scan)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...compiled.steps import entry
+from ..format import Format
 from ..hashing import FIRST, add_byte, counted, fold
 from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW
@@ -177,5 +178,4 @@ def chunks(request: Request) -> Generator[Chunk]:
                 yield Chunk(X, y if labelled else None)
 
 
-SUFFIXES = {".vw": "vw"}
-READERS = {"vw": chunks}
+FORMAT = Format("vw", chunks, (".vw",), is_hashed=True)

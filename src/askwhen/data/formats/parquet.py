@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from pathlib import Path
 
 from ...errors import InputError
-from ..files import COMPRESSED, Report, is_piped, needs, one_sentence
-from ..instances import Columns
+from ..files import COMPRESSED, is_piped, needs, one_sentence
+from ..format import Format
 from ..read_request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 
 
-def tables_of(
-    path: str | os.PathLike[str], rows: int, columns: Columns, report: Report | None = None
-) -> Generator[Batch]:
+def tables(request: Request) -> Generator[Batch]:
     """The tables of a Parquet file; one that is mangled is refused, whatever pyarrow says about it."""
     arrow = needs("read", "pyarrow", "a parquet file")
     from pyarrow import parquet
 
+    path, report = request.path, request.report
     if is_piped(path) or Path(path).suffix in COMPRESSED:
         raise InputError(
             f"a Parquet file must be a plain file, since it is not read in order, got {path}.", owner="read"
         )
     try:
         with parquet.ParquetFile(path) as file:
-            columns.check(file.schema_arrow.names, path)
+            request.columns.check(file.schema_arrow.names, path)
             total, size, done = file.metadata.num_rows, Path(path).stat().st_size, 0
-            for batch in file.iter_batches(rows):
+            for batch in file.iter_batches(request.rows):
                 batch.validate(full=True)  # so that columns of a mangled file can be trusted
                 done += batch.num_rows
                 if report is not None:
@@ -40,8 +38,18 @@ def tables_of(
 
 def chunks(request: Request) -> Generator[Chunk]:
     """The chunks of a file."""
-    return chunks_of_tables(request, tables_of(request.path, request.rows, request.columns, request.report))
+    return chunks_of_tables(request, tables(request))
 
 
-SUFFIXES = {".parquet": "parquet"}
-READERS = {"parquet": chunks}
+def count(request: Request) -> int | None:
+    """The number of rows, which the file's metadata has; None where the file is mangled."""
+    needs("read", "pyarrow", "a parquet file")
+    from pyarrow import ArrowException, parquet
+
+    try:
+        return int(parquet.read_metadata(request.path).num_rows)
+    except ArrowException:
+        return None
+
+
+FORMAT = Format("parquet", chunks, (".parquet",), tables=tables, count=count, is_text=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import askwhen as aw
 from askwhen.data import files
-from askwhen.data.formats.csv_tables import row_end
+from askwhen.data.formats.csv import row_end
 
 arrow = pytest.importorskip("pyarrow")
 
@@ -70,9 +70,9 @@ def test_a_quote_counts_only_where_a_value_begins(text, whole):
 
 
 def test_a_quote_that_is_never_closed_is_refused(tmp_path, monkeypatch):
-    from askwhen.data.formats import csv_tables
+    from askwhen.data.formats import csv as csv_format
 
-    monkeypatch.setattr(csv_tables, "LONGEST", 1 << 20)
+    monkeypatch.setattr(csv_format, "LONGEST", 1 << 20)
     (tmp_path / "t.csv").write_text('a,y\n"1,1\n' + "1,1\n" * 3_000_000)
     with pytest.raises(aw.InputError, match="a row is longer than 1 MB; perhaps a quote is not closed"):
         aw.data.read("t.csv").load()

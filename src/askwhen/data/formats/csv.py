@@ -1,4 +1,4 @@
-"""Tables of text, CSV and TSV: blocks of whole rows, each parsed by pyarrow out of memory.
+"""CSV, and other tables of text: blocks of whole rows, each parsed by pyarrow out of memory.
 
 Arrow is given copies in memory of its own, never a Python file: it reads ahead in threads, which must not call Python
 when the interpreter ends.
@@ -6,7 +6,8 @@ when the interpreter ends.
 
 from __future__ import annotations
 
-import os
+import csv as csv_reader
+import io
 import re
 import warnings
 from collections.abc import Generator
@@ -18,14 +19,14 @@ import numpy as np
 from ...compiled.steps import entry
 from ...errors import InputError, InputWarning, argument
 from ..advice import MARKS, odd_sentence
-from ..files import Report, blocks_of, is_piped, listed, needs, not_decoded, one_sentence, parsed_in_order
+from ..files import blocks_of, is_piped, listed, needs, not_decoded, one_sentence, open_bytes, parsed_in_order
+from ..format import Format
 from ..instances import Columns
 from ..lines import NEWLINE
 from ..read_request import Chunk, Request, chunks_of_tables
 from ..tables import Batch
 from .svmlight import RETURN
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 HEAD = 1 << 20
 """How many bytes decide which columns are numbers, words or flags."""
 LONGEST = 1 << 26
@@ -36,20 +37,6 @@ _ODD_VALUE = re.compile(
     r"In CSV column #(\d+): Row #(\d+): CSV conversion error to (.*): invalid value '(.*)'$", re.DOTALL
 )
 _KINDS = {"double": "a number", "bool": "true or false"}
-
-
-def check_delimiter(delimiter: Any, format: str) -> None:
-    """Refuse what cannot stand between two values."""
-    if delimiter is None:
-        return
-    if format not in DELIMITERS:
-        raise InputError(
-            f"{argument('delimiter')} is only for csv and tsv, got {argument('format', format)}.", owner="read"
-        )
-    if not isinstance(delimiter, str) or len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
-        raise InputError(
-            f"{argument('delimiter')} must be one character, such as ';', got {delimiter!r}.", owner="read"
-        )
 
 
 @entry
@@ -70,24 +57,17 @@ def row_end(text: Any, delimiter: int, limit: int) -> Any:
     return end
 
 
-def tables_of(
-    path: str | os.PathLike[str],
-    kind: str,
-    columns: Columns,
-    report: Report | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-) -> Generator[Batch]:
+def _tables(request: Request, name: str, delimiter: str) -> Generator[Batch]:
     """The tables of a file of text: the rows of each block; on a pipe, rows as they come."""
-    arrow = needs("read", "pyarrow", f"a {kind} file")
-    delimiter, piped = delimiter or DELIMITERS[kind], is_piped(path)
-    rows = _rows_of(path, ord(delimiter), blocks_of("read", path, report, encoding=encoding))
+    arrow = needs("read", "pyarrow", f"a {name} file")
+    path, piped = request.path, is_piped(request.path)
+    rows = _rows_of(path, ord(delimiter), blocks_of("read", path, request.report, encoding=request.encoding))
     before = 0
     with closing(rows):
         first = _first(rows, 0 if piped else HEAD)
         if first is None:
             return
-        layout = _Layout(first, delimiter, columns, path)
+        layout = _Layout(first, delimiter, request.columns, path)
         parts = _numbered(first, rows)
         try:
             with closing(parsed_in_order(layout.parse, parts, wait=not piped)) as found:
@@ -235,11 +215,37 @@ class _Layout:
         return InputError(f"cannot read {self._path}: {said}.", owner="read")
 
 
-def chunks(request: Request) -> Generator[Chunk]:
-    """The chunks of a file."""
-    written = (request.report, request.delimiter, request.encoding)
-    return chunks_of_tables(request, tables_of(request.path, request.format, request.columns, *written))
+def _count(request: Request, delimiter: str) -> int:
+    """The number of rows under the line of names; quoted values may go over several lines."""
+    found = 0
+    with closing(blocks_of("read", request.path, encoding=request.encoding)) as blocks:
+        for block in blocks:
+            if b'"' in bytes(block):
+                return _count_quoted(request, delimiter)
+            found += sum(1 for line in bytes(block).splitlines() if line)
+    return max(found - 1, 0)
 
 
-SUFFIXES = {".csv": "csv", ".tsv": "tsv"}
-READERS = {"csv": chunks, "tsv": chunks}
+def _count_quoted(request: Request, delimiter: str) -> int:
+    content, file = open_bytes("read", request.path)
+    encoding = request.encoding or "utf-8"
+    with file, content, io.TextIOWrapper(content, encoding, errors="replace", newline="") as text:
+        return max(sum(1 for row in csv_reader.reader(text, delimiter=delimiter) if row) - 1, 0)
+
+
+def delimited(name: str, delimiter: str) -> Format:
+    """A format of tables of text, with this character between values unless the user names another one."""
+
+    def tables(request: Request) -> Generator[Batch]:
+        return _tables(request, name, request.delimiter or delimiter)
+
+    def chunks(request: Request) -> Generator[Chunk]:
+        return chunks_of_tables(request, tables(request))
+
+    def count(request: Request) -> int:
+        return _count(request, request.delimiter or delimiter)
+
+    return Format(name, chunks, (f".{name}",), tables=tables, count=count, delimiter=delimiter)
+
+
+FORMAT = delimited("csv", ",")
