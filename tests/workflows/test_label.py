@@ -6,15 +6,15 @@ import pathlib
 import numpy as np
 import pytest
 
-from askwhen.workflows.label import Wish, label
+from askwhen.workflows.label import Action, LabelOptions, label_file
 from askwhen.workflows.predict import load
 
 
 class Scripted:
     """Answers as it is told to, then quits."""
 
-    def __init__(self, *wishes):
-        self.wishes = list(wishes)
+    def __init__(self, *actions):
+        self.actions = list(actions)
         self.seen = []
 
     def listening(self):
@@ -24,10 +24,10 @@ class Scripted:
 
     def answer(self, question, session, note):
         self.seen.append((question.row, note))
-        wish = self.wishes.pop(0) if self.wishes else Wish.QUIT
-        if isinstance(wish, BaseException):
-            raise wish
-        return wish
+        action = self.actions.pop(0) if self.actions else Action.QUIT
+        if isinstance(action, BaseException):
+            raise action
+        return action
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +38,8 @@ def _table(tmp_path, monkeypatch):
 
 
 def test_a_sitting_is_saved_and_the_next_one_goes_on(tmp_path):
-    person, told = Scripted("yes", "no", Wish.UNDO, "yes", "", Wish.AGAIN), []
-    found = label("t.csv", person, labels=0.5, say=told.append)
+    person, told = Scripted("yes", "no", Action.UNDO, "yes", "", Action.AGAIN), []
+    found = label_file("t.csv", person, None, LabelOptions(labels=0.5), told.append)
     assert not found.ended
     assert found.counts == {"no": 0, "yes": 2, "skipped": 1}
     assert (found.answers, found.model) == ("t.labels.csv", "t.askwhen")
@@ -48,14 +48,14 @@ def test_a_sitting_is_saved_and_the_next_one_goes_on(tmp_path):
     assert notes[3:] == ["The last answer was taken back.", f"Row {row}: yes.", "Skipped.", ""]
     assert load("t.askwhen").round == found.sampler.round
     again = Scripted(*["no"] * 60)
-    found = label("t.csv", again, labels=0.5, say=told.append)
+    found = label_file("t.csv", again, None, LabelOptions(labels=0.5), told.append)
     assert found.ended
     assert told == ["Going on after 3 answers in t.labels.csv."]
     assert again.seen[0][0] == person.seen[-1][0]
 
 
 def test_an_interrupt_is_a_pause():
-    found = label("t.csv", Scripted("yes", KeyboardInterrupt()), labels=0.5)
+    found = label_file("t.csv", Scripted("yes", KeyboardInterrupt()), None, LabelOptions(labels=0.5))
     assert not found.ended
     assert found.counts["yes"] == 1
 
@@ -64,14 +64,16 @@ def test_columns_that_are_shown_but_not_learnt_from_are_said():
     rows = "".join(f"{i},c{i},word{i % 3} text\n" for i in range(40))
     pathlib.Path("w.csv").write_text(f"size,name,body\n{rows}")
     person, told = Scripted("yes", "no"), []
-    label("w.csv", person, {"text": "body"}, labels=20, say=told.append)  # a number of labels, so rows are counted
+    options = LabelOptions(labels=20)  # a number of labels, so rows are counted
+    label_file("w.csv", person, {"text": "body"}, options, told.append)
     sentence = "Shown, but not learnt from: 'name'. To learn from them too, name them as text or categories."
     assert person.seen[0][1] == sentence
     assert person.seen[1][1].startswith("Row ")
     assert told == [sentence]
     again, told = Scripted("yes"), []
-    label("w.csv", again, {"text": "body"}, labels=20, say=told.append)
+    label_file("w.csv", again, {"text": "body"}, options, told.append)
     assert (again.seen[0][1], told[1:]) == (sentence, [sentence])
     told.clear()
-    label("w.csv", Scripted("yes"), {"text": "body", "drop": "name"}, labels=20, answers="a.csv", say=told.append)
+    options = LabelOptions(labels=20, answers="a.csv")
+    label_file("w.csv", Scripted("yes"), {"text": "body", "drop": "name"}, options, told.append)
     assert told == []

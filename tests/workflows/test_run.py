@@ -9,10 +9,10 @@ import pytest
 
 import askwhen as aw
 from askwhen.workflows.predict import load
-from askwhen.workflows.run import run
+from askwhen.workflows.run import RunObserver, RunOptions, run
 
 D, N = 4, 2000
-PERCEPTRON = {"algorithm": "sel-p", "letters": {"b": 0.5}, "raw": True, "seed": 3}
+PERCEPTRON = {"algorithm": "sel-p", "hyperparameters": {"b": 0.5}, "raw": True, "seed": 3}
 
 
 @pytest.fixture
@@ -31,15 +31,14 @@ def expected(X, y):
 def test_a_run_is_that_of_the_library_and_its_results_come_before_its_files(stream, tmp_path):
     sampler, trace = expected(*stream)
     seen = []
-    ran = run(
-        "s.csv",
-        **PERCEPTRON,
-        model="m.askwhen",
-        report="r.html",
-        results=lambda found: seen.append((found.progress.error, (tmp_path / "m.askwhen").exists())),
-    )
+
+    class Observer(RunObserver):
+        def results(self, found):
+            seen.append((found.progress.error, (tmp_path / "m.askwhen").exists()))
+
+    ran = run("s.csv", None, RunOptions(**PERCEPTRON, model="m.askwhen", report="r.html"), Observer())
     assert seen == [(trace.mistakes / N, False)]
-    assert (ran.model, ran.stopped, ran.wrongs) == ("m.askwhen", False, [])
+    assert (ran.model, ran.stopped, ran.errors) == ("m.askwhen", False, [])
     assert load("m.askwhen").weights.tolist() == sampler.weights.tolist()
     assert (tmp_path / "r.html").exists()
 
@@ -47,23 +46,26 @@ def test_a_run_is_that_of_the_library_and_its_results_come_before_its_files(stre
 def stopped(monkeypatch, **more):
     """A run that is interrupted after its first piece, and the last thing that is said."""
     monkeypatch.setattr("askwhen.workflows.observer._OFTEN", 0.0)
-    told = []
+    messages = []
 
-    def progress(what, size):
-        assert (what, size > 0) == ("s.csv", True)
-        return contextlib.nullcontext(lambda *done, **facts: facts and os.kill(os.getpid(), signal.SIGINT))
+    class Observer(RunObserver):
+        say = staticmethod(messages.append)
 
-    ran = run("s.csv", **PERCEPTRON, progress=progress, say=told.append, **more)
+        def progress(self, what, total):
+            assert (what, total > 0) == ("s.csv", True)
+            return contextlib.nullcontext(lambda *done, **facts: facts and os.kill(os.getpid(), signal.SIGINT))
+
+    ran = run("s.csv", None, RunOptions(**PERCEPTRON, **more), Observer())
     assert ran.stopped
     assert 0 < ran.sampler.round < N
-    return ran, told[-1]
+    return ran, messages[-1]
 
 
 def test_an_interrupt_saves_says_how_to_go_on_and_the_rest_follows(stream, monkeypatch):
     sampler, _ = expected(*stream)
     ran, said = stopped(monkeypatch)
     assert said == f"Interrupted after round {ran.sampler.round:,}. To go on:\n  run(..., resume='s.askwhen')"
-    run("s.csv", resume="s.askwhen", model="s.askwhen")
+    run("s.csv", None, RunOptions(resume="s.askwhen", model="s.askwhen"))
     assert load("s.askwhen").weights.tolist() == sampler.weights.tolist()
 
 
@@ -73,8 +75,8 @@ def test_how_to_go_on_says_what_to_pass_over_where_rounds_do_not(stream, monkeyp
 
 
 def test_what_a_resumed_sampler_has_learnt_with_stays(stream):
-    run("s.csv", **PERCEPTRON, model="m.askwhen")
+    run("s.csv", None, RunOptions(**PERCEPTRON, model="m.askwhen"))
     with pytest.raises(aw.InputError, match=r"^run: positive= must be as before: this sampler has learnt without"):
-        run("s.csv", {"positive": "1"}, resume="m.askwhen", skip=0)
+        run("s.csv", {"positive": "1"}, RunOptions(resume="m.askwhen", skip=0))
     with pytest.raises(aw.InputError, match=r"^run: shuffle= goes with a new sampler; this one"):
-        run("s.csv", resume="m.askwhen", shuffle=True)
+        run("s.csv", None, RunOptions(resume="m.askwhen", shuffle=True))

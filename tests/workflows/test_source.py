@@ -8,8 +8,8 @@ import pytest
 import askwhen as aw
 from askwhen.errors import InputWarning
 from askwhen.workflows import source
-from askwhen.workflows.comparing_files import compare, tune
-from askwhen.workflows.run import run
+from askwhen.workflows.comparing_files import CompareOptions, TuneOptions, compare, tune
+from askwhen.workflows.run import RunOptions, run
 from askwhen.workflows.source import Source
 
 
@@ -30,17 +30,17 @@ STRANGE = (
 
 def test_a_label_that_is_not_among_the_classes_is_refused(here):
     with pytest.raises(aw.InputError, match=f"{STRANGE} of the first 61 instances are '(ant|bee)' "):
-        run("s.csv", classes=["ant", "bee", "cows"])
-    for chosen in (compare, tune):
+        run("s.csv", None, RunOptions(classes=["ant", "bee", "cows"]))
+    for chosen, options in ((compare, CompareOptions), (tune, TuneOptions)):
         with pytest.raises(aw.InputError, match=STRANGE):
-            chosen("s.csv", {}, ["perceptron-ss"], [0.5], classes=["ant", "bee", "cows"])
+            chosen("s.csv", {}, ["perceptron-ss"], [0.5], options(classes=["ant", "bee", "cows"]))
 
 
 def test_a_class_that_never_comes_is_said(here):
     with pytest.warns(InputWarning, match=r"No instance of s.csv has the label 'dog'\."):
-        assert run("s.csv", classes=["ant", "bee", "cow", "dog"]).sampler.round == 61
-    made = run("s.csv", classes=["ant", "bee", "cow"], model="m.askwhen")
-    assert run("s.csv", resume="m.askwhen", skip=0).sampler.round == 2 * made.sampler.round
+        assert run("s.csv", None, RunOptions(classes=["ant", "bee", "cow", "dog"])).sampler.round == 61
+    made = run("s.csv", None, RunOptions(classes=["ant", "bee", "cow"], model="m.askwhen"))
+    assert run("s.csv", None, RunOptions(resume="m.askwhen", skip=0)).sampler.round == 2 * made.sampler.round
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_labels_of_a_data_set_are_checked(digits):
 def test_a_model_needs_no_columns_that_were_dropped(here):
     from tests.cli.running import facts
 
-    run("s.csv", {"drop": ("b",), "positive": "ant"}, model="m.askwhen")
+    run("s.csv", {"drop": ("b",), "positive": "ant"}, RunOptions(model="m.askwhen"))
     (here / "new.csv").write_text("a\n1\n2\n")
     assert facts("predict", "m.askwhen", "new.csv", "--out", "p.csv")["rows"] == 2
     assert json.loads(json.dumps(facts("run", "s.csv", "--resume", "m.askwhen", "--skip", "0")))["rounds"] == 61

@@ -24,14 +24,14 @@ from .options import ColumnName, ColumnNames
 _BROKEN_PIPE = "broken pipe"
 
 
-class Out:
+class Output:
     """Where a command writes: results to the standard output, everything else to the standard error."""
 
     def __init__(self, json: bool, quiet: bool, debug: bool) -> None:
         self.json = json
         self.quiet = quiet
         self.debug = debug
-        self.unheard = ""
+        self.broken = ""
         # What an encoding lacks is no disaster, nor is a name that is no text.
         for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
             if isinstance(stream, io.TextIOWrapper):
@@ -52,8 +52,8 @@ class Out:
     def print(self, text: str) -> None:
         """Write a text to the standard output."""
         if sys.stdout is None:
-            self.unheard = "the standard output is closed."
-        if self.unheard:
+            self.broken = "the standard output is closed."
+        if self.broken:
             return
         try:
             _write_all(f"{text}\n")
@@ -64,7 +64,7 @@ class Out:
 
     def _close_output(self, why: str) -> None:
         """Let nothing that is still buffered raise again at exit."""
-        self.unheard = why
+        self.broken = why
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def _shown(self, shown: Iterable[Any]) -> str:
@@ -120,22 +120,22 @@ def command(function: Callable[..., Any]) -> click.Command:
 
     @functools.wraps(function)
     def guarded(*args: Any, json: bool, quiet: bool, debug: bool, **kwargs: Any) -> None:
-        out = Out(json, quiet, debug)
+        out = Output(json, quiet, debug)
         warnings.showwarning = functools.partial(_show_warning, out, warnings.showwarning)
         try:
             function(out, *args, **kwargs)
-            if out.unheard == _BROKEN_PIPE:  # whoever read has had enough, and says so himself
+            if out.broken == _BROKEN_PIPE:  # whoever read has had enough, and says so himself
                 sys.exit(1)
-            if out.unheard:
-                _fail(out, out.unheard)
+            if out.broken:
+                _exit(out, out.broken)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except KeyboardInterrupt:
-            _fail(out, "interrupted.")
+            _exit(out, "interrupted.")
         except ArgumentsError as error:
             raise click.UsageError(_sentence(error)) from error
         except Exception as error:
-            _fail(out, _sentence(error), mended(error))
+            _exit(out, _sentence(error), suggested_command(error))
 
     shared = (
         click.option("--json", is_flag=True, help="Print the results as JSON."),
@@ -147,7 +147,7 @@ def command(function: Callable[..., Any]) -> click.Command:
     return click.command()(guarded)
 
 
-def _show_warning(out: Out, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
+def _show_warning(out: Output, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
     """Say what a warning of ours says; others are for developers, and shown as usual."""
     if issubclass(category, (CacheWarning, InputWarning)):
         out.say(str(message))
@@ -188,14 +188,14 @@ class Commands(Wording):
         return f"{self._file}, after instance {self._played:,}," if self._file else "the input"
 
 
-def fail(out: Out, error: Exception) -> None:
+def show_error(out: Output, error: Exception) -> None:
     """Say what went wrong, in one sentence."""
     if out.debug:
         traceback.print_exception(error)
     click.echo(f"askwhen: {_sentence(error)}", err=True)
 
 
-def _fail(out: Out, sentence: str, instead: str = "") -> NoReturn:
+def _exit(out: Output, sentence: str, instead: str = "") -> NoReturn:
     if out.debug:
         traceback.print_exc()
     click.echo(f"askwhen: {sentence}", err=True)
@@ -208,7 +208,7 @@ _TARGETS = {"class": ("--classes", "open"), "number": ("--algorithm", "regressio
 """The option that says what labels are, for each ``target`` of the library."""
 
 
-def mended(error: Exception) -> str:
+def suggested_command(error: Exception) -> str:
     """The command line that was given with the arguments that an error suggests; empty where it suggests none."""
     suggested = dict(getattr(error, "mend", {}))
     context = click.get_current_context()
@@ -225,7 +225,7 @@ def mended(error: Exception) -> str:
     add = []
     for name, value in suggested.items():
         add.append(f"{options[name]} {_quoted(_written(value))}")
-    return again(drop=suggested, add=add)
+    return command_line(drop=suggested, add=add)
 
 
 def _opens() -> bool:
@@ -238,16 +238,16 @@ def _quoted(value: str) -> str:
     return shlex.quote(value.replace("\t", "\\t"))
 
 
-def said() -> list[str]:
+def given_options() -> list[str]:
     """The options that were given, by the names of their parameters."""
     context = click.get_current_context()
     return [name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
 
 
-def again(drop: Iterable[str] = (), add: Iterable[str] = ()) -> str:
+def command_line(drop: Iterable[str] = (), add: Iterable[str] = ()) -> str:
     """The command line that was given, quoted, without some options and with others."""
     context = click.get_current_context()
-    words, wanted = [context.command_path], set(said()) - {"json", "quiet", "debug", *drop}
+    words, wanted = [context.command_path], set(given_options()) - {"json", "quiet", "debug", *drop}
     for parameter in context.command.params:
         name = str(parameter.name)
         if name not in wanted:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from .command import said
+from .command import given_options
 
 SERVER = click.option(
     "--server", metavar="URL", help="A labelling service, instead of here; your token is in ASKWHEN_TOKEN."
@@ -47,14 +47,14 @@ def stream_of(client: Any, name: str | None) -> Any:
 
 def refuse_others(goes_with: str, *allowed: str) -> None:
     """Refuse options that mean nothing with another one."""
-    other = next((name for name in said() if name not in (*allowed, "json", "quiet", "debug")), None)
+    other = next((name for name in given_options() if name not in (*allowed, "json", "quiet", "debug")), None)
     if other is not None:
         raise click.UsageError(f"{_option(other)} does not go with --{goes_with}.")
 
 
 def refuse_without_server(*names: str) -> None:
     """Refuse options that are for a service where none is named."""
-    other = next((name for name in said() if name in names), None)
+    other = next((name for name in given_options() if name in names), None)
     if other is not None:
         raise click.UsageError(f"{_option(other)} goes with --server URL.")
 

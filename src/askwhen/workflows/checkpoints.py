@@ -54,20 +54,20 @@ class Checkpoints:
     note : callable
         Gives the note of a snapshot.
     say : callable
-        Is told where the first one is, and once if one cannot be written: the run goes on without.
-    going_on : str
-        How to go on from one, for the person who looks on.
+        Receives a message with the place of the first one, and one if none can be written: the run continues without.
+    how_to_resume : str
+        How to continue from one, for the message about the first one.
     """
 
     def __init__(
-        self, sampler: Sampler, model: str, every: float | None, note: Callable[[], str], say: Say, going_on: str
+        self, sampler: Sampler, model: str, every: float | None, note: Callable[[], str], say: Say, how_to_resume: str
     ) -> None:
         self._sampler = sampler
         self._model = model
         self._every = every
         self._note = note
         self._say = say
-        self._going_on = going_on
+        self._how_to_resume = how_to_resume
         self._said: set[str] = set()
         self._took = 0.0
         self._last: float | None = None
@@ -87,7 +87,7 @@ class Checkpoints:
         try:
             self._sampler.save(path, note=self._note())
             if announced:
-                self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._going_on}")
+                self._once(f"Saving a checkpoint to {path} now and then; after a crash, {self._how_to_resume}")
         except AskwhenError as error:
             reason = error.sentence
             self._once(f"No checkpoint could be saved, and the run goes on without: {reason}")

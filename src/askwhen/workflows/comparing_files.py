@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,23 +13,62 @@ from ..errors import InputError, argument
 from ..evaluate import Comparison, Tried
 from ..prepare import Prepare
 from ..report import write_comparison
-from .observer import Progresses, silent, unseen
+from .observer import Move, Observer
 from .outputs import check_outputs
 from .source import Source, class_names, share_of
 
 Settings = Iterable[tuple[str, Any]]
-"""Letters with their values; ``lasec-ss.c`` is that of one algorithm of several."""
+"""Hyperparameters with their values; ``lasec-ss.c`` is that of one algorithm of several."""
 
 
-class Compared(NamedTuple):
-    """A comparison, and how many instances it was made on."""
+@dataclass(frozen=True)
+class _Options:
+    """What a comparison and a tuning have in common.
+
+    ``raw`` says whether instances are taken as they are, without scaling them; the others are arguments of
+    :func:`askwhen.evaluate.compare` and :func:`askwhen.evaluate.tune`.
+    """
+
+    settings: Settings = ()
+    seed: int = 0
+    raw: bool = False
+    classes: Sequence[str] | None = None
+    cluster: str | None = None
+
+    @property
+    def prepare(self) -> Prepare | None:
+        """What scales the instances."""
+        return None if self.raw else Prepare()
+
+
+@dataclass(frozen=True)
+class CompareOptions(_Options):
+    """How algorithms are compared; ``report`` is an HTML file to write, and ``command`` the command that it names."""
+
+    repeats: int = 20
+    shuffle: bool = False
+    everything: bool = False
+    report: str | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class TuneOptions(_Options):
+    """How algorithms are tried, on the first ``head`` instances."""
+
+    head: int = 5000
+    repeats: int = 3
+
+
+class CompareResult(NamedTuple):
+    """A comparison, and the number of instances it was made on."""
 
     comparison: Comparison
     instances: int
 
 
-class Tuned(NamedTuple):
-    """What was tried, the best first, on how many instances, and a doubt about the order of their labels."""
+class TuneResult(NamedTuple):
+    """What was tried, the best first, the number of instances, and a warning about the order of their labels."""
 
     tried: list[Tried]
     instances: int
@@ -40,53 +80,39 @@ def compare(
     reading: dict[str, Any],
     algorithms: Sequence[str],
     labels: Sequence[float],
-    *,
-    settings: Settings = (),
-    repeats: int = 20,
-    shuffle: bool = False,
-    everything: bool = False,
-    seed: int = 0,
-    raw: bool = False,
-    classes: Sequence[str] | None = None,
-    report: str | None = None,
-    command: str = "",
-    cluster: str | None = None,
-    progress: Progresses = unseen,
-    results: Callable[[Compared], None] = silent,
-) -> Compared:
-    """Compare algorithms on a file at the same shares, or numbers, of labels.
-
-    ``progress``, ``results``, ``raw`` and ``command`` are as for :func:`askwhen.workflows.run.run`; the other arguments
-    are those of :func:`askwhen.evaluate.compare`.
-    """
-    check_outputs(file, report=report)
-    names = _names("compare", classes)
-    source = Source(file, reading, "binary" if names is None else "class")
-    source.classes = names
-    letters = _letters(settings, algorithms)
+    options: CompareOptions | None = None,
+    observer: Observer[CompareResult] | None = None,
+) -> CompareResult:
+    """Compare algorithms on a file at the same shares, or numbers, of labels."""
+    options, observer = options or CompareOptions(), observer or Observer()
+    check_outputs(file, report=options.report)
+    source = _source(file, reading, _class_list("compare", options.classes))
+    hyperparameters = _by_algorithm(options.settings, algorithms)
     X, y = source.load_known()
-    with progress(f"comparing on {len(y):,} instances", 1) as move:
+    with observer.progress(f"comparing on {len(y):,} instances", 1) as move:
         found = evaluate.compare(
             X,
             y,
             algorithms,
             [share_of(each, len(y)) for each in labels],
-            repeats=repeats,
-            letters=letters,
-            prepare=None if raw else Prepare(),
-            shuffle=shuffle,
-            seed=seed,
-            everything=everything,
-            classes=names,
-            cluster=cluster,
-            watch=lambda done, total, last: move(done / total, last=last),
+            repeats=options.repeats,
+            letters=hyperparameters,
+            prepare=options.prepare,
+            shuffle=options.shuffle,
+            seed=options.seed,
+            everything=options.everything,
+            classes=source.classes,
+            cluster=options.cluster,
+            watch=_moving(move),
         )
-    compared = Compared(found, len(y))
-    results(compared)
-    if report is not None:
-        about = {"Stream": f"{source.name}, {len(y):,} instances", "repeats": str(repeats), "askwhen": __version__}
-        write_comparison(report, found, title=f"askwhen compare: {Path(file).name}", facts=about, command=command)
-    return compared
+    result = CompareResult(found, len(y))
+    observer.results(result)
+    if options.report is not None:
+        stream = f"{source.name}, {len(y):,} instances"
+        about = {"Stream": stream, "repeats": str(options.repeats), "askwhen": __version__}
+        title = f"askwhen compare: {Path(file).name}"
+        write_comparison(options.report, found, title=title, facts=about, command=options.command)
+    return result
 
 
 def tune(
@@ -94,52 +120,52 @@ def tune(
     reading: dict[str, Any],
     algorithms: Sequence[str],
     labels: float,
-    *,
-    settings: Settings = (),
-    head: int = 5000,
-    repeats: int = 3,
-    seed: int = 0,
-    raw: bool = False,
-    classes: Sequence[str] | None = None,
-    cluster: str | None = None,
-    progress: Progresses = unseen,
-) -> Tuned:
-    """Try algorithms and their letters on the first ``head`` instances of a file, at one share of labels.
-
-    ``progress`` and ``raw`` are as for :func:`askwhen.workflows.run.run`; the other arguments are those of
-    :func:`askwhen.evaluate.tune`.
-    """
-    names = _names("tune", classes)
-    source = Source(file, reading, "binary" if names is None else "class")
-    source.classes = names
-    X, y = source.load_known(head)
-    with progress(f"trying on {len(y):,} instances", 1) as move:
+    options: TuneOptions | None = None,
+    observer: Observer[TuneResult] | None = None,
+) -> TuneResult:
+    """Try algorithms and their hyperparameters on the first instances of a file, at one share of labels."""
+    options, observer = options or TuneOptions(), observer or Observer()
+    source = _source(file, reading, _class_list("tune", options.classes))
+    X, y = source.load_known(options.head)
+    with observer.progress(f"trying on {len(y):,} instances", 1) as move:
         tried = evaluate.tune(
             X,
             y,
             share_of(labels, len(y)),
             algorithms,
-            letters=dict(settings),
-            prepare=None if raw else Prepare(),
-            repeats=repeats,
-            seed=seed,
-            classes=names,
-            cluster=cluster,
-            watch=lambda done, total, last: move(done / total, last=last),
+            letters=dict(options.settings),
+            prepare=options.prepare,
+            repeats=options.repeats,
+            seed=options.seed,
+            classes=source.classes,
+            cluster=options.cluster,
+            watch=_moving(move),
         )
-    return Tuned(tried, len(y), evaluate.order_warning(y, names))
+    return TuneResult(tried, len(y), evaluate.order_warning(y, source.classes))
 
 
-def _names(owner: str, classes: Sequence[str] | None) -> list[Any] | None:
-    """The labels by name, all of them: what is compared must know them from the start."""
+def _source(file: str, reading: dict[str, Any], classes: list[Any] | None) -> Source:
+    """The file, whose labels must be among the classes, if there are any."""
+    source = Source(file, reading, "binary" if classes is None else "class")
+    source.classes = classes
+    return source
+
+
+def _moving(move: Move) -> Callable[[int, int, str], None]:
+    """Progress as a part of the whole."""
+    return lambda done, total, last: move(done / total, last=last)
+
+
+def _class_list(owner: str, classes: Sequence[str] | None) -> list[Any] | None:
+    """The names of all labels, which must be known from the start here."""
     found = class_names(owner, classes)
     if found == "open":
         raise InputError(f"{argument('classes')} must name the labels here.", owner=owner)
     return found  # type: ignore[no-any-return]
 
 
-def _letters(settings: Settings, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The letters that were set for each algorithm; one without a name is for all that have it."""
+def _by_algorithm(settings: Settings, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The hyperparameters that were set for each algorithm; one without an algorithm's name is for all that have it."""
     chosen = [algorithm(name) for name in names]
     found: dict[str, dict[str, Any]] = {each.name: {} for each in chosen}
     for setting, value in settings:

@@ -1,4 +1,4 @@
-"""Label a file by hand, as ``askwhen label`` does: ask a person about what is worth a label, learn, save, go on."""
+"""Label a file by hand, as ``askwhen label`` does: ask an annotator about rows worth a label, learn, save, resume."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import enum
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -24,32 +25,61 @@ from .source import Source, share_of
 from .tasks import write_prodigy
 
 
-class Wish(enum.Enum):
-    """What a person may want other than to give a label."""
+class Action(enum.Enum):
+    """What an annotator may do other than give a label."""
 
     UNDO = "take the last answer back"
     AGAIN = "see the question again"
     QUIT = "stop for now"
 
 
-class Person(Protocol):
-    """Whoever answers: at a keyboard, or in a test."""
+class Annotator(Protocol):
+    """Answers questions: a person at a keyboard, or a script in a test."""
 
     def listening(self) -> AbstractContextManager[Any]:
         """Open while questions are asked."""
         ...
 
     def waiting(self) -> AbstractContextManager[Any]:
-        """Open while the next instance worth a label is looked for."""
+        """Open while the next instance worth a label is being found."""
         ...
 
-    def answer(self, question: Question, session: Labelling, note: str) -> str | Wish:
-        """A label, an empty one to skip the instance, or a wish; ``note`` says what became of the last answer."""
+    def answer(self, question: Question, session: Labelling, note: str) -> str | Action:
+        """A label, an empty one to skip the instance, or an action; ``note`` is a message about the last answer."""
         ...
 
 
-class Labelled(NamedTuple):
-    """What came of a sitting: whether the stream came to its end, the sampler, the answers so far, and the files."""
+@dataclass(frozen=True)
+class LabelOptions:
+    """How a file is labelled.
+
+    Parameters
+    ----------
+    classes : sequence of str
+        The labels; two or more.
+    labels : float
+        How many rows to ask about: a share, or a number above 1.
+    answers : str or AnswerStore, optional
+        Where answers go: a CSV file, by default the file's name with .labels.csv, or another store.
+    model : str, optional
+        Where the sampler is saved; by default the file's name with .askwhen.
+    prodigy : str, optional
+        A file for all answers as Prodigy's annotated tasks, written at the end of each session.
+    seed, raw
+        The random seed, and whether instances are taken as they are, without scaling them.
+    """
+
+    classes: Sequence[str] = ("no", "yes")
+    labels: float = 0.1
+    answers: str | AnswerStore | None = None
+    model: str | None = None
+    prodigy: str | None = None
+    seed: int = 0
+    raw: bool = False
+
+
+class LabelResult(NamedTuple):
+    """The result of a session: whether the stream came to its end, the sampler, all answers so far, and the files."""
 
     ended: bool
     sampler: SamplerLike
@@ -58,58 +88,75 @@ class Labelled(NamedTuple):
     model: str
 
 
-def label(
+def label_file(
     file: str,
-    person: Person,
+    annotator: Annotator,
     reading: dict[str, Any] | None = None,
-    *,
-    classes: Sequence[str] = ("no", "yes"),
-    labels: float = 0.1,
-    answers: str | AnswerStore | None = None,
-    model: str | None = None,
-    prodigy: str | None = None,
-    seed: int = 0,
-    raw: bool = False,
+    options: LabelOptions | None = None,
     say: Say = silent,
-) -> Labelled:
-    """Ask a person about the instances of a file that are worth a label, until it ends or the person has had enough.
+) -> LabelResult:
+    """Ask an annotator about the instances of a file that are worth a label, until it ends or the annotator stops.
 
-    The same call goes on where the last one stopped, however it stopped.
+    The same call resumes where the last one stopped, however it stopped.
 
     Parameters
     ----------
     file : str
         A table without labels: CSV, TSV, Parquet or NDJSON.
-    person : Person
+    annotator : Annotator
         Answers.
     reading : dict, optional
         Arguments of :func:`askwhen.data.unlabelled.read_records`.
-    classes : sequence of str
-        The labels; two or more.
-    labels : float
-        How many rows to ask about: a share, or a number above 1.
-    answers : str or AnswerStore, optional
-        Where answers go: a CSV file, by default the file's name with .labels.csv, or another place.
-    model : str, optional
-        Where the sampler goes; by default the file's name with .askwhen.
-    prodigy : str, optional
-        Where all answers go as Prodigy's annotated tasks, each time the person has had enough.
-    seed, raw
-        The seed of the coins, and whether instances are taken as they are, without scaling them.
+    options : LabelOptions, optional
+        The labels, how many to ask for, and the files to write.
     say : callable
-        Is told sentences for the person.
+        Receives messages for the user.
     """
-    stem, reading = Path(file).name.split(".")[0], reading or {}
-    model, answers = model or f"{stem}.askwhen", f"{stem}.labels.csv" if answers is None else answers
-    check_outputs(file, model=model, answers=answers if isinstance(answers, str) else None, prodigy=prodigy)
-    prepare, rule = None if raw else Prepare(), _rule(labels, Source(file, reading))
+    stem, reading, options = Path(file).name.split(".")[0], reading or {}, options or LabelOptions()
+    model = options.model or f"{stem}.askwhen"
+    answers = f"{stem}.labels.csv" if options.answers is None else options.answers
+    written = answers if isinstance(answers, str) else None
+    check_outputs(file, model=model, answers=written, prodigy=options.prodigy)
+    fresh = _new_sampler(options, Source(file, reading))
     store = Answers(answers) if isinstance(answers, str) else answers
-    several = list(classes) if len(classes) > 2 else None
-    learner = Mixture(classes=None if several is None else len(several))
-    fresh: SamplerLike = Sampler(learner, rule, prepare=prepare, seed=seed, classes=several)
-    about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
     notes: dict[str, None] = {}  # without repetition: undoing reads the file again
-    session = Labelling(
+    session = _session(file, reading, options, fresh, store, model, notes)
+    if store.given:
+        say(f"Going on after {len(store.given)} answers in {store.name}.")
+    try:
+        ended = _ask(session, annotator, notes)
+    finally:
+        session.save()
+        session.close()
+    for note in notes:
+        say(note)
+    if options.prodigy is not None:
+        write_prodigy(options.prodigy, file, reading, store.given, options.classes)
+    if session.unused:
+        say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
+    return LabelResult(ended, session.sampler, session.counts(), store.name, model)
+
+
+def _new_sampler(options: LabelOptions, source: Source) -> SamplerLike:
+    """A sampler that has learnt nothing."""
+    several = list(options.classes) if len(options.classes) > 2 else None
+    prepare, rule = None if options.raw else Prepare(), _rule(options.labels, source)
+    learner = Mixture(classes=None if several is None else len(several))
+    return Sampler(learner, rule, prepare=prepare, seed=options.seed, classes=several)
+
+
+def _session(
+    file: str,
+    reading: dict[str, Any],
+    options: LabelOptions,
+    fresh: SamplerLike,
+    store: AnswerStore,
+    model: str,
+    notes: dict[str, None],
+) -> Labelling:
+    """A session over a file; messages about columns that are not learnt from are added to the notes."""
+    about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
+    return Labelling(
         lambda skip, passed: read_records(
             file,
             skip=skip,
@@ -120,24 +167,10 @@ def label(
         ),
         fresh,
         store,
-        list(classes),
+        list(options.classes),
         model,
         about=about,
     )
-    if store.given:
-        say(f"Going on after {len(store.given)} answers in {store.name}.")
-    try:
-        ended = _ask(session, person, notes)
-    finally:
-        session.save()
-        session.close()
-    for note in notes:
-        say(note)
-    if prodigy is not None:
-        write_prodigy(prodigy, file, reading, store.given, classes)
-    if session.unused:
-        say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
-    return Labelled(ended, session.sampler, session.counts(), store.name, model)
 
 
 def _rule(labels: float, source: Source) -> BudgetRule:
@@ -146,21 +179,21 @@ def _rule(labels: float, source: Source) -> BudgetRule:
     return BudgetRule(share_of(labels, rows), most=None if labels <= 1.0 else int(labels), length=rows)
 
 
-def _ask(session: Labelling, person: Person, notes: Iterable[str]) -> bool:
-    """Ask until the stream ends (True) or the person has had enough (False); the first question shows the notes."""
+def _ask(session: Labelling, annotator: Annotator, notes: Iterable[str]) -> bool:
+    """Ask until the stream ends (True) or the annotator stops (False); the first question shows the notes."""
     note: str | None = None
     saved, saving = 0.0, 0.0
     try:
-        with person.listening():
+        with annotator.listening():
             while True:
-                with person.waiting():
+                with annotator.waiting():
                     question = session.next()
                 if question is None:
                     return True
-                answer = person.answer(question, session, " ".join(notes) if note is None else note)
-                if answer is Wish.QUIT:
+                answer = annotator.answer(question, session, " ".join(notes) if note is None else note)
+                if answer is Action.QUIT:
                     return False
-                if answer is Wish.UNDO:
+                if answer is Action.UNDO:
                     note = "The last answer was taken back." if session.undo() else "There is nothing to undo."
                 elif isinstance(answer, str):
                     session.answer(answer)

@@ -1,38 +1,51 @@
-"""How a use case tells of its progress, to whoever looks on."""
+"""How a workflow reports its progress and its results to its caller."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from ..errors import AskwhenError
 from ..evaluate import accuracy
 from ..sampler import Sampler
 from ..trace.trace import Trace
 
 _OFTEN = 0.15
-"""Seconds between two words of progress, at least."""
+"""Seconds between two reports of progress, at least."""
 
 Say = Callable[[str], None]
-"""Is told what the person who looks on should know."""
+"""Receives messages for the user."""
 Move = Callable[..., None]
-"""Is told how much is done, and by name what else there is to show: ``rate``, ``asked``, ``honest`` or ``last``."""
-Progresses = Callable[[str, int | None], AbstractContextManager[Move]]
-"""Is given what is being done and how much there is to do; open while it is done."""
+"""Receives how much is done, and other facts to show as keywords: ``rate``, ``asked``, ``accuracy`` or ``last``."""
+
+Result = TypeVar("Result", contravariant=True)
 
 
 def silent(*_: Any, **__: Any) -> None:
-    """Tell nobody."""
+    """Ignore a report."""
 
 
-def unseen(*_: Any) -> AbstractContextManager[Move]:
-    """Progress that nobody looks at."""
-    return nullcontext(silent)
+class Observer(Generic[Result]):
+    """Receives what a workflow reports. This one ignores everything; override the methods that matter to you."""
+
+    def say(self, message: str) -> None:
+        """Receive a message for the user."""
+
+    def failed(self, error: AskwhenError) -> None:
+        """Receive an error that does not end the workflow."""
+
+    def progress(self, what: str, total: int | None) -> AbstractContextManager[Move]:
+        """Open a display of progress, given what is being done and how much there is to do, if that is known."""
+        return nullcontext(silent)
+
+    def results(self, found: Result) -> None:
+        """Receive the result before any file is written, so that a full disk does not lose it."""
 
 
-class Pace:
-    """Tells how fast a run goes and how it does, a few times a second."""
+class RunProgress:
+    """Reports the speed and the accuracy of a run, a few times a second."""
 
     def __init__(self, sampler: Sampler, move: Move, started: float) -> None:
         self._sampler = sampler
@@ -48,7 +61,7 @@ class Pace:
         return (self._sampler.round - self._begins) / max(self._last - self._started, 1e-9)
 
     def __call__(self, trace: Trace) -> None:
-        """Note a piece that was played."""
+        """Count a piece that was played."""
         self._pieces += 1
         now, sampler = time.perf_counter(), self._sampler
         if self._pieces == 2:
@@ -58,9 +71,9 @@ class Pace:
             return
         self._shown = now
         facts = {
-            "rate": f"{self.rate:,.0f} rounds/s",
+            "rate": f"{self.rate:,.0f} rows/s",
             "asked": f"asked {sampler.questions:,} ({sampler.questions / sampler.round:.1%})",
         }
         if not sampler.learner.regression:
-            facts["honest"] = f"accuracy {accuracy(sampler).overall}"
+            facts["accuracy"] = f"accuracy {accuracy(sampler).overall}"
         self._move(**facts)

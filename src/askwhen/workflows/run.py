@@ -1,9 +1,9 @@
-"""Run an algorithm over a labelled file, as ``askwhen run`` does: go on, stop and save, trace, report."""
+"""Run an algorithm over a labelled file, as ``askwhen run`` does: resume, stop and save, trace, report."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,8 @@ from ..sampler import Sampler
 from ..trace.trace import Trace
 from ..validation import short
 from . import notes
-from .checkpoints import checkpoint_of, model_of, newest
-from .observer import Pace, Progresses, Say, silent, unseen
+from .checkpoints import Checkpoints, checkpoint_of, model_of, newest
+from .observer import Move, Observer, RunProgress, Say
 from .outputs import check_outputs, free_name
 from .predict import load
 from .run_files import RunFiles
@@ -27,17 +27,65 @@ from .source import NothingLeftError, Source, class_names, of_file, share_of
 from .stopping import Stopping
 
 _DOUBTFUL = 1000
-"""After so many instances without a positive label, the person should know."""
+"""After so many instances without a positive label, the user is warned."""
 
 
-def resumed_as(saved: str, skip: int | None) -> str:
-    """How Python goes on from a saved sampler."""
-    return f"run(..., resume={saved!r}{'' if skip is None else f', skip={skip}'})"
+@dataclass(frozen=True)
+class RunOptions:
+    """How a file is run.
+
+    Parameters
+    ----------
+    algorithm, hyperparameters, labels, costs, classes, seed, raw
+        For a new sampler: its name, its hyperparameters, how many labels it may ask for (a share, or a number above
+        1), the costs of a false positive and a false negative, its labels where there are several, its random seed, and
+        whether instances are taken as they are, without scaling them.
+    shuffle : bool
+        Whether to take the instances in another order, which the seed decides.
+    everything, window
+        As for :func:`askwhen.evaluate.progressive`.
+    trace, model, report : str, optional
+        Files to write: every round, the sampler, and an HTML page.
+    resume : str, optional
+        A saved sampler to continue from; where a killed run left a newer checkpoint of it, from that.
+    seed_labels : str, optional
+        A file of instances whose labels are known already, with the same columns: a new sampler learns all of them
+        before its first round.
+    skip : int, optional
+        Number of rows to skip; by default those that a resumed sampler has played, if it has played this very file.
+    checkpoint : float or None
+        Seconds between two checkpoints, or None for none.
+    chosen : names, optional
+        The arguments in ``reading`` that the user chose: a resumed sampler must have learnt with the same. By default
+        all of them.
+    command : str
+        The command that started the run, for the trace and the report.
+    """
+
+    algorithm: str = "default"
+    hyperparameters: dict[str, Any] = field(default_factory=dict)
+    labels: float | None = None
+    costs: tuple[float, float] | None = None
+    classes: Sequence[str] | None = None
+    seed: int = 0
+    raw: bool = False
+    shuffle: bool = False
+    everything: bool = False
+    window: int = 1000
+    trace: str | None = None
+    model: str | None = None
+    report: str | None = None
+    resume: str | None = None
+    seed_labels: str | None = None
+    skip: int | None = None
+    checkpoint: float | None = 60.0
+    chosen: Collection[str] | None = None
+    command: str = ""
 
 
 @dataclass
-class Ran:
-    """What came of a run.
+class RunResult:
+    """The result of a run.
 
     Attributes
     ----------
@@ -50,9 +98,9 @@ class Ran:
     seconds, rate : float
         How long it took, and rounds per second without those in which steps were compiled.
     stopped : bool
-        Whether somebody interrupted it.
-    wrongs : list of AskwhenError
-        What could not be written; known when the run has returned.
+        Whether it was interrupted.
+    errors : list of AskwhenError
+        What could not be written; complete when the run has returned.
     remark : str
         Why there was nothing to play.
     words : list or None
@@ -65,41 +113,26 @@ class Ran:
     seconds: float = 0.0
     rate: float = 0.0
     stopped: bool = False
-    wrongs: list[AskwhenError] = field(default_factory=list)
+    errors: list[AskwhenError] = field(default_factory=list)
     remark: str = ""
     words: list[Any] | None = None
+
+
+class RunObserver(Observer[RunResult]):
+    """Receives what a run reports, and says how to continue one; the results come before any file is written."""
+
+    def resume_command(self, saved: str, skip: int | None) -> str:
+        """How to continue from the file of a sampler; ``skip`` rows are to be skipped, if that is not None."""
+        return f"run(..., resume={saved!r}{'' if skip is None else f', skip={skip}'})"
 
 
 def run(
     file: str,
     reading: dict[str, Any] | None = None,
-    *,
-    algorithm: str = "default",
-    letters: dict[str, Any] | None = None,
-    labels: float | None = None,
-    costs: tuple[float, float] | None = None,
-    classes: Sequence[str] | None = None,
-    seed: int = 0,
-    raw: bool = False,
-    shuffle: bool = False,
-    everything: bool = False,
-    window: int = 1000,
-    trace: str | None = None,
-    model: str | None = None,
-    report: str | None = None,
-    resume: str | None = None,
-    seed_labels: str | None = None,
-    skip: int | None = None,
-    checkpoint: float | None = 60.0,
-    said: Collection[str] | None = None,
-    command: str = "",
-    say: Say = silent,
-    failed: Callable[[AskwhenError], None] = silent,
-    progress: Progresses = unseen,
-    results: Callable[[Ran], None] = silent,
-    going_on: Callable[[str, int | None], str] = resumed_as,
-) -> Ran:
-    """Run an algorithm over a file in one pass and constant memory, and leave what is needed to go on.
+    options: RunOptions | None = None,
+    observer: RunObserver | None = None,
+) -> RunResult:
+    """Run an algorithm over a file in one pass and constant memory, and leave what is needed to continue.
 
     An interrupt ends the run after the piece that is being played, with the sampler saved; a second one ends it at
     once. Whatever else ends it, the sampler is saved too, and the error goes on to the caller.
@@ -110,135 +143,184 @@ def run(
         A file, ``-`` for the standard input, or the name of a data set.
     reading : dict, optional
         Arguments of :func:`askwhen.data.read`.
-    algorithm, letters, labels, seed, raw
-        For a new sampler: its name, its hyperparameters, how many labels it may ask for (a share, or a number above
-        1), the seed of its coins, and whether instances are taken as they are, without scaling them.
-    shuffle : bool
-        Whether to take the instances in another order, which the seed decides.
-    everything, window
-        As for :func:`askwhen.evaluate.progressive`.
-    trace, model, report : str, optional
-        Files to write: what happened in every round, the sampler, and an HTML page.
-    resume : str, optional
-        A saved sampler to go on from; where a killed run left a newer checkpoint of it, from that.
-    seed_labels : str, optional
-        A file of instances whose labels are known already, with the same columns: a new sampler learns all of them
-        before its first round.
-    skip : int, optional
-        How many rows to skip; by default those that a resumed sampler has played, if it has played this very file.
-    checkpoint : float or None
-        Seconds between two checkpoints, or None for none.
-    said : names, optional
-        Those of ``reading`` that somebody chose: a resumed sampler must have learnt with the same. By default all.
-    command : str
-        What the trace and the report say of how the run was started.
-    say, failed : callable
-        Are told sentences for the person who looks on, and errors that do not end the run.
-    progress : callable
-        Is given the name of the source and its size in bytes, and gives a context with a function that is told how much
-        has been read, and a few facts by name.
-    results : callable
-        Is given what came of the run before any file is written, so that a full disk does not take it away.
-    going_on : callable
-        Given the file of a sampler, and how many instances to pass over, how to go on from it.
+    options : RunOptions, optional
+        What to play, and which files to write.
+    observer : RunObserver, optional
+        Receives messages, errors, progress and the results.
     """
-    check_outputs(file, model=model, trace=trace, report=report)
-    reading = reading or {}
-    found = None if resume is None else newest(resume)
-    if found is None:
-        note = notes.Note()
-        source = Source(file, reading, "binary" if classes is None else "class", shuffle, seed)
-        names = class_names("run", classes)
-        if names is not None and costs is not None:
-            raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
-        sampler = _fresh(source, algorithm, letters or {}, labels, seed, raw, say, names, skip or 0)
-        if costs is not None:
-            sampler = Sampler(*sampler.parts, seed=seed, costs=costs)
-        if sampler.learner.regression:
-            source.reading["target"] = "number"
-        if seed_labels is not None:
-            _learn_seeds(sampler, seed_labels, reading, source)
-            say(f"Learnt {sampler.volunteered:,} labels of {Path(seed_labels).name}.")
-    else:
-        sampler, note = load(found), notes.read(found)
-        if found != resume:
-            say(f"Going on from the checkpoint {found}, after round {sampler.round:,}.")
-        source = _same_source(file, reading, reading if said is None else said, note, shuffle)
+    return _Run(file, reading or {}, options or RunOptions(), observer or RunObserver()).play()
+
+
+class _Run:
+    """One run: its sampler, its source, and what is needed to save and continue it."""
+
+    def __init__(self, file: str, reading: dict[str, Any], options: RunOptions, observer: RunObserver) -> None:
+        check_outputs(file, model=options.model, trace=options.trace, report=options.report)
+        self.file, self.options, self.observer = file, options, observer
+        self.resumed = None if options.resume is None else newest(options.resume)
+        if self.resumed is None:
+            note = notes.Note()
+            self.sampler, self.source = _begin(file, reading, options, observer.say)
+        else:
+            self.sampler, note = load(self.resumed), notes.read(self.resumed)
+            if self.resumed != options.resume:
+                observer.say(f"Going on from the checkpoint {self.resumed}, after round {self.sampler.round:,}.")
+            chosen = reading if options.chosen is None else options.chosen
+            self.source = _same_source(file, reading, chosen, note, options.shuffle)
+        _set_target(self.source, self.sampler)
+        resume = options.resume
+        self.saved = options.model or (model_of(resume) if resume else free_name(self.source.name, ".askwhen"))
+        self.begins, self.identity = self.sampler.round, self.source.identity
+        self.skipped = self._skip(note)
+        if resume is None and Path(checkpoint_of(self.saved)).exists():
+            command = observer.resume_command(self.saved, None)
+            observer.say(
+                f"An earlier run left a checkpoint, {checkpoint_of(self.saved)}; to go on from it:\n  {command}"
+            )
+
+    def _skip(self, note: notes.Note) -> int:
+        """The number of rows to skip; a resumed sampler learns how many rows there are in all."""
+        skip, sampler, source, say = self.options.skip, self.sampler, self.source, self.observer.say
+        if self.options.resume is None:
+            return skip or 0
+        skipped = _played(source, note, sampler, say) if skip is None else skip
+        rows = source.count()
+        if rows is not None:
+            sampler.engine.lengthen(self.begins + max(rows - skipped, 0))
+        if skipped:
+            say(f"Skipping the first {skipped:,} rows of {source.name}{', which were played before' * (skip is None)}.")
+        return skipped
+
+    def _files(self) -> RunFiles:
+        """The files that the run leaves."""
+        offset, say = 0 if self.file == "-" else self.skipped - self.begins, self.observer.say
+
+        def note() -> str:
+            return notes.written(self.source, self.identity, offset)
+
+        how = f"go on with\n  {self.observer.resume_command(self.saved, None)}"
+        about = {"file": self.file, "command": self.options.command, "version": __version__}
+        return RunFiles(
+            self.sampler,
+            self.saved,
+            Checkpoints(self.sampler, self.saved, self.options.checkpoint, note, say, how),
+            trace=self.options.trace,
+            keep=self.options.report is not None,
+            note=note,
+            about={"sampler": parts_of(self.sampler)} | about,
+        )
+
+    def play(self) -> RunResult:
+        """Play the stream to its end, or until it is interrupted, and write the files."""
+        files = self._files()
+        stopping, started = Stopping(self.observer.say), time.perf_counter()
+        scoring = {"window": self.options.window, "everything": self.options.everything}
+        try:
+            with stopping.listening(), self.observer.progress(self.source.name, self.source.size()) as move:
+                watch = RunProgress(self.sampler, move, started)
+                chunks = stopping.pieces(_doubted(self.source, self.skipped, move, self.observer.say))
+                made = files.play(chunks, watch, **scoring)
+        except NothingLeftError as error:
+            result = self._nothing_left(error, files)
+        except BaseException as error:
+            self._save_after(files)
+            if isinstance(error, InputError) and stopping.stopped:
+                raise KeyboardInterrupt from None
+            with of_file(self.source.name, self.sampler.round - self.begins + self.skipped):
+                raise
+        else:
+            took = time.perf_counter() - started
+            result = self._finish(files, made, took, watch.rate, stopping.stopped)
+        for wrong in result.errors:
+            self.observer.failed(wrong)
+        return result
+
+    def _nothing_left(self, error: NothingLeftError, files: RunFiles) -> RunResult:
+        """There was no row to play: fine only where a killed run had come to its end, and its sampler is saved now."""
+        if self.resumed is None or self.resumed == self.options.resume or self.options.skip is not None:
+            files.end(save=False, finished=False)
+            raise error
+        remark = f"{error.sentence} The run had come to its end: its sampler is in {self.saved} now."
+        result = RunResult(self.sampler, None, self.saved, errors=files.end(save=True), remark=remark)
+        self.observer.results(result)
+        return result
+
+    def _save_after(self, files: RunFiles) -> None:
+        """Save what was played before an error."""
+        played = self.sampler.round > self.begins
+        errors = files.end(save=played, finished=False)
+        for wrong in errors:
+            self.observer.failed(wrong)
+        if played and not errors:
+            self.observer.say(f"Saved after round {self.sampler.round:,}. {self._how_to_resume()}")
+
+    def _finish(self, files: RunFiles, made: Progress, seconds: float, rate: float, stopped: bool) -> RunResult:
+        """Report the results, then write the files."""
+        options = self.options
+        keeps = options.model is not None or stopped or self.resumed != options.resume  # a crash left a checkpoint
+        model = self.saved if keeps else None
+        result = RunResult(self.sampler, made, model, seconds, rate, stopped, words=self.source.words)
+        self.observer.results(result)
+        result.errors = files.end(save=keeps)
+        if options.report is not None:
+            try:
+                self._write_report(options.report, made, files.trace())
+            except AskwhenError as error:
+                result.errors.append(error)
+        if stopped and not result.errors:
+            self.observer.say(f"Interrupted after round {self.sampler.round:,}. {self._how_to_resume()}")
+        return result
+
+    def _how_to_resume(self) -> str:
+        """A message with the command that continues this run."""
+        rest = ", with the remaining lines" if self.file == "-" else ""
+        elsewhere = self.skipped != self.begins and self.file != "-"
+        skip = self.skipped + self.sampler.round - self.begins if elsewhere else None
+        return f"To go on{rest}:\n  {self.observer.resume_command(self.saved, skip)}"
+
+    def _write_report(self, path: str, made: Progress, trace: Trace) -> None:
+        rate, labels, words = getattr(self.sampler.rule, "rate", None), self.options.labels, self.source.words
+        write_run(
+            path,
+            made,
+            trace,
+            title=f"askwhen run: {Path(self.file).name}",
+            facts={"Stream": self.file, **parts_of(self.sampler), "askwhen": __version__},
+            command=self.options.command,
+            budget=rate or (labels if labels is not None and labels <= 1.0 else None),
+            words=("-1", "+1") if words is None else tuple(map(str, words)),
+        )
+
+
+def _begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) -> tuple[Sampler, Source]:
+    """A new sampler, which has learnt the seed labels, and its source."""
+    target = "binary" if options.classes is None else "class"
+    source = Source(file, reading, target, options.shuffle, options.seed)
+    names = class_names("run", options.classes)
+    if names is not None and options.costs is not None:
+        raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
+    sampler = _new_sampler(source, options, names, say)
+    if options.costs is not None:
+        sampler = Sampler(*sampler.parts, seed=options.seed, costs=options.costs)
+    if sampler.learner.regression:
+        source.reading["target"] = "number"
+    if options.seed_labels is not None:
+        _learn_seeds(sampler, options.seed_labels, reading, source)
+        say(f"Learnt {sampler.volunteered:,} labels of {Path(options.seed_labels).name}.")
+    return sampler, source
+
+
+def _set_target(source: Source, sampler: Sampler) -> None:
+    """Let a source give labels as its sampler takes them."""
     if sampler.learner.regression:
         source.reading["target"] = "number"
     elif sampler.engine.classes is not None:
         source.reading["target"] = "class"
         source.classes = None if sampler.engine.most else sampler.classes
-    saved = model or (model_of(resume) if resume else free_name(source.name, ".askwhen"))
-    begins, identity = sampler.round, source.identity
-    passed = _played(source, note, sampler, say) if skip is None and resume is not None else skip or 0
-    rows = source.count() if resume is not None else None
-    if rows is not None:
-        sampler.engine.lengthen(begins + max(rows - passed, 0))
-    if resume is not None and passed:
-        say(f"Skipping the first {passed:,} rows of {source.name}{', which were played before' * (skip is None)}.")
-    if resume is None and Path(checkpoint_of(saved)).exists():
-        say(f"An earlier run left a checkpoint, {checkpoint_of(saved)}; to go on from it:\n  {going_on(saved, None)}")
-
-    def told_how() -> str:
-        rest = ", with the remaining lines" if file == "-" else ""
-        elsewhere = passed != begins and file != "-"
-        return f"To go on{rest}:\n  {going_on(saved, passed + sampler.round - begins if elsewhere else None)}"
-
-    files = RunFiles(
-        sampler,
-        saved,
-        trace=trace,
-        keep=report is not None,
-        checkpoint=checkpoint,
-        note=lambda: notes.written(source, identity, 0 if file == "-" else passed - begins),
-        about={"sampler": parts_of(sampler), "file": file, "command": command, "version": __version__},
-        say=say,
-        going_on=f"go on with\n  {going_on(saved, None)}",
-    )
-    stopping, started = Stopping(say), time.perf_counter()
-    try:
-        with stopping.listening(), progress(source.name, source.size()) as move:
-            watch = Pace(sampler, move, started)
-            chunks = stopping.pieces(_doubted(source, passed, move, say))
-            made = files.play(chunks, watch, window=window, everything=everything)
-    except NothingLeftError as error:
-        if found is None or found == resume or skip is not None:
-            files.end(save=False, finished=False)
-            raise
-        remark = f"{error.sentence} The run had come to its end: its sampler is in {saved} now."
-        ran = Ran(sampler, None, saved, wrongs=files.end(save=True), remark=remark)
-        results(ran)
-    except BaseException as error:
-        wrongs = files.end(save=sampler.round > begins, finished=False)
-        for wrong in wrongs:
-            failed(wrong)
-        if sampler.round > begins and not wrongs:
-            say(f"Saved after round {sampler.round:,}. {told_how()}")
-        if isinstance(error, InputError) and stopping.stopped:
-            raise KeyboardInterrupt from None
-        with of_file(source.name, sampler.round - begins + passed):
-            raise
-    else:
-        kept = model is not None or stopping.stopped or found != resume  # what a crash has spared is not thrown away
-        ran = Ran(sampler, made, saved if kept else None, time.perf_counter() - started, watch.rate, stopping.stopped)
-        ran.words = source.words
-        results(ran)
-        ran.wrongs = files.end(save=kept)
-        if report is not None:
-            try:
-                _write_report(report, file, sampler, made, files.trace(), labels, command, source.words)
-            except AskwhenError as error:
-                ran.wrongs.append(error)
-        if ran.stopped and not ran.wrongs:
-            say(f"Interrupted after round {sampler.round:,}. {told_how()}")
-    for wrong in ran.wrongs:
-        failed(wrong)
-    return ran
 
 
 def _played(source: Source, note: notes.Note, sampler: Sampler, say: Say) -> int:
-    """How many of the first rows of a source a resumed sampler has played: those of the same file, and of no other."""
+    """The number of the first rows of a source that a resumed sampler has played: 0 if it has played another file."""
     if source.name == "standard input":
         return 0  # what comes now is what has not come before
     if source.is_known_as(note.source):
@@ -260,22 +342,24 @@ def _learn_seeds(sampler: Sampler, file: str, reading: dict[str, Any], source: S
     source.expect(seeds.names, seeds.places)
 
 
-def _same_source(file: str, reading: dict[str, Any], said: Collection[str], note: notes.Note, shuffle: bool) -> Source:
-    """The file as a resumed sampler has read it so far."""
+def _same_source(
+    file: str, reading: dict[str, Any], chosen: Collection[str], note: notes.Note, shuffle: bool
+) -> Source:
+    """The file, read as a resumed sampler has read it so far."""
     if shuffle and note.is_known and note.seed is None:
         raise ArgumentsError(
             f"{argument('shuffle')} goes with a new sampler; this one has taken its file as it is.", owner="run"
         )
-    again = notes.read_as(note, reading, said, file)
-    source = Source(file, again, shuffle=shuffle or note.seed is not None, seed=note.seed)
+    reading = notes.read_as(note, reading, chosen, file)
+    source = Source(file, reading, shuffle=shuffle or note.seed is not None, seed=note.seed)
     source.expect(note.names, note.places)
     return source
 
 
-def _doubted(source: Source, passed: int, move: Any, say: Say) -> Iterator[tuple[Any, ...]]:
-    """The chunks of a source; where many instances have no positive label, that is said, once."""
+def _doubted(source: Source, skipped: int, move: Move, say: Say) -> Iterator[tuple[Any, ...]]:
+    """The chunks of a source; the user is warned once where many instances lack the positive label."""
     positive, n = source.reading.get("positive"), 0
-    for chunk in source.chunks(passed, move):
+    for chunk in source.chunks(skipped, move):
         n += len(chunk[1])
         if positive is not None and (chunk[1] > 0).any():
             positive = None
@@ -285,27 +369,24 @@ def _doubted(source: Source, passed: int, move: Any, say: Say) -> Iterator[tuple
         yield chunk
 
 
-def _fresh(
-    source: Source,
-    name: str,
-    letters: dict[str, Any],
-    labels: float | None,
-    seed: int,
-    raw: bool,
-    say: Say,
-    classes: Any,
-    skip: int,
-) -> Sampler:
-    share, most, prepare = labels, None, None if raw else Prepare()
+def _new_sampler(source: Source, options: RunOptions, classes: Any, say: Say) -> Sampler:
+    """A sampler that has played nothing; its budget is for the rows that there are, where they can be counted."""
+    share, most = options.labels, None
     found = source.count()
-    rows = None if found is None else max(found - skip, 1)
-    if labels is not None and labels > 1.0:
-        most = int(labels)
-        share = 0.1 if rows is None else share_of(labels, rows)
+    rows = None if found is None else max(found - (options.skip or 0), 1)
+    if share is not None and share > 1.0:
+        most = int(share)
+        share = 0.1 if rows is None else share_of(share, rows)
         if rows is None:
             say(f"How many instances there are is not known: asking for one label in ten, until {most:,} are asked.")
-    return algorithm_of(name).build(
-        letters, share=share, most=most, length=rows, prepare=prepare, seed=seed, classes=classes
+    return algorithm_of(options.algorithm).build(
+        options.hyperparameters,
+        share=share,
+        most=most,
+        length=rows,
+        prepare=None if options.raw else Prepare(),
+        seed=options.seed,
+        classes=classes,
     )
 
 
@@ -316,26 +397,3 @@ def parts_of(sampler: Any) -> dict[str, str]:
     costs = getattr(sampler, "costs", None)
     paid = {} if costs is None else {"costs": f"false positive {costs[0]:g}, false negative {costs[1]:g}"}
     return {name: short(part) for name, part in found.items() if part is not None} | paid
-
-
-def _write_report(
-    path: str,
-    file: str,
-    sampler: Sampler,
-    made: Progress,
-    trace: Trace,
-    labels: float | None,
-    command: str,
-    words: Any,
-) -> None:
-    rate = getattr(sampler.rule, "rate", None)
-    write_run(
-        path,
-        made,
-        trace,
-        title=f"askwhen run: {Path(file).name}",
-        facts={"Stream": file, **parts_of(sampler), "askwhen": __version__},
-        command=command,
-        budget=rate or (labels if labels is not None and labels <= 1.0 else None),
-        words=("-1", "+1") if words is None else tuple(map(str, words)),
-    )

@@ -12,7 +12,6 @@ from ..sampler import Sampler
 from ..trace.files import TraceWriter
 from ..trace.trace import Trace, join
 from .checkpoints import Checkpoints
-from .observer import Say
 
 
 class RunFiles:
@@ -23,22 +22,18 @@ class RunFiles:
     sampler : Sampler
         Goes on from where it is.
     saved : str
-        Where the sampler is saved if the run is stopped, and beside which checkpoints go.
+        Where the sampler is saved if the run is stopped.
+    checkpoints : Checkpoints
+        Saves the sampler now and then.
     trace : str, optional
         The trace, a Parquet or CSV file. Where the sampler goes on and the file (or what a killed run left of it)
         ends just before, the new one begins with the old rounds.
     keep : bool, default False
         Whether to keep the trace in memory too, for a report.
-    checkpoint : float or None, default 60
-        Seconds between two checkpoints; None for none.
     note : callable, optional
         Gives the note with which the sampler is saved.
     about : dict, optional
-        What the trace says of the run.
-    say : callable, optional
-        Is told what the person who looks on should know.
-    going_on : str, optional
-        How to go on after a crash, for that person.
+        Facts about the run, which the trace stores.
 
     Attributes
     ----------
@@ -50,14 +45,12 @@ class RunFiles:
         self,
         sampler: Sampler,
         saved: str,
+        checkpoints: Checkpoints,
         *,
         trace: str | None = None,
         keep: bool = False,
-        checkpoint: float | None = 60.0,
         note: Callable[[], str] = str,
         about: dict[str, Any] | None = None,
-        say: Say = lambda _: None,
-        going_on: str = "load it to go on.",
     ) -> None:
         self.sampler = sampler
         self.saved = saved
@@ -65,7 +58,7 @@ class RunFiles:
         self.before: Trace | None = None
         self._note = note
         self._kept: list[Trace] | None = [] if keep else None
-        self._checkpoints = Checkpoints(sampler, saved, checkpoint, note, say, going_on)
+        self._checkpoints = checkpoints
         self._wrong: list[AskwhenError] = []
         self._writer: TraceWriter | None = None
         if trace is not None:

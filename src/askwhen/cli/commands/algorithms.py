@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 
 
 @command
 @click.argument("name", required=False)
-def algorithms(out: Out, name: str | None) -> None:
+def algorithms(out: Output, name: str | None) -> None:
     """List the algorithms: letters, paper, one line.
 
     NAME shows one of them alone. The letter with a star says how much is asked; letters with a value have it unless

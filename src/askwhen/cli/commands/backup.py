@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 from .serve import DB
 
 
-def _said(out: Out, found: Any, what: str) -> None:
+def _said(out: Output, found: Any, what: str) -> None:
     from rich.markup import escape
 
     out.result(
@@ -22,7 +22,7 @@ def _said(out: Out, found: Any, what: str) -> None:
 @command
 @click.argument("file")
 @DB
-def backup(out: Out, file: str, db: str) -> None:
+def backup(out: Output, file: str, db: str) -> None:
     """Copy everything of a service into FILE, while it runs.
 
     What is copied is the database as it is at one moment, with a checksum. FILE is whole or not there.
@@ -39,7 +39,7 @@ def backup(out: Out, file: str, db: str) -> None:
 @command
 @click.argument("file")
 @DB
-def restore(out: Out, file: str, db: str) -> None:
+def restore(out: Output, file: str, db: str) -> None:
     """Put the backup FILE into a new database.
 
     SQLite or PostgreSQL, whichever it came from.
@@ -57,7 +57,7 @@ def restore(out: Out, file: str, db: str) -> None:
 @command
 @click.argument("source")
 @click.argument("target")
-def migrate_db(out: Out, source: str, target: str) -> None:
+def migrate_db(out: Output, source: str, target: str) -> None:
     """Copy a service into another database.
 
     From SQLite to PostgreSQL, or back: SOURCE and TARGET are files or addresses.

@@ -6,10 +6,9 @@ from typing import Any
 
 import click
 
-from ..command import Out, again, command
+from ..command import Output, command, command_line
 from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
-from ..terminal import show
-from ..terminal.progress import progress_bar, say_if_compiling
+from ..terminal.progress import say_if_compiling
 
 
 @command
@@ -33,20 +32,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @reading(STREAMS)
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report, one HTML file.")
 def compare(
-    out: Out,
-    file: str,
-    algorithms: list[str],
-    labels: list[float],
-    repeats: int,
-    shuffle: bool,
-    everything: bool,
-    classes: list[str] | None,
-    cluster: str | None,
-    settings: tuple[tuple[str, Any], ...],
-    seed: int,
-    raw: bool,
-    reading: dict[str, Any],
-    report: str | None,
+    out: Output, file: str, algorithms: list[str], labels: list[float], reading: dict[str, Any], **options: Any
 ) -> None:
     """Compare algorithms at the same shares of labels.
 
@@ -59,29 +45,8 @@ def compare(
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
     """
     from ...workflows import comparing_files
-
-    def results(found: comparing_files.Compared) -> None:
-        facts = show.comparison_facts(found.comparison)
-        facts |= {"file": file, "instances": found.instances, "report": report}
-        shown = [*show.lead(facts), show.comparison_table(found.comparison), "", *show.pictures(found.comparison)]
-        out.result(facts, *shown, *([f"report: {report}"] if report else []))
+    from ..terminal.observers import CompareTerminal
 
     say_if_compiling(out)
-    comparing_files.compare(
-        file,
-        reading,
-        algorithms,
-        labels,
-        settings=settings,
-        repeats=repeats,
-        shuffle=shuffle,
-        everything=everything,
-        seed=seed,
-        raw=raw,
-        classes=classes,
-        cluster=cluster,
-        report=report,
-        command=again(),
-        progress=lambda what, total: progress_bar(out, what, total, "last"),
-        results=results,
-    )
+    chosen = comparing_files.CompareOptions(command=command_line(), **options)
+    comparing_files.compare(file, reading, algorithms, labels, chosen, CompareTerminal(out, file, chosen.report))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from ..command import Out, command
+from ..command import Output, command
 
 
 @command
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(out: Out, shell: str) -> None:
+def completion(out: Output, shell: str) -> None:
     """Print what a shell needs to complete words.
 
     \b

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 
 
 def _complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
@@ -18,7 +18,7 @@ def _complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
 @command
 @click.argument("name", required=False, shell_complete=_complete)
 @click.option("--url", metavar="ADDRESS", help="The address of a folder that holds the files by their names.")
-def data(out: Out, name: str | None, url: str | None) -> None:
+def data(out: Output, name: str | None, url: str | None) -> None:
     """List the data sets, or fetch one.
 
     NAME is taken from the folder ASKWHEN_DATA, from the cache, or from --url to the cache.

@@ -11,7 +11,7 @@ import click
 
 import askwhen as aw
 
-from ..command import Out, again, command
+from ..command import Output, command, command_line
 from ..terminal import show
 from ..terminal.progress import is_cold, progress_bar
 
@@ -31,7 +31,7 @@ for name in ("lasec-ss", "sop-ss", "perceptron-ss"):
 @command
 @click.option("--report", default="askwhen-demo.html", show_default=True, type=click.Path(dir_okay=False))
 @click.option("--picture", type=click.Path(dir_okay=False), help="Write the picture as SVG too.")
-def demo(out: Out, report: str, picture: str | None) -> None:
+def demo(out: Output, report: str, picture: str | None) -> None:
     """Show what asking well is worth; no data needed.
 
     The recommended default beside the same learner asking at random and the papers' algorithms, on a stream that
@@ -77,7 +77,7 @@ def demo(out: Out, report: str, picture: str | None) -> None:
         "repeats": str(REPEATS),
         "askwhen": aw.__version__,
     }
-    write_comparison(report, found, title="askwhen demo: one label in ten", facts=about, command=again())
+    write_comparison(report, found, title="askwhen demo: one label in ten", facts=about, command=command_line())
     if picture is not None:
         title = f"Accuracy at one label in ten; the target is replaced every {EVERY:,} rounds"
         write("picture", picture, drawn(found, SHARE, title=title))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
@@ -22,7 +22,7 @@ from .token import SERVER
 @DB
 @SERVER
 def erase(
-    out: Out,
+    out: Output,
     stream: str,
     ids: tuple[str, ...],
     rounds: tuple[int, ...],

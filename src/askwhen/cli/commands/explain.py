@@ -9,14 +9,14 @@ import click
 
 import askwhen as aw
 
-from ..command import Out, command
+from ..command import Output, command
 from ..terminal.show import facts_table
 
 
 @command
 @click.argument("trace", type=click.Path(dir_okay=False))
 @click.option("--round", "number", type=click.IntRange(0), required=True, help="The round, counted from 0.")
-def explain(out: Out, trace: str, number: int) -> None:
+def explain(out: Output, trace: str, number: int) -> None:
     """Say why a round asked for its label, or did not.
 
     Its margin, the probability of asking, and the coin.

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ...errors import InputError
-from ..command import Out, command
+from ..command import Output, command
 from ..options import ALGORITHM, CLASSES, CLUSTER, RAW, SEED, SETTINGS, AlgorithmName, Labels
 from ..terminal.progress import progress_bar, say_if_compiling
 
@@ -40,7 +40,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @click.option("--token", envvar="ASKWHEN_TOKEN", help="Of a producer, for that service.  [env: ASKWHEN_TOKEN]")
 @click.option("--follow", is_flag=True, help="Wait for more events at the end, until interrupted.")
 def keyed(
-    out: Out,
+    out: Output,
     source: str,
     store: str,
     target: str | None,

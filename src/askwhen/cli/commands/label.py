@@ -9,7 +9,7 @@ import click
 
 import askwhen as aw
 
-from ..command import Out, again, command
+from ..command import Output, command, command_line
 from ..options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading
 from ..service_options import (
     ANNOTATOR,
@@ -63,21 +63,15 @@ _PATIENCE = 10.0
 @SEED
 @RAW
 def label(
-    out: Out,
+    out: Output,
     file: str | None,
     server: str | None,
     stream: str | None,
     annotator: str | None,
     outbox: str | None,
-    classes: list[str],
-    labels: float,
     reading: dict[str, Any],
-    answers: str | None,
-    model: str | None,
-    prodigy: str | None,
     guess: bool,
-    seed: int,
-    raw: bool,
+    **options: Any,
 ) -> None:
     """Label by hand what is worth a label.
 
@@ -103,29 +97,18 @@ def label(
         return
     assert file is not None
     refuse_without_server("stream", "annotator", "outbox")
+    classes: list[str] = options["classes"]
     if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
         raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
     _need_terminal()
     from ...data.formats import format_of
     from ...data.instances import Columns
-    from ...workflows.label import label as label_by
+    from ...workflows.label import LabelOptions, label_file
 
     reading["text"] = format_of(file, reading["format"]).columns(Columns(text=reading["text"])).text
-
     say_if_compiling(out)
-    found = label_by(
-        file,
-        _Person(out, Path(file).name, reading["text"], keys_of(classes), classes, guess),
-        reading,
-        classes=classes,
-        labels=labels,
-        answers=answers,
-        model=model,
-        prodigy=prodigy,
-        seed=seed,
-        raw=raw,
-        say=out.say,
-    )
+    annotator_here = _Person(out, Path(file).name, reading["text"], keys_of(classes), classes, guess)
+    found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
     report = aw.evaluate.accuracy(found.sampler)
     estimate = report.overall
     facts = {
@@ -136,11 +119,11 @@ def label(
         "accuracy": {"value": estimate.value, "low": estimate.low, "high": estimate.high} if report.answered else None,
         "answers": found.answers,
         "model": found.model,
-        "prodigy": prodigy,
+        "prodigy": options["prodigy"],
     }
     out.result(facts, show.label_table(facts))
     if not found.ended:
-        out.say(f"To go on:\n  {again()}")
+        out.say(f"To go on:\n  {command_line()}")
 
 
 def _need_terminal() -> None:
@@ -148,7 +131,7 @@ def _need_terminal() -> None:
         raise aw.InputError("answers come from a keyboard, and there is no terminal here.", owner="label")
 
 
-def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, outbox: str | None) -> None:
+def _label_at(out: Output, server: str, stream: str | None, annotator: str | None, outbox: str | None) -> None:
     """Label against a service, until somebody has had enough."""
     from ...client.annotation_session import AnnotationSession
     from ...client.outbox import Outbox, default_folder
@@ -182,7 +165,7 @@ def _label_at(out: Out, server: str, stream: str | None, annotator: str | None, 
     }
     out.result(facts, service_tables.sitting_table(facts))
     if unsent:
-        out.say(f"Not on the server yet: {unsent:,}, kept in {box.path}. To send them:\n  {again()}")
+        out.say(f"Not on the server yet: {unsent:,}, kept in {box.path}. To send them:\n  {command_line()}")
     if seat.error is not None:
         raise seat.error
     if unsent or seat.refused:
@@ -193,7 +176,7 @@ class _Person:
     """Whoever labels a file at the keyboard."""
 
     def __init__(
-        self, out: Out, name: str, text: tuple[str, ...], keys: dict[str, str], classes: list[str], guess: bool
+        self, out: Output, name: str, text: tuple[str, ...], keys: dict[str, str], classes: list[str], guess: bool
     ) -> None:
         self._screen = Screen(out.stderr())
         self._name = name
@@ -213,7 +196,7 @@ class _Person:
 
     def answer(self, question: Any, session: Any, note: str) -> Any:
         """Show an instance, and wait for a key."""
-        from ...workflows.label import Wish
+        from ...workflows.label import Action
 
         self._page = self._page if question.row == self._row else 0
         self._row = question.row
@@ -221,11 +204,11 @@ class _Person:
         key = self._key()
         if key in MORE:
             self._page += 1
-            return Wish.AGAIN
+            return Action.AGAIN
         if key in QUIT or key in UNDO:
-            return Wish.QUIT if key in QUIT else Wish.UNDO
+            return Action.QUIT if key in QUIT else Action.UNDO
         chosen = "" if key in SKIP else self._screen.search(self._classes) if key in SEARCH else self._keys[key]
-        return Wish.AGAIN if chosen is None else chosen
+        return Action.AGAIN if chosen is None else chosen
 
     def _key(self) -> str:
         """A key that means something."""

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ...errors import InputError
-from ..command import Out, command
+from ..command import Output, command
 from ..service_options import client_of
 
 SERVER = click.option(
@@ -37,7 +37,7 @@ def label_studio() -> None:
     "--studio", required=True, metavar="URL", help="The Label Studio server; its key is in LABEL_STUDIO_API_KEY."
 )
 @click.option("--project", required=True, type=click.IntRange(min=1), help="The number of the project.")
-def sync(out: Out, server: str, stream: str, studio: str, project: int) -> None:
+def sync(out: Output, server: str, stream: str, studio: str, project: int) -> None:
     """Tell what webhooks missed of a project.
 
     Reads all tasks and annotations of the project; what is new, changed or gone is told. Doing it twice is doing it
@@ -60,7 +60,7 @@ def sync(out: Out, server: str, stream: str, studio: str, project: int) -> None:
         other.close()
 
 
-def _said(out: Out, total: dict[str, Any]) -> None:
+def _said(out: Output, total: dict[str, Any]) -> None:
     for sentence in total.get("refused", [])[:20]:
         out.say(f"Refused: {sentence}")
     total = {name: total.get(name, 0) for name in ("tasks", "instances", "annotations", "new", "gone")} | {
@@ -80,7 +80,7 @@ def _said(out: Out, total: dict[str, Any]) -> None:
 @click.option("--project", default="file", show_default=True, help="The project that the tasks are of, for their ids.")
 @CONFIG
 @FIELD
-def send(out: Out, file: str, server: str, stream: str, project: str, config: str | None, field: str) -> None:
+def send(out: Output, file: str, server: str, stream: str, project: str, config: str | None, field: str) -> None:
     """Make instances of the tasks in FILE, and tell their annotations.
 
     FILE is what Label Studio exports as JSON, or what it imports. Doing it twice is doing it once.
@@ -107,7 +107,7 @@ def _config(path: str | None) -> str:
 @STREAM
 @CONFIG
 @FIELD
-def get(out: Out, file: str, server: str, stream: str, config: str | None, field: str) -> None:
+def get(out: Output, file: str, server: str, stream: str, config: str | None, field: str) -> None:
     """Write all instances of a stream to FILE, as tasks that Label Studio imports.
 
     With predictions, and the labels that people gave as annotations.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
@@ -14,7 +14,7 @@ from .token import SERVER
 @click.argument("stream")
 @DB
 @SERVER
-def replay(out: Out, stream: str, db: str, server: str | None) -> None:
+def replay(out: Output, stream: str, db: str, server: str | None) -> None:
     """Make the model of STREAM again from its corrected log.
 
     A label that was corrected after the model was told stays learnt until then. Questions and answers stay as they are.

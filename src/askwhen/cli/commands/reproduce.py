@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ...errors import InputError
-from ..command import Out, command
+from ..command import Output, command
 from ..options import CLUSTER
 from ..terminal.progress import progress_bar, say_if_compiling
 
@@ -36,7 +36,7 @@ NAMES = (
     help="Where tables and figures are written.  [default: reproduction, or reproduction-quick]",
 )
 @CLUSTER
-def reproduce(out: Out, names: tuple[str, ...], quick: bool, folder: str | None, cluster: str | None) -> None:
+def reproduce(out: Output, names: tuple[str, ...], quick: bool, folder: str | None, cluster: str | None) -> None:
     """Run an experiment of the papers again.
 
     Prints what was published beside what is measured here, and writes the tables and the figures to a folder. NAME is

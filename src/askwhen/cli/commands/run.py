@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Collection
 from typing import Any
 
 import click
 
-from ..command import Out, again, command, fail, said
+from ..command import Output, command, command_line, given_options
 from ..options import (
     ALGORITHM,
     CLASSES,
@@ -22,11 +22,13 @@ from ..options import (
     reading,
 )
 from ..service_options import ANNOTATOR, SERVER, STREAM, refuse_others, refuse_without_server
-from ..terminal import show
-from ..terminal.progress import progress_bar, say_if_compiling
-from .sending import TO_SERVICE, send
 
-_OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw", "everything", "seed_labels")
+_FOR_SERVICE = ("answer", "annotator", "id_column", "batch")
+_WITH_SERVER = (
+    *("file", "server", "stream", *_FOR_SERVICE, "skip"),
+    *("format", "label", "positive", "text", "drop", "delimiter", "encoding", "n_features", "zero_based"),
+)
+"""The options that go with a service."""
 
 
 @command
@@ -80,32 +82,13 @@ _OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw
     help="How many instances go to the service at once, at most; by default 500, with --answer 50.",
 )
 def run(
-    out: Out,
+    out: Output,
     file: str,
-    algorithm: str,
     settings: tuple[tuple[str, Any], ...],
-    labels: float | None,
-    classes: list[str] | None,
-    costs: tuple[float, float] | None,
-    seed: int,
-    raw: bool,
     reading: dict[str, Any],
-    shuffle: bool,
-    everything: bool,
-    window: int,
-    trace: str | None,
-    model: str | None,
-    seed_labels: str | None,
-    resume: str | None,
-    skip: int | None,
-    checkpoint: float | None,
-    report: str | None,
     server: str | None,
     stream: str | None,
-    answer: bool,
-    annotator: str | None,
-    id_column: str | None,
-    batch: int | None,
+    **options: Any,
 ) -> None:
     """Run an algorithm over a file, and say how it did.
 
@@ -122,70 +105,29 @@ def run(
     zcat big.svm.gz | askwhen run - --format svmlight --features 1000 --algorithm sel-p --set b=0.5
     tail -f mails.ndjson | askwhen run - --format ndjson --server http://127.0.0.1:8300 --stream mails --json
     """
+    to_service = {name: options.pop(name) for name in _FOR_SERVICE}
     if server is not None:
-        refuse_others("server", *TO_SERVICE)
-        send(out, file, reading, server, stream, answer, annotator, id_column, batch, skip or 0)
+        refuse_others("server", *_WITH_SERVER)
+        from .sending import send
+
+        send(out, file, reading, server, stream, to_service | {"skip": options["skip"] or 0})
         return
-    refuse_without_server("stream", "answer", "annotator", "id_column", "batch")
-    from ...workflows.run import Ran
-    from ...workflows.run import run as play
+    refuse_without_server("stream", *_FOR_SERVICE)
+    from ...workflows.run import RunOptions
+    from ...workflows.run import run as run_file
+    from ..terminal.observers import OF_MODEL, RunTerminal
 
-    if resume is not None:
-        _refuse_settings()
-
-    def results(ran: Ran) -> None:
-        facts: dict[str, Any] = {"model": ran.model, "trace": trace, "report": report}
-        if ran.progress is None:
-            out.result({"rounds": 0, "first_round": ran.sampler.round} | facts, ran.remark)
-            return
-        name = None if resume else algorithm
-        facts = show.run_facts(ran.sampler, ran.progress, ran.seconds, ran.rate, name, ran.words) | facts
-        out.result(facts, show.run_table(facts))
-
-    def progress(what: str, size: int | None) -> Any:
-        say_if_compiling(out)
-        return progress_bar(out, what, size, "rate", "asked", "honest")
-
-    ran = play(
-        file,
-        reading,
-        algorithm=algorithm,
-        letters=dict(settings),
-        labels=labels,
-        costs=costs,
-        classes=classes,
-        seed=seed,
-        raw=raw,
-        shuffle=shuffle,
-        everything=everything,
-        window=window,
-        trace=trace,
-        model=model,
-        report=report,
-        seed_labels=seed_labels,
-        resume=resume,
-        skip=skip,
-        checkpoint=checkpoint,
-        said=said(),
-        command=again(),
-        say=out.say,
-        failed=lambda error: fail(out, error),
-        progress=progress,
-        results=results,
-        going_on=going_on,
-    )
-    if ran.wrongs or ran.stopped:
+    if options["resume"] is not None:
+        _refuse(OF_MODEL)
+    chosen = RunOptions(hyperparameters=dict(settings), chosen=given_options(), command=command_line(), **options)
+    found = run_file(file, reading, chosen, RunTerminal(out, chosen))
+    if found.errors or found.stopped:
         raise click.exceptions.Exit(1)
 
 
-def _refuse_settings() -> None:
-    for name in said():
-        if name in _OF_MODEL:
+def _refuse(names: Collection[str]) -> None:
+    """Refuse options of a new sampler where one is resumed."""
+    for name in given_options():
+        if name in names:
             option = "--set" if name == "settings" else f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} goes with a new sampler; a resumed one keeps what it has.")
-
-
-def going_on(saved: str, skip: int | None) -> str:
-    """The command that goes on from a saved sampler."""
-    add = ["--resume", shlex.quote(saved), *([] if skip is None else ["--skip", str(skip)])]
-    return again(drop=(*_OF_MODEL, "resume", "skip"), add=add)

@@ -1,111 +1,87 @@
-"""``askwhen run --server``: instances to a labelling service, and what it decides."""
+"""``askwhen run --server``: print what a labelling service decides about the rows of a file."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import click
 
-from ...errors import AskwhenError, InputError
-from ..command import Out, again
+from ...client.send_file import SendObserver, SendOptions, send_file
+from ...client.sender import Outcome, Sent
+from ...workflows.observer import Move
+from ..command import Output, command_line
 from ..service_options import client_of, stream_of
 from ..terminal import service_tables
 from ..terminal.progress import progress_bar
 from ..terminal.screen import plain
 
-_BATCH, _SMALL_BATCH = 500, 50
-_MOST_TOLD = 5
-_PATIENCE = 120.0
+_REPLY_SECONDS = 120.0
 """Seconds that a reply may take: the first round may have to be compiled there."""
 
-TO_SERVICE = (
-    *("file", "server", "stream", "answer", "annotator", "id_column", "batch", "skip"),
-    *("format", "label", "positive", "text", "drop", "delimiter", "encoding", "n_features", "zero_based"),
-)
-"""The options that go with a service."""
+
+class _SendTerminal(SendObserver):
+    """Shows messages and progress, and with --json prints a line for each row."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the standard output is closed."""
+        return bool(self._out.broken)
+
+    def say(self, message: str) -> None:
+        """Print a message, which may quote the service."""
+        self._out.say(plain(message))
+
+    def progress(self, what: str, total: int | None) -> AbstractContextManager[Move]:
+        """Show a bar."""
+        return progress_bar(self._out, what, total, "sent", "asked")
+
+    def decided(self, outcomes: Sequence[Outcome]) -> None:
+        """Print the decisions for programs."""
+        if self._out.json:
+            self._out.print("\n".join(json.dumps(_line(each)) for each in outcomes))
 
 
 def send(
-    out: Out,
-    file: str,
-    reading: dict[str, Any],
-    server: str,
-    name: str | None,
-    answer: bool,
-    annotator: str | None,
-    id_column: str | None,
-    batch: int | None,
-    skip: int,
+    out: Output, file: str, reading: dict[str, Any], server: str, stream: str | None, options: dict[str, Any]
 ) -> None:
-    """Send a file or a pipe to a stream, and print what came of it."""
-    from ...client.file_rows import FileRows
-    from ...client.sender import Sender, SentCounts
-    from ...data.files import is_piped
-    from ...workflows.source import Source
-
-    sent, told, ended = SentCounts(), 0, False
+    """Send a file or a pipe to a stream, and print the results."""
+    chosen = SendOptions(**options)
     with client_of(server, retries=1) as client:
-        found = stream_of(client, name)
+        found = stream_of(client, stream)
         settings = found.facts()["settings"]
-    with client_of(server, retries=8, timeout=_PATIENCE) as client:
-        stream = client.stream(found.name)
-        size = batch or (_SMALL_BATCH if answer else _BATCH)
-        total = Source(file, {}).size()
-        rows = FileRows(file, reading, settings["features"], id_column)
-        sender = Sender(stream, settings["labels"], size, answer, reading["positive"], annotator)
-        if answer and settings["grace"] > 0:
-            out.say(f"The model of {stream.name} is told {settings['grace']:g} s after an answer, its grace.")
-        try:
-            with progress_bar(out, rows.name, total, "sent", "asked") as move:
-                for found in sender.send(rows.read(skip, move), waits=not is_piped(file)):
-                    for each in found:
-                        sent.add(each)
-                        if each.error is not None and told < _MOST_TOLD:
-                            told += 1
-                            out.say(
-                                f"Row {each.row.number:,}, counted from 0, was refused: {plain(each.error.sentence)}"
-                            )
-                    if out.json:
-                        out.print("\n".join(json.dumps(_line(each)) for each in found))
-                    move(sent=f"{sent.rows:,} sent", asked=f"asked {sent.asked:,}")
-                    if out.unheard:
-                        break
-            ended = True
-            if not (sent.rows or sent.refused):
-                after = f" after the first {skip:,}" if skip else ""
-                raise InputError(f"{rows.name} holds no instance{after}.", owner="run")
-        except KeyboardInterrupt:
-            pass
-        except AskwhenError:
-            if sent.rows:
-                out.say(f"{sent.rows:,} instances were sent before; once it is mended, the same command goes on.")
-            raise
-    facts = _facts(stream.name, sent, answer)
+    with client_of(server, retries=8, timeout=_REPLY_SECONDS) as client:
+        sent, ended = send_file(client.stream(found.name), settings, file, reading, chosen, _SendTerminal(out))
+    facts = _facts(found.name, sent, chosen.answer)
     if out.json:
-        out.say(
-            ", ".join(f"{facts[key]:,} {key}" for key in ("instances", "again", "questions", "answered", "refused"))
-        )
+        counts = ("instances", "again", "questions", "answered", "refused")
+        out.say(", ".join(f"{facts[key]:,} {key}" for key in counts))
     else:
         out.result(facts, service_tables.sent_table(facts))
     if not ended:
-        out.say(f"Interrupted. To go on:\n  {again()}")
+        out.say(f"Interrupted. To go on:\n  {command_line()}")
     if sent.refused or not ended:
         raise click.exceptions.Exit(1)
 
 
-def _line(found: Any) -> dict[str, Any]:
+def _line(found: Outcome) -> dict[str, Any]:
     """A decision, or a refusal, for programs."""
     about = {"row": found.row.number, "id": found.row.sent["id"]}
     if found.decision is None:
+        assert found.error is not None
         return about | {"error": found.error.sentence}
-    said: dict[str, Any] = about | found.decision._asdict()
+    line: dict[str, Any] = about | found.decision._asdict()
     if found.row.label is not None:
-        said["label"] = found.row.label
-    return said | ({"answer": found.answer} if found.answer else {})
+        line["label"] = found.row.label
+    return line | ({"answer": found.answer} if found.answer else {})
 
 
-def _facts(name: str, sent: Any, answer: bool) -> dict[str, Any]:
+def _facts(name: str, sent: Sent, answer: bool) -> dict[str, Any]:
     return {
         "stream": name,
         "instances": sent.rows,

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from ...errors import InputError
-from ..command import Out, command
+from ..command import Output, command
 from ..serve_options import configured, effective, ignored, option, roles
 
 DB = option("db")
@@ -17,7 +17,7 @@ DB = option("db")
 @command
 @configured
 @click.option("--demo", is_flag=True, help="A stream that drifts and three simulated annotators, in a new folder.")
-def serve(out: Out, config: str | None, show_config: bool, demo: bool, **given: Any) -> None:
+def serve(out: Output, config: str | None, show_config: bool, demo: bool, **given: Any) -> None:
     """Serve streams: instances in, questions out.
 
     Programs send instances and get predictions at once; people answer the few questions worth asking. Everything that
@@ -66,7 +66,7 @@ def _of_people(roles: dict[str, Any], config: str | None) -> dict[str, dict[str,
     }
 
 
-def _show(out: Out, facts: dict[str, dict[str, Any]]) -> None:
+def _show(out: Output, facts: dict[str, dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table("option", "value", "from", box=None)

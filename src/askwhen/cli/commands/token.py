@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 from ..service_options import client_of
 from .serve import DB
 
@@ -32,7 +32,7 @@ def token() -> None:
 @DB
 @SERVER
 def make(
-    out: Out,
+    out: Output,
     name: str,
     roles: tuple[str, ...],
     streams: tuple[str, ...],
@@ -64,7 +64,7 @@ def make(
 @command
 @DB
 @SERVER
-def listed(out: Out, db: str, server: str | None) -> None:
+def listed(out: Output, db: str, server: str | None) -> None:
     """List the tokens, without their secrets."""
     from ...service.process.server import at_desk
     from ...service.use_cases.tokens import all_facts
@@ -90,7 +90,7 @@ def _line(facts: dict[str, Any]) -> str:
 @click.argument("number")
 @DB
 @SERVER
-def revoke(out: Out, number: str, db: str, server: str | None) -> None:
+def revoke(out: Output, number: str, db: str, server: str | None) -> None:
     """Revoke a token by its number, which `list` shows."""
     from ...service.process.server import at_desk
     from ...service.use_cases import tokens

@@ -9,10 +9,10 @@ import click
 
 import askwhen as aw
 
-from ..command import Out, again, command
+from ..command import Output, command, command_line
 from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
 from ..terminal import show
-from ..terminal.progress import progress_bar, say_if_compiling
+from ..terminal.progress import say_if_compiling
 
 
 @command
@@ -29,20 +29,7 @@ from ..terminal.progress import progress_bar, say_if_compiling
 @SEED
 @RAW
 @reading(STREAMS)
-def tune(
-    out: Out,
-    file: str,
-    algorithms: list[str],
-    labels: float,
-    head: int,
-    repeats: int,
-    classes: list[str] | None,
-    cluster: str | None,
-    settings: tuple[tuple[str, Any], ...],
-    seed: int,
-    raw: bool,
-    reading: dict[str, Any],
-) -> None:
+def tune(out: Output, file: str, algorithms: list[str], labels: float, reading: dict[str, Any], **options: Any) -> None:
     """Pick parameters on the head of a file.
 
     Prints the command to use.
@@ -55,22 +42,11 @@ def tune(
     askwhen tune elec2 --labels 5%
     """
     from ...workflows import comparing_files
+    from ..terminal.observers import TrialTerminal
 
     say_if_compiling(out)
-    found = comparing_files.tune(
-        file,
-        reading,
-        algorithms,
-        labels,
-        settings=settings,
-        head=head,
-        repeats=repeats,
-        seed=seed,
-        raw=raw,
-        classes=classes,
-        cluster=cluster,
-        progress=lambda what, total: progress_bar(out, what, total, "last"),
-    )
+    chosen = comparing_files.TuneOptions(**options)
+    found = comparing_files.tune(file, reading, algorithms, labels, chosen, TrialTerminal(out))
     tried, warning = found.tried, found.order_warning
     command_line = _command(tried[0], labels)
     facts = {
@@ -93,4 +69,4 @@ def _command(best: aw.evaluate.Tried, labels: float) -> str:
     letters = {name: value for name, value in best.letters.items() if name != "rate"}
     chosen += [f"--set {shlex.quote(f'{name}={value:.6g}')}" for name, value in letters.items()]
     dropped = ("algorithms", "labels", "head", "repeats", "settings", "cluster")
-    return again(drop=dropped, add=chosen).replace("askwhen tune", "askwhen run", 1)
+    return command_line(drop=dropped, add=chosen).replace("askwhen tune", "askwhen run", 1)

@@ -8,7 +8,7 @@ import click
 
 import askwhen as aw
 
-from ..command import Out, command
+from ..command import Output, command
 from ..options import several_algorithms
 from ..terminal.progress import progress_bar
 from ..terminal.show import facts_table
@@ -17,7 +17,7 @@ from ..terminal.show import facts_table
 @command
 @several_algorithms("default")
 @click.option("--service", is_flag=True, help="Only what streams of the service need, two labels and more.")
-def warm(out: Out, algorithms: list[str], service: bool) -> None:
+def warm(out: Output, algorithms: list[str], service: bool) -> None:
     """Compile ahead what algorithms need.
 
     The first use of an algorithm compiles its steps, which takes seconds, and keeps them for every later process of

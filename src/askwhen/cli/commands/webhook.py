@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..command import Out, command
+from ..command import Output, command
 from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
@@ -33,7 +33,7 @@ def webhook() -> None:
 @DB
 @SERVER
 def make(
-    out: Out,
+    out: Output,
     url: str,
     kinds: tuple[str, ...],
     streams: tuple[str, ...],
@@ -68,7 +68,7 @@ def make(
 @command
 @DB
 @SERVER
-def listed(out: Out, db: str, server: str | None) -> None:
+def listed(out: Output, db: str, server: str | None) -> None:
     """List the webhooks, what waits for them and what they were not told."""
     from ...service.process.server import at_desk
     from ...service.use_cases.webhooks import all_facts
@@ -113,7 +113,7 @@ def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...
 @click.argument("number")
 @DB
 @SERVER
-def remove(out: Out, number: str, db: str, server: str | None) -> None:
+def remove(out: Output, number: str, db: str, server: str | None) -> None:
     """Remove a webhook by its number, which `list` shows."""
     _done(number, "remove", db, server)
     out.result({"removed": number}, f"Webhook {number} is told nothing any more.")
@@ -123,7 +123,7 @@ def remove(out: Out, number: str, db: str, server: str | None) -> None:
 @click.argument("number")
 @DB
 @SERVER
-def test(out: Out, number: str, db: str, server: str | None) -> None:
+def test(out: Output, number: str, db: str, server: str | None) -> None:
     """Send a webhook a message of the type test."""
     _done(number, "test", db, server)
     out.result({"tested": number}, f"A test is on its way to {number}; list says if it waits.")
@@ -133,7 +133,7 @@ def test(out: Out, number: str, db: str, server: str | None) -> None:
 @click.argument("number")
 @DB
 @SERVER
-def dead(out: Out, number: str, db: str, server: str | None) -> None:
+def dead(out: Output, number: str, db: str, server: str | None) -> None:
     """List what a webhook was not told within a day."""
     found = _done(number, "dead", db, server)
     lines = [f"{each['id']}  {each['attempts']} attempts  {each['problem']}" for each in found]
@@ -145,7 +145,7 @@ def dead(out: Out, number: str, db: str, server: str | None) -> None:
 @click.option("--message", "ids", multiple=True, help="Only this one; repeatable.")
 @DB
 @SERVER
-def resend(out: Out, number: str, ids: tuple[str, ...], db: str, server: str | None) -> None:
+def resend(out: Output, number: str, ids: tuple[str, ...], db: str, server: str | None) -> None:
     """Send again what a webhook was not told, for another day."""
     count = _done(number, "resend", db, server, ids)
     out.result({"messages": count}, f"{count:,} messages are on their way again.")

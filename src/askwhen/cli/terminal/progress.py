@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..command import Out
+from ..command import Output
 
 
 @contextlib.contextmanager
-def progress_bar(out: Out, what: str, total: int | None, *columns: str) -> Iterator[Callable[..., None]]:
+def progress_bar(out: Output, what: str, total: int | None, *columns: str) -> Iterator[Callable[..., None]]:
     """A bar on the standard error; gives a function that moves it and fills in its columns."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -37,7 +37,7 @@ def is_cold() -> bool:
     return folder is None or next(folder.rglob("*.nbi"), None) is None
 
 
-def say_if_compiling(out: Out) -> None:
+def say_if_compiling(out: Output) -> None:
     """Warn that the first run takes longer."""
     from ...compiled.notices import tell_nothing
 
