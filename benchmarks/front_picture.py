@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import askwhen as aw
-from askwhen.cli.commands.demo import DIMENSION, EVERY, LETTERS, NAMES, REPEATS, ROUNDS, SEED
+from askwhen.cli.commands.demo import DIMENSION, EVERY, HYPERPARAMETERS, NAMES, REPEATS, ROUNDS, SEED
 from askwhen.report.figures import FigureLine, line_figure
 
 SHARES = (0.02, 0.05, 0.1, 0.2)
@@ -16,7 +16,7 @@ SHARES = (0.02, 0.05, 0.1, 0.2)
 def main(path: str) -> None:
     """Compare the algorithms at every share, and draw the means with their 95 % intervals."""
     X, y = aw.data.switching(ROUNDS, DIMENSION, EVERY, SEED)
-    found = aw.evaluate.compare(X, y, NAMES, SHARES, repeats=REPEATS, letters=LETTERS, prepare=aw.Prepare())
+    found = aw.evaluate.compare(X, y, NAMES, SHARES, repeats=REPEATS, letters=HYPERPARAMETERS, prepare=aw.Prepare())
     lines = []
     for name in NAMES:
         cells = [cell for cell in found.cells if cell.algorithm == name]

@@ -90,7 +90,7 @@ def test_a_variable_that_cannot_be_meant_is_refused_by_its_name(run):
     assert (refused.exit_code, "ASKWHEN_PORT: port: 'tcp://" in refused.output) == (2, True)
     refused = run("--show-config", ASKWHEN_CONFIG="nowhere.toml")
     assert (refused.exit_code, "nowhere.toml: No such file" in refused.output) == (2, True)
-    assert "ASKWHEN_PROT is no option" in run("--show-config", ASKWHEN_PROT="1").output
+    assert "ASKWHEN_PROT is not an option" in run("--show-config", ASKWHEN_PROT="1").output
     assert "ASKWHEN_TOKEN" not in run("--show-config", ASKWHEN_TOKEN="aw_1").output
 
 
@@ -172,4 +172,4 @@ def test_a_limit_that_is_no_number_is_refused(run, file):
         run("--show-config", "--config", file("requests = nan")),
     ):
         assert refused.exit_code == 2
-        assert "nan is no number" in refused.output
+        assert "nan is not a number" in refused.output

@@ -163,7 +163,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint_as_if_nothing_had_been():
     skip = ("--skip", rounds)  # what came through a pipe is of no file
     args = ("whole.svm", *reading, "--resume", "m.askwhen", *skip, "--trace", "t.parquet", "--model", "m.askwhen")
     done = askwhen("run", *args, "--json")
-    assert f"Going on from the checkpoint m.askwhen.checkpoint, after round {rounds:,}." in done.stderr
+    assert f"Going on from the checkpoint m.askwhen.checkpoint, after {rounds:,} rows." in done.stderr
     assert json.loads(done.stdout)["rounds"] == N
     assert f"Skipping the first {rounds:,} rows of whole.svm." in done.stderr
     assert pathlib.Path("m.askwhen").read_bytes() == pathlib.Path("whole.askwhen").read_bytes()

@@ -247,7 +247,7 @@ def test_a_terminal_on_another_machine_gets_other_questions(server, make):
 def test_where_nobody_needs_to_answer_it_waits_and_goes_on_by_itself(server, make):
     stream = make(0)
     terminal = opened(server, stream)
-    terminal.expect("Nobody needs to answer now")
+    terminal.expect("No question is open now")
     terminal.send("sss")  # of no question
     stream.ask("a prize" + HOSTILE)
     terminal.expect("question 0 ")
@@ -256,7 +256,7 @@ def test_where_nobody_needs_to_answer_it_waits_and_goes_on_by_itself(server, mak
     assert "\x1b]0;" not in terminal.before
     assert answers(stream) == {}
     terminal.send("s")
-    terminal.expect("Nobody needs to answer now")
+    terminal.expect("No question is open now")
     terminal.send("u")
     assert question(terminal) == 0
     terminal.send("hq")
@@ -388,7 +388,7 @@ def test_whatever_is_killed_and_whenever_every_answer_comes_once(server, make, t
             terminal.close()
             server.wait()
         terminal = opened(server, stream)
-        terminal.expect(["question", "Nobody needs"])
+        terminal.expect(["question", "No question is open"])
         terminal.send("q")
         assert ended(terminal) == 0
         assert answers(stream) == told

@@ -169,7 +169,7 @@ def test_a_sampler_of_several_classes_is_run_on_with_its_labels_only():
     sampler.save("m.askwhen")
     write_csv(HERE / "s.csv")
     said = refused("run", "s.csv", "--label", "spam", "--resume", "m.askwhen")
-    assert "in instance 0, counted from 0, which is none of the classes 'ant', 'bee'; " in said
+    assert "in instance 0, counted from 0, which is not one of the classes 'ant', 'bee'; " in said
 
 
 def test_a_regressor_gives_numbers():

@@ -74,7 +74,7 @@ def test_a_sorted_file_is_shuffled_on_request_and_goes_on_in_the_same_order():
 
 def test_three_labels_are_no_pair():
     (HERE / "s.csv").write_text("a,label\n" + "1,1\n2,0\n3,-1\n" * 5)
-    assert "has the labels -1, 0 and 1, which are no pair" in refused("run", "s.csv")
+    assert "has the labels -1, 0 and 1, which are not a pair" in refused("run", "s.csv")
 
 
 def test_options_are_written_again_as_they_were_given():

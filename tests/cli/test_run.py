@@ -120,7 +120,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been():
     process = started("-", *reading, *SEL_P, "--trace", "t.parquet", "--model", "m.askwhen")
     code, out, err = interrupted(process, lines[:1234])
     assert code == 1
-    assert "Interrupted after round 1,234. To go on, with the remaining lines:" in err
+    assert "Interrupted after 1,234 rows. To go on, with the remaining lines:" in err
     assert re.search(r"rows +1,234\n", out)
     assert aw.Sampler.load("m.askwhen").round == 1234
     say = shlex.split(err.strip().splitlines()[-1])
@@ -222,7 +222,7 @@ def test_a_bad_line_is_named_and_what_was_played_before_is_saved():
     feed(process, lines[:40])
     _, err = process.communicate("+1 nonsense\n", timeout=60)
     assert process.returncode == 1
-    assert "Saved after round 40. To go on, with the remaining lines:" in err
+    assert "Saved after 40 rows. To go on, with the remaining lines:" in err
     assert aw.Sampler.load("standard-input.askwhen").round == 40
 
 
@@ -265,8 +265,8 @@ def test_numbers_are_learnt_too():
         ),
         (["s.csv", "--label", "spam", "--model", "./s.csv"], "--model ./s.csv is the input too; give it a name of its"),
         (["s.csv", "--label", "spam", "--model", "r", "--report", "r"], "--report r is --model too; give it a name"),
-        (["s.csv", "--label", "spam", "--report", "/dev/null"], "cannot write /dev/null: it is no regular file."),
-        (["."], ". is a folder, not a file."),
+        (["s.csv", "--label", "spam", "--report", "/dev/null"], "cannot write /dev/null: it is not a regular file."),
+        (["."], ". is a directory, not a file."),
         (["utf16.csv"], "utf16.csv is not in UTF-8, as line 1 shows; "),
         (["huge.csv"], "instance 1 of huge.csv must have a norm of at most 1e100"),
         (["s.csv", "--label", "spam", "--trace", "t.txt"], "a trace must be a .parquet or .csv file, got t.txt."),
@@ -290,10 +290,13 @@ def test_what_is_wrong_is_said_in_one_sentence(args, sentence):
         ([], "Missing argument 'FILE'"),
         (
             ["s.csv", "--labels", "lots"],
-            "'lots' says no number of labels; write a share, 10% or 0.1, or a number, 500.",
+            "'lots' is not a number of labels; write a share, as in 10% or 0.1, or a number, as in 500.",
         ),
-        (["s.csv", "--labels", "0"], "'0' says no number of labels; write a share, 10% or 0.1, or a number, 500."),
-        (["s.csv", "--set", "a"], "'a' is no setting; write a letter and its value, as in a=0.05."),
+        (
+            ["s.csv", "--labels", "0"],
+            "'0' is not a number of labels; write a share, as in 10% or 0.1, or a number, as in 500.",
+        ),
+        (["s.csv", "--set", "a"], "'a' is not a setting; write a name and a value, as in a=0.05."),
         (["s.csv", "--set", "a=x"], "'x' is neither a number nor true or false."),
         (["s.csv", "--resume", "m", "--seed", "1"], "--seed goes with a new sampler; a resumed one keeps what it has."),
         (["s.csv", "--nonsense"], "No such option"),
@@ -410,7 +413,7 @@ def test_classes_appear_and_every_round_is_explained():
     page = (HERE / "r.html").read_text()
     assert "Confusion matrix" in page
     assert "Estimated from the asked labels" in page
-    assert "predicted no class, since no label was told yet" in askwhen("explain", "t.parquet", "--round", "0").stdout
+    assert "predicted no class, since no label was known yet" in askwhen("explain", "t.parquet", "--round", "0").stdout
     why = askwhen("explain", "t.parquet", "--round", "599").stdout
     assert "half the gap to the next best class" in " ".join(why.split())
     three = (*given, "ant,bee,cat", "--labels", "20%", "--repeats", "2", "--algorithms", "default,perceptron-ss")
@@ -438,4 +441,4 @@ def test_costs_are_told_and_the_command_can_be_given_again():
     shown = askwhen("run", path, "--label", "spam", "--costs", "1,5").stdout
     assert re.search(rf"cost of a row +{found['mean_cost']:.3g}, ", shown)
     assert f"{found['baseline_costs']['always no']:.3g}, always no" in shown
-    assert "says no costs" in refused("run", path, "--label", "spam", "--costs", "1", code=2)
+    assert "is not a pair of costs" in refused("run", path, "--label", "spam", "--costs", "1", code=2)

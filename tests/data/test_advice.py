@@ -78,7 +78,7 @@ def test_a_mark_after_the_first_rows_is_shown_with_its_row(here):
 def test_another_character_between_columns_is_seen(here, between, named):
     (here / "a.csv").write_text("a,b,label\n1,2,1\n2,1,0\n".replace(",", between))
     found = refusal("a.csv")
-    assert f"give delimiter={named} if that stands between columns" in found.sentence
+    assert f"give delimiter={named} if that separates columns" in found.sentence
     assert aw.data.read("a.csv", **found.mend).load()[0].shape == (2, 2)
 
 

@@ -133,7 +133,7 @@ def test_what_cannot_be_read_in_order_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.parquet")
     with pytest.raises(aw.InputError, match="a Parquet file must be a plain file"):
         aw.data.read(tmp_path / "pipe.parquet").load()
-    with pytest.raises(aw.InputError, match="is a folder, not a file"):
+    with pytest.raises(aw.InputError, match="is a directory, not a file"):
         aw.data.read(tmp_path, format="csv")
 
 
@@ -166,7 +166,7 @@ def test_a_byte_order_mark_is_passed_over(tmp_path):
 @pytest.mark.parametrize("body", ["café,1\n", "x,1\n" * 400_000 + "café,1\n"])
 def test_what_is_not_in_utf_8_is_refused_with_the_cure(tmp_path, body):
     (tmp_path / "t.csv").write_bytes(f"mail,label\n{body}".encode("latin-1"))
-    cure = r"not in UTF-8(, as line [\d,]+ shows)?; say what it is in by encoding=, such as '(latin-1|utf-16)'\."
+    cure = r"not in UTF-8(, as line [\d,]+ shows)?; name its encoding by encoding=, such as '(latin-1|utf-16)'\."
     for settings in ({"text": "mail"}, {"categories": "mail"}, {"label": "mail", "positive": "x"}, {}):
         with pytest.raises(aw.InputError, match=cure):
             aw.data.read("t.csv", **settings).load()

@@ -27,7 +27,7 @@ def test_three_labels_are_no_pair(tmp_path, monkeypatch, name, size, labels):
     settings = {"n_features": 10} if name in ("svm", "vw") else {}
     first = 80 if {*labels[:2]} != {0, -1} else 40
     named = "-1, 0 and 1" if size > 100 or first == 80 or name == "csv" else "-1 and 0"
-    with pytest.raises(aw.InputError, match=f"has the labels {named}, which are no pair, as instance {first} shows"):
+    with pytest.raises(aw.InputError, match=f"has the labels {named}, which are not a pair, as instance {first} shows"):
         aw.data.read(path, **settings).load()
     y = aw.data.read(path, target="class", **settings).load()[1]
     assert [float(label) for label in y[::40]] == list(labels)
@@ -45,11 +45,13 @@ def test_each_pair_alone_is_fine(tmp_path, name, labels):
 @pytest.mark.parametrize("labels", [("true", "-1"), ("yes", "false"), ("yes", "0")])
 def test_pairs_are_not_mixed(tmp_path, labels):
     (tmp_path / "a.csv").write_text("a,y\n" + "".join(f"1,{label}\n" for label in labels))
-    with pytest.raises(aw.InputError, match="which are no pair, as instance 1 shows; name the one that is positive="):
+    with pytest.raises(
+        aw.InputError, match="which are not a pair, as instance 1 shows; name the one that is positive="
+    ):
         aw.data.read("a.csv").load()
     records = [{"x": [1], "y": {"true": True, "false": False}.get(label, label)} for label in labels]
     (tmp_path / "a.ndjson").write_text("".join(json.dumps(record) + "\n" for record in records))
-    with pytest.raises(aw.InputError, match="which are no pair"):
+    with pytest.raises(aw.InputError, match="which are not a pair"):
         aw.data.read("a.ndjson").load()
 
 

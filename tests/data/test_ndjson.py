@@ -43,7 +43,7 @@ def test_pairs_stay_pairs_unless_a_column_is_named():
     [
         ({"a": "x", "label": 1}, {}, "must have a number as 'a' in instance 1, got 'x'"),
         ({"label": 1}, {}, "column 'a' of a.ndjson is empty or NaN in instance 1"),
-        ({"a": 1, "b": 2, "label": 1}, {}, "line 2, has 'b', which the first record has not; name it in drop="),
+        ({"a": 1, "b": 2, "label": 1}, {}, "line 2, has 'b', which the first record lacks; name it in drop="),
         ({"a": 1, "label": [1]}, {}, r"must have a number, a text, true or false as 'label' in instance 1, got \[1\]"),
         ({"a": 10**400, "label": 1}, {}, "has a number in 'a' that is too large"),
         ({"a": [1], "label": 1}, {}, "must have a number as 'a' in instance 1"),

@@ -86,17 +86,17 @@ def test_a_set_is_downloaded_once_and_checked(served, tmp_path):
     np.testing.assert_array_equal(aw.data.load("usenet2").y, [1, -1])  # from the cache now
     kept = tmp_path / "cache" / "askwhen" / "data" / "usenet2.csv.gz"
     kept.write_bytes(b"altered")
-    with pytest.raises(aw.InputError, match="is not the file it should be: its SHA-256 is another one"):
+    with pytest.raises(aw.InputError, match="is not the expected file: its SHA-256 differs"):
         aw.data.load("usenet2")
     kept.unlink()
     (tmp_path / "site" / "usenet2.csv.gz").write_bytes(b"altered")
-    with pytest.raises(aw.InputError, match="could not be had from"):
+    with pytest.raises(aw.InputError, match="could not be downloaded from"):
         aw.data.load("usenet2", url=served)
     assert not kept.exists()
     for url in (3, "here", "file:///tmp"):
         with pytest.raises(aw.InputError, match="url must be an address"):
             aw.data.load("usenet2", url=url)
-    with pytest.raises(aw.InputError, match="could not be had from"):
+    with pytest.raises(aw.InputError, match="could not be downloaded from"):
         aw.data.load("elec2", url=served)
 
 

@@ -183,13 +183,13 @@ def test_what_is_no_answer_is_refused_and_nothing_is_written(tmp_path):
     assert not loop.undo()
     loop.close()
     path.write_text("something else\n")
-    with pytest.raises(aw.InputError, match="line 1, holds no answer; it must be a row and a label"):
+    with pytest.raises(aw.InputError, match="line 1, is not an answer; it must be a row and a label"):
         Answers(path)
     with pytest.raises(aw.InputError, match="cannot write"):
         Answers(tmp_path / "nowhere" / "a.csv")
     (tmp_path / "m.askwhen").write_text("nonsense")
     with (
-        pytest.raises(aw.InputError, match="m.askwhen holds no sampler for these 2 labels"),
+        pytest.raises(aw.InputError, match="m.askwhen does not hold a sampler for these 2 labels"),
         Answers(tmp_path / "m.csv") as held,
     ):
         Labelling(rows, fresh(), held, CLASSES, tmp_path / "m.askwhen")
@@ -230,7 +230,7 @@ def test_answers_about_another_file_are_refused(tmp_path, saved):
 def test_other_labels_are_refused_and_swapped_ones_are_learnt_anew(tmp_path):
     path = tmp_path / "a.csv"
     three_answers(path)
-    with pytest.raises(aw.InputError, match=r"has the label 'ham' in row 0, which is none of a, b; name the same"):
+    with pytest.raises(aw.InputError, match=r"has the label 'ham' in row 0, which is not one of a, b; name the same"):
         opened(path, classes=["a", "b"])
     OPEN.pop().close()
     swapped = opened(path, classes=["spam", "ham"])

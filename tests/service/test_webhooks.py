@@ -646,7 +646,7 @@ def test_over_http_and_by_command_under_kills(tmp_path, receiver):
         server.stop()
     db = ("--db", tmp_path / "log.db")
     assert made["webhook"] in command("list", *db)[0]
-    assert "Everything was told." in command("dead", made["webhook"], *db)[0]
+    assert "Everything was delivered." in command("dead", made["webhook"], *db)[0]
     assert "0 messages" in command("resend", made["webhook"], *db)[0]
     assert "is on its way" in command("test", made["webhook"], *db)[0]
     assert "told nothing any more" in command("remove", made["webhook"], *db)[0]

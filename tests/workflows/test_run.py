@@ -64,7 +64,7 @@ def stopped(monkeypatch, **more):
 def test_an_interrupt_saves_says_how_to_go_on_and_the_rest_follows(stream, monkeypatch):
     sampler, _ = expected(*stream)
     ran, said = stopped(monkeypatch)
-    assert said == f"Interrupted after round {ran.sampler.round:,}. To go on:\n  run(..., resume='s.askwhen')"
+    assert said == f"Interrupted after {ran.sampler.round:,} rows. To go on:\n  run(..., resume='s.askwhen')"
     run("s.csv", None, RunOptions(resume="s.askwhen", model="s.askwhen"))
     assert load("s.askwhen").weights.tolist() == sampler.weights.tolist()
 

@@ -23,7 +23,7 @@ def here(tmp_path, monkeypatch):
 
 
 STRANGE = (
-    "has the label 'cow' in instance 60, counted from 0, which is none of the classes 'ant', 'bee', 'cows', perhaps "
+    "has the label 'cow' in instance 60, counted from 0, which is not one of the classes 'ant', 'bee', 'cows', perhaps "
     "'cows'; the labels"
 )
 

@@ -1,4 +1,4 @@
-"""What all commands have in common: --json, --quiet, --debug, errors in one sentence, exit codes."""
+"""What all commands share: --json, --quiet, --debug, errors in one sentence, exit codes."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class Output:
         self.quiet = quiet
         self.debug = debug
         self.broken = ""
-        # What an encoding lacks is no disaster, nor is a name that is no text.
+        # Characters that the terminal's encoding lacks are replaced, as are file names that are not valid text.
         for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors=errors)
 
     def say(self, text: str) -> None:
-        """A message for the person who looks on."""
+        """Print a message on the standard error, unless --quiet was given."""
         if not self.quiet:
             click.echo(text, err=True)
 
     def result(self, facts: Any, *shown: Any) -> None:
-        """What came of it: facts as JSON, or what is shown to a person.
+        """Print the result: facts as JSON, or what is shown to a person.
 
-        Where nobody can hear it the command goes on, since there may be files to write, and fails at its end.
+        If the standard output is closed the command continues, since there may be files to write, and fails at its end.
         """
         self.print(json.dumps(_plain(facts), indent=2, allow_nan=False) if self.json else self._shown(shown))
 
@@ -63,12 +63,12 @@ class Output:
             self._close_output(f"the results cannot be printed: {error.strerror}.")
 
     def _close_output(self, why: str) -> None:
-        """Let nothing that is still buffered raise again at exit."""
+        """Redirect the output, so that buffered text does not raise another error at exit."""
         self.broken = why
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def _shown(self, shown: Iterable[Any]) -> str:
-        """What a person sees."""
+        """The text that a person sees."""
         import shutil
 
         from rich.console import Console
@@ -89,7 +89,7 @@ class Output:
 
 
 def _write_all(text: str) -> None:
-    """Write to the standard output, whole: without a buffer of its own, it may take a part and say nothing."""
+    """Write all of a text to the standard output, which may accept only a part of it at a time if it is unbuffered."""
     stream = sys.stdout
     if not isinstance(stream, io.TextIOWrapper):
         stream.write(text)
@@ -103,7 +103,7 @@ def _write_all(text: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers, texts, lists and dicts that JSON knows; what is no finite number becomes null."""
+    """Numbers, texts, lists and dicts that JSON knows; a number that is not finite becomes null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):
@@ -124,7 +124,7 @@ def command(function: Callable[..., Any]) -> click.Command:
         warnings.showwarning = functools.partial(_show_warning, out, warnings.showwarning)
         try:
             function(out, *args, **kwargs)
-            if out.broken == _BROKEN_PIPE:  # whoever read has had enough, and says so himself
+            if out.broken == _BROKEN_PIPE:  # the reading program has closed the pipe, and reports its own status
                 sys.exit(1)
             if out.broken:
                 _exit(out, out.broken)
@@ -139,8 +139,8 @@ def command(function: Callable[..., Any]) -> click.Command:
 
     shared = (
         click.option("--json", is_flag=True, help="Print the results as JSON."),
-        click.option("--quiet", "-q", is_flag=True, help="No progress and no messages."),
-        click.option("--debug", is_flag=True, help="Show where an error comes from."),
+        click.option("--quiet", "-q", is_flag=True, help="Print no progress and no messages."),
+        click.option("--debug", is_flag=True, help="Print the traceback of an error."),
     )
     for option in reversed(shared):
         guarded = option(guarded)
@@ -148,7 +148,7 @@ def command(function: Callable[..., Any]) -> click.Command:
 
 
 def _show_warning(out: Output, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
-    """Say what a warning of ours says; others are for developers, and shown as usual."""
+    """Print our own warnings as messages; others are for developers, and shown as usual."""
     if issubclass(category, (CacheWarning, InputWarning)):
         out.say(str(message))
     else:
@@ -157,16 +157,16 @@ def _show_warning(out: Output, usual: Callable[..., None], message: Warning | st
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, AskwhenError):
-        return error.told(Commands(error))  # who raised it is a function of the library, and says nothing here
+        return error.told(OptionNames(error))  # without the name of the library's function
     if isinstance(error, ImportError) and (extra := extra_of(error)) is not None:
         return missing_extra(error, extra, "this command").sentence
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
-    return f"an error that should not happen, {type(error).__name__}: {error}; --debug shows where."
+    return f"an unexpected error, {type(error).__name__}: {error}; --debug shows where."
 
 
-class Commands(Wording):
-    """How the command line calls things: arguments are options, and instances are those of a file."""
+class OptionNames(Wording):
+    """Words error messages for the command line: arguments are options, and instances are those of a file."""
 
     def __init__(self, error: AskwhenError) -> None:
         self._file, self._played = error.file, getattr(error, "played", 0)
@@ -189,7 +189,7 @@ class Commands(Wording):
 
 
 def show_error(out: Output, error: Exception) -> None:
-    """Say what went wrong, in one sentence."""
+    """Print an error in one sentence."""
     if out.debug:
         traceback.print_exception(error)
     click.echo(f"askwhen: {_sentence(error)}", err=True)
@@ -205,11 +205,11 @@ def _exit(out: Output, sentence: str, instead: str = "") -> NoReturn:
 
 
 _TARGETS = {"class": ("--classes", "open"), "number": ("--algorithm", "regression")}
-"""The option that says what labels are, for each ``target`` of the library."""
+"""The option for each ``target`` of the library: whether labels are classes or numbers."""
 
 
 def suggested_command(error: Exception) -> str:
-    """The command line that was given with the arguments that an error suggests; empty where it suggests none."""
+    """The command that was given, changed as an error suggests; empty if it suggests nothing."""
     suggested = dict(getattr(error, "mend", {}))
     context = click.get_current_context()
     options = {str(each.name): each.opts[0] for each in context.command.params}
@@ -229,7 +229,7 @@ def suggested_command(error: Exception) -> str:
 
 
 def _opens() -> bool:
-    """Whether the command takes classes that are not known; others must know all of them from the start."""
+    """Whether the command takes ``--classes open``; others must know all classes from the start."""
     return click.get_current_context().info_name == "run"
 
 
@@ -245,7 +245,7 @@ def given_options() -> list[str]:
 
 
 def command_line(drop: Iterable[str] = (), add: Iterable[str] = ()) -> str:
-    """The command line that was given, quoted, without some options and with others."""
+    """The command that was given, quoted, without some options and with others."""
     context = click.get_current_context()
     words, wanted = [context.command_path], set(given_options()) - {"json", "quiet", "debug", *drop}
     for parameter in context.command.params:

@@ -32,7 +32,7 @@ from .commands.webhook import webhook
 
 
 class _InOrder(click.Group):
-    """Lists its commands in the order in which one meets them."""
+    """Lists its commands in the order in which users need them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names as they were added."""
@@ -45,12 +45,12 @@ def main() -> None:
     """Learn from streams where labels are costly: predict everything, ask for the few labels worth paying for.
 
     Begin with `askwhen demo`, then `askwhen run FILE`. Results go to the standard output, everything else to the
-    standard error; --json makes results a program can read. Exit codes: 0 done, 1 failed, 2 usage.
+    standard error; --json prints results for programs. Exit codes: 0 done, 1 failed, 2 usage.
     """
 
 
 def start() -> None:
-    """Run the command; help that cannot be printed is an error in one sentence like any other."""
+    """Run the command; if help cannot be printed, that is an error in one sentence like any other."""
     try:
         main(prog_name="askwhen")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are written."""
+"""Options that several commands share, and the types of their values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import askwhen
 
 
 class Written(float):
-    """A number that is written as it was given."""
+    """A number that remembers how it was written."""
 
     given: str
 
@@ -25,7 +25,7 @@ class AlgorithmName(click.ParamType[str]):
     name = "name"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """A name that there is."""
+        """The name of an algorithm that exists."""
         import difflib
 
         from ..algorithms import algorithms
@@ -39,7 +39,7 @@ class AlgorithmName(click.ParamType[str]):
 
 
 class WrittenPair(tuple[float, float]):
-    """Two numbers that are written as they are given."""
+    """Two numbers, written with a comma between."""
 
     __slots__ = ()
 
@@ -64,7 +64,9 @@ class Costs(click.ParamType[tuple[float, float]]):
             positive = negative = 0.0
         if not (0.0 < positive < math.inf and 0.0 < negative < math.inf):
             self.fail(
-                f"{value!r} says no costs; write those of a false positive and a false negative, 1,20.", param, ctx
+                f"{value!r} is not a pair of costs; write those of a false positive and a false negative, as in 1,20.",
+                param,
+                ctx,
             )
         return WrittenPair((positive, negative))
 
@@ -88,12 +90,18 @@ class Labels(click.ParamType[float]):
             found = 0.0
         is_count = found > 1.0 and found.is_integer() and not text.endswith("%")
         if not (0.0 < found <= 1.0 or is_count):
-            self.fail(f"{text!r} says no number of labels; write a share, 10% or 0.1, or a number, 500.", param, ctx)
+            self.fail(
+                f"{text!r} is not a number of labels; write a share, as in 10% or 0.1, or a number, as in 500.",
+                param,
+                ctx,
+            )
         if text == "1":
             self.fail("'1' could mean one label or all of them; write 100% for all.", param, ctx)
         if self._below and found == 1.0:
             self.fail(
-                "shares here are below 100%; name an algorithm that asks for every label beside them.", param, ctx
+                "shares here are below 100%; to compare with all labels, add an algorithm that asks for every label.",
+                param,
+                ctx,
             )
         made = Written(found)
         made.given = text
@@ -116,7 +124,7 @@ class Seconds(click.ParamType[float | None]):
         except ValueError:
             found = 0.0
         if not 0.0 < found < float("inf"):
-            self.fail(f"{value!r} is no time; write 60s, 5m, 1h or never.", param, ctx)
+            self.fail(f"{value!r} is not a time; write 60s, 5m, 1h or never.", param, ctx)
         made = Written(found)
         made.given = text
         return made
@@ -174,17 +182,17 @@ class WrittenList(list[Any]):
 
 
 class Setting(click.ParamType[tuple[str, Any]]):
-    """A letter and its value, as in a=0.05; for one algorithm of several, lasec-ss.a=0.05."""
+    """A hyperparameter and its value, as in a=0.05; for one algorithm of several, lasec-ss.a=0.05."""
 
-    name = "letter=value"
+    name = "name=value"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
-        """The letter and a number, or true or false."""
+        """The name and a number, or true or false."""
         if isinstance(value, tuple):
             return value
-        letter, equals, text = str(value).partition("=")
-        if not letter or not equals:
-            self.fail(f"{value!r} is no setting; write a letter and its value, as in a=0.05.", param, ctx)
+        name, equals, text = str(value).partition("=")
+        if not name or not equals:
+            self.fail(f"{value!r} is not a setting; write a name and a value, as in a=0.05.", param, ctx)
         found: Any = {"true": True, "false": False}.get(text.strip().lower())
         if found is None:
             try:
@@ -192,11 +200,11 @@ class Setting(click.ParamType[tuple[str, Any]]):
             except ValueError:
                 self.fail(f"{text!r} is neither a number nor true or false.", param, ctx)
             found = int(found) if found.is_integer() and "." not in text and "e" not in text.lower() else found
-        return Pair((letter.strip(), found))
+        return Pair((name.strip(), found))
 
 
 class Pair(tuple[str, Any]):
-    """A setting that is written as it was given."""
+    """A setting, written as name=value."""
 
     @property
     def given(self) -> str:
@@ -214,7 +222,7 @@ def _complete_algorithm(ctx: Any, param: Any, incomplete: str) -> list[str]:
 ALGORITHM = functools.partial(click.option, shell_complete=_complete_algorithm)
 
 
-def several_algorithms(default: str, what: str = "Names with commas between") -> Callable[..., Any]:
+def several_algorithms(default: str, what: str = "Names, separated by commas") -> Callable[..., Any]:
     """The option ``--algorithms``."""
     return ALGORITHM(
         "--algorithms",
@@ -231,20 +239,20 @@ SETTINGS = click.option(
     "settings",
     type=Setting(),
     multiple=True,
-    help="A hyperparameter, by its paper's letter, as in --set a=0.05; may be given again and again.",
+    help="Set a hyperparameter by its symbol in the paper, as in --set a=0.05; repeatable.",
 )
-RAW = click.option("--raw", is_flag=True, help="Take instances as they are, without scaling them.")
+RAW = click.option("--raw", is_flag=True, help="Do not scale the features.")
 CLASSES = click.option(
     "--classes",
     type=Listed(click.STRING, "label,label,..."),
-    help="Several labels: predict one of them. For run, open where they are not known beforehand.",
+    help="All labels, if there are more than two. For run, `open` if they are not known beforehand.",
 )
 CLUSTER = click.option(
     "--cluster",
     metavar="ADDRESS",
-    help="Work on a Ray cluster: host:port or auto, from one of its machines, or local to start one here.",
+    help="Run on a Ray cluster: its host:port, `auto` on one of its machines, or `local` to start one here.",
 )
-SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seeds the coins.")
+SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 
 
 def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
@@ -259,22 +267,28 @@ _FORMATS = [each.name for each in pkgutil.iter_modules([f"{askwhen.__path__[0]}/
 FORMAT = click.option(
     "--format",
     type=click.Choice(_FORMATS),
-    help="What the file holds; by default what its name says.",
+    help="Format of the file; by default taken from the ending of its name.",
 )
-TEXT = _COLUMNS("--text", help="Columns of text, whose words are hashed.")
-DROP = _COLUMNS("--drop", help="Columns to leave out.")
-CATEGORIES = _COLUMNS("--categories", help="Columns of words of which each value is a feature.")
-DELIMITER = click.option("--delimiter", metavar="CHARACTER", help="What stands between columns, as in ';' or '\\t'.")
-ENCODING = click.option("--encoding", metavar="NAME", help="How text is written, as in latin-1; by default UTF-8.")
+TEXT = _COLUMNS("--text", help="Columns of text; each word becomes a feature, by hashing.")
+DROP = _COLUMNS("--drop", help="Columns to ignore.")
+CATEGORIES = _COLUMNS("--categories", help="Columns of categories; each value becomes a feature, by hashing.")
+DELIMITER = click.option("--delimiter", metavar="CHARACTER", help="Character between columns, as in ';' or '\\t'.")
+ENCODING = click.option(
+    "--encoding", metavar="NAME", help="Text encoding of the file, as in latin-1; by default UTF-8."
+)
 MISSING = click.option(
     "--missing",
     type=click.Choice(["refuse", "feature"]),
     default="refuse",
     show_default=True,
-    help="Whether an empty number is refused, or is 0 with a feature of its own that says so.",
+    help="What to do with an empty number: refuse the file, or take 0 and add a feature that marks it as missing.",
 )
 FEATURES = click.option(
-    "--features", "n_features", type=click.IntRange(1), metavar="N", help="How many features there are."
+    "--features",
+    "n_features",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of features of an svmlight file, or of places that words are hashed to.",
 )
 
 TABLES = {
@@ -290,14 +304,14 @@ TABLES = {
 
 STREAMS = {
     "format": FORMAT,
-    "label": click.option("--label", metavar="COLUMN", help="The column of labels."),
-    "time": click.option("--time", metavar="COLUMN", help="The column of times."),
+    "label": click.option("--label", metavar="COLUMN", help="Column of labels."),
+    "time": click.option("--time", metavar="COLUMN", help="Column of times."),
     "time_format": click.option(
-        "--time-format", metavar="FORMAT", help="How times are written, as in '%d/%m/%Y %H:%M'; by default found out."
+        "--time-format", metavar="FORMAT", help="Format of the times, as in '%d/%m/%Y %H:%M'; by default detected."
     ),
     "positive": click.option("--positive", metavar="LABEL", help="The label that counts as +1; others are -1."),
     **TABLES,
-    "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file count from 0."),
+    "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file are numbered from 0."),
 }
 """How a file of labelled instances is read."""
 

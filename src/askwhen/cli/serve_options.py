@@ -30,7 +30,7 @@ class Configured(click.Option):
         super().__init__(*args, **kwargs)
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """What the environment says, perhaps by a file."""
+        """The value in the environment, or in the file that the environment names."""
         try:
             return from_environment(self.option)[0]
         except InputError as error:
@@ -41,7 +41,7 @@ class Configured(click.Option):
         try:
             found = super().type_cast_value(ctx, value)
             if found != found:
-                raise click.BadParameter("nan is no number.", ctx, self)
+                raise click.BadParameter("nan is not a number.", ctx, self)
         except click.BadParameter as error:
             where = source_of(ctx, self.option)
             if where == "command line":
@@ -58,7 +58,7 @@ class Configured(click.Option):
 
 
 def source_of(ctx: click.Context, option: Option) -> str:
-    """Where a value came from: the command line, a variable, a file, or nowhere."""
+    """The origin of a value: the command line, a variable, a file, or the default."""
     source = ctx.get_parameter_source(option.key)
     if source is ParameterSource.ENVIRONMENT:
         return from_environment(option)[1]
@@ -104,7 +104,9 @@ def _load(ctx: click.Context, parameter: click.Parameter, path: str | None) -> s
 def configured(function: Any) -> Any:
     """Every option of the table, the file that may hold them, and one that shows them."""
     function = click.option(
-        "--show-config", is_flag=True, help="Print the options and where each came from; then end."
+        "--show-config",
+        is_flag=True,
+        help="Print all options with their values and where each value came from, then exit.",
     )(function)
     for each in reversed(OPTIONS):
         function = option(each.name)(function)
@@ -115,12 +117,12 @@ def configured(function: Any) -> Any:
         callback=_load,
         envvar="ASKWHEN_CONFIG",
         show_envvar=True,
-        help="A file of TOML with any of these options, by the same names.",
+        help="A TOML file with any of these options, under the same names.",
     )(function)
 
 
 def roles(ctx: click.Context) -> dict[str, Any]:
-    """What the file says of people whom a proxy signs in."""
+    """The roles of people whom a proxy signs in, from the file."""
     found = (ctx.default_map or {}).get(ROLES)
     if found is None:
         return {}
@@ -135,5 +137,5 @@ def effective(ctx: click.Context) -> dict[str, dict[str, Any]]:
 
 
 def ignored() -> list[str]:
-    """A sentence for each variable that looks like an option and is none."""
-    return [f"{name} is no option of askwhen serve, and is ignored." for name in unknown_variables()]
+    """A message for each environment variable that looks like an option and is not one."""
+    return [f"{name} is not an option of askwhen serve, and is ignored." for name in unknown_variables()]

@@ -1,4 +1,4 @@
-"""What commands have in common that can speak to a labelling service: its address, the token, the stream."""
+"""Options of commands that can use a labelling service: its address, the token, the stream."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from ..errors import InputError
 from .command import given_options
 
 SERVER = click.option(
-    "--server", metavar="URL", help="A labelling service, instead of here; your token is in ASKWHEN_TOKEN."
+    "--server",
+    metavar="URL",
+    help="Use the labelling service at this address; your token is taken from the variable ASKWHEN_TOKEN.",
 )
-STREAM = click.option("--stream", metavar="NAME", help="Of the service; not needed where it has only one.")
+STREAM = click.option("--stream", metavar="NAME", help="The stream of the service; not needed if it has only one.")
 ANNOTATOR = click.option(
-    "--annotator", metavar="NAME", help="Who answers, where the service asks for no tokens; tokens have a name."
+    "--annotator", metavar="NAME", help="Your name, if the service does not use tokens; a token has a name already."
 )
 
 
 def token() -> str | None:
-    """Who you are to the service."""
+    """The token of the service, from the environment."""
     return os.environ.get("ASKWHEN_TOKEN", "").strip() or None
 
 
 def client_of(server: str, retries: int = 2, **options: Any) -> Any:
-    """Speaks to a running service."""
+    """A client of a running service."""
     import askwhen as aw
 
     if not server.startswith(("http://", "https://")):
@@ -46,14 +48,14 @@ def stream_of(client: Any, name: str | None) -> Any:
 
 
 def refuse_others(goes_with: str, *allowed: str) -> None:
-    """Refuse options that mean nothing with another one."""
+    """Refuse options that have no meaning together with another one."""
     other = next((name for name in given_options() if name not in (*allowed, "json", "quiet", "debug")), None)
     if other is not None:
         raise click.UsageError(f"{_option(other)} does not go with --{goes_with}.")
 
 
 def refuse_without_server(*names: str) -> None:
-    """Refuse options that are for a service where none is named."""
+    """Refuse options for a service if none is named."""
     other = next((name for name in given_options() if name in names), None)
     if other is not None:
         raise click.UsageError(f"{_option(other)} goes with --server URL.")

@@ -1,4 +1,4 @@
-"""Instances: files as streams, data sets by name, synthetic streams, words as features."""
+"""Instances: files as streams, data sets by name, synthetic streams, hashed words."""
 
 from .hashing import hash_text
 from .sets import Data, load, names

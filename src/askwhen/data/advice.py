@@ -1,4 +1,4 @@
-"""Advice on the columns of a table: what is wrong with all of them at once, and the arguments that would mend it."""
+"""Errors about the columns of a table: all that are wrong at once, with arguments that would fix them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import InputError, argument
 from .files import listed
 
 MARKS = ("?", "-", "--", ".", " ", "None", "none")
-"""What people write for a number that is missing, besides nothing, NA and NaN."""
+"""Texts that people write for a missing number, besides nothing, NA and NaN."""
 
 _TEXTS = ("string", "large_string", "text")
 _MOSTLY = 0.9
@@ -20,7 +20,7 @@ _SENTENCE, _LONG_SENTENCE = 3, 8
 def refusal(table: Any, columns: Any, kinds: dict[str, str], numbers: Sequence[str], path: Any) -> InputError:
     """The error for columns of a table that hold no numbers and were not named.
 
-    ``kinds`` says what each of them holds, and ``numbers`` are the columns that do hold numbers.
+    ``kinds`` are the types of their values, and ``numbers`` are the columns that do hold numbers.
     """
     odd = {name: found for name in kinds if (found := _odd_number(_words(table, name, kinds[name]))) is not None}
     others = [name for name in kinds if name not in odd]
@@ -46,13 +46,13 @@ def refusal(table: Any, columns: Any, kinds: dict[str, str], numbers: Sequence[s
 
 
 def shown_only(names: Sequence[str]) -> str:
-    """A sentence about columns that a person sees and that are not learnt from, where they are not refused."""
+    """A message about columns that are shown to annotators but not learnt from."""
     some = ", ".join(map(repr, names[:_FEW])) + (f" and {len(names) - _FEW} more" if len(names) > _FEW else "")
     return f"Shown, but not learnt from: {some}. To learn from them too, name them as text or categories."
 
 
 def suggestions(table: Any, columns: Any, kinds: dict[str, str]) -> dict[str, Any]:
-    """Arguments that name each of these columns where it might belong, beside those that are named already."""
+    """Arguments that name each of these columns as what it might be, in addition to those that are named already."""
     found: dict[str, Any] = {}
     for name, kind in kinds.items():
         suited = _suited(_words(table, name, kind))
@@ -61,7 +61,7 @@ def suggestions(table: Any, columns: Any, kinds: dict[str, str]) -> dict[str, An
 
 
 def odd_sentence(name: str, value: str, row: int, missing: str, path: Any, what: str = "a number") -> str:
-    """A sentence about one value of a column of numbers that is none."""
+    """A sentence about a value in a column of numbers that is not a number."""
     cure = f"correct it, or name the column in {argument('drop')}"
     if value in MARKS and missing == "refuse":
         cure = f"give {argument('missing', 'feature')} if it stands for a missing one"
@@ -77,12 +77,12 @@ def _about_words(names: list[str], kinds: dict[str, str], path: Any) -> str:
 
 
 def _words(table: Any, name: str, kind: str) -> list[str]:
-    """The texts of a column, an empty one where it has none."""
+    """The texts of a column, empty where a value is missing."""
     return [word or "" for word in table.words(name)] if kind in _TEXTS else []
 
 
 def _odd_number(words: list[str]) -> tuple[int, str] | None:
-    """The first text that is no number, with its row, where most are numbers, or all others stand for missing ones."""
+    """The first text that is not a number, with its row, if most are numbers or all others mark missing ones."""
     present = [(row, word) for row, word in enumerate(words) if word]
     odd = [(row, word) for row, word in present if not _is_number(word)]
     few = len(odd) <= (1.0 - _MOSTLY) * len(present)
@@ -99,7 +99,7 @@ def _is_number(word: str) -> bool:
 
 
 def _suited(words: list[str]) -> str:
-    """The argument that a column of these texts might be named in: a guess, which the user decides about."""
+    """The argument in which a column of these texts might be named: a guess that the user may follow or not."""
     present = [word for word in words if word.strip()]
     if not present:
         return "drop"

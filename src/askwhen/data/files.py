@@ -25,7 +25,7 @@ from ..errors import InputError, argument
 from ..system.extras import optional
 
 BLOCK = 1 << 22
-"""How many bytes are parsed at once."""
+"""Number of bytes that are parsed at once."""
 
 COMPRESSED = {
     ".gz": re.compile(rb"\x1f\x8b"),
@@ -33,12 +33,12 @@ COMPRESSED = {
     ".xz": re.compile(rb"\xfd7zXZ\0"),
     ".zst": re.compile(rb"\x28\xb5\x2f\xfd"),
 }
-"""Suffixes of compressed files, and how their content begins."""
+"""Suffixes of compressed files, and the first bytes of their content."""
 
 S = TypeVar("S")
 T = TypeVar("T")
 Report = Callable[[int], None]
-"""Told how many bytes of the file, compressed as it is, have been read."""
+"""Receives the number of bytes of the file, compressed as it is, that have been read."""
 
 
 def is_piped(path: str | os.PathLike[str]) -> bool:
@@ -55,7 +55,7 @@ def is_piped(path: str | os.PathLike[str]) -> bool:
 def check_readable(owner: str, path: str | os.PathLike[str]) -> None:
     """Refuse a path where there is nothing to read."""
     if not is_piped(path) and not Path(path).is_file():
-        what = f"{path} is a folder, not a file" if Path(path).is_dir() else f"there is no file {path}"
+        what = f"{path} is a directory, not a file" if Path(path).is_dir() else f"there is no file {path}"
         raise InputError(f"{what}.", owner=owner)
 
 
@@ -72,11 +72,11 @@ def check_encoding(owner: str, encoding: Any) -> None:
 
 
 def not_decoded(path: str | os.PathLike[str], what: str = "") -> InputError:
-    """The error for a file, or a part of it, that is not in UTF-8, with the first line that shows it."""
+    """The error for a file, or a part of it, that is not in UTF-8, with the first such line."""
     line, encoding = (None, "latin-1") if is_piped(path) else _undecoded(path)
     shows = "" if line is None else f", as line {line:,} shows"
     return InputError(
-        f"{what}{path} is not in UTF-8{shows}; say what it is in by {argument('encoding')}, such as {encoding!r}.",
+        f"{what}{path} is not in UTF-8{shows}; name its encoding by {argument('encoding')}, such as {encoding!r}.",
         owner="read",
         file=str(path),
         line=line,
@@ -101,7 +101,7 @@ def _undecoded(path: str | os.PathLike[str]) -> tuple[int | None, str]:
 def open_bytes(owner: str, path: str | os.PathLike[str]) -> tuple[BinaryIO, BinaryIO]:
     """The content of a file, decompressed, and the file itself; ``-`` is the standard input.
 
-    Compressed is what has the name of it, and what begins like it: a pipe has no name.
+    A file is compressed if its name or its first bytes say so: a pipe has no name.
     """
     try:
         file: Any = sys.stdin.buffer if os.fspath(path) == "-" else Path(path).open("rb")  # noqa: SIM115, the caller closes
@@ -189,24 +189,24 @@ def blocks_of(
                 yield memoryview(block)[_marked(block) if first else 0 : end]
                 first = False
     if rest:
-        last = bytearray(rest + b"\n")  # of one type with the others, so that one step serves all
+        last = bytearray(rest + b"\n")  # of the same type as the others, so that one compiled step serves all
         yield memoryview(last)[_marked(last) if first else 0 :]
 
 
 def _come(content: Any, buffer: memoryview) -> int:
-    """Write what has come through a pipe to a buffer; ``readinto1`` would wait for more after a peek."""
+    """Write the bytes that a pipe has to a buffer; ``readinto1`` would wait for more after a peek."""
     found = content.read1(len(buffer))
     buffer[: len(found)] = found
     return len(found)
 
 
 def _marked(block: bytearray) -> int:
-    """How many bytes a byte order mark takes."""
+    """Number of bytes of the byte order mark, or 0."""
     return len(codecs.BOM_UTF8) if block.startswith(codecs.BOM_UTF8) else 0
 
 
 def parsed_in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = True) -> Generator[T]:
-    """What blocks parse to: on all cores, a few blocks ahead, in their order; each at once where none is to wait."""
+    """The results of parsing blocks, in their order: on all cores, a few blocks ahead; one by one unless ``wait``."""
     ahead = (os.cpu_count() or 1) + 1 if wait else 0
     with contextlib.closing(blocks), ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting: deque[Future[T]] = deque()
@@ -223,9 +223,9 @@ def parsed_in_order(parse: Callable[[S], T], blocks: Generator[S], wait: bool = 
 
 
 def one_sentence(error: BaseException) -> str:
-    """What another library says, in one sentence without its full stop."""
-    said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-    return said.split(". ")[0]
+    """The message of another library's error, as one sentence without its full stop."""
+    message = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+    return message.split(". ")[0]
 
 
 def listed(names: list[str]) -> str:
@@ -235,9 +235,9 @@ def listed(names: list[str]) -> str:
 
 def nearest(name: Any, known: Iterable[Any]) -> Any:
     """The known name nearest to one that is not known, or None."""
-    by_letters = {str(each).strip().casefold(): each for each in known}
-    near = difflib.get_close_matches(str(name).strip().casefold(), list(by_letters), 1)
-    return by_letters[near[0]] if near else None
+    by_spelling = {str(each).strip().casefold(): each for each in known}
+    near = difflib.get_close_matches(str(name).strip().casefold(), list(by_spelling), 1)
+    return by_spelling[near[0]] if near else None
 
 
 def perhaps(name: Any, known: Iterable[Any]) -> str:

@@ -31,8 +31,8 @@ class Format:
     count : callable
         Counts the rows of a file without parsing their values; None where it cannot.
     scan : callable, optional
-        A first pass over the file that finds the number of features and the number of labels, which ``chunks`` needs
-        in the request.
+        Reads the file before ``chunks`` does, to find the number of features and the number of labels, which ``chunks``
+        needs in the request.
     columns : callable
         Completes the columns that the user named with those that the format always has.
     tasks : callable, optional

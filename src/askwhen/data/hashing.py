@@ -1,4 +1,4 @@
-"""Words as numbered features: hashed, so that no vocabulary is kept and a word seen tomorrow has its place already.
+"""Words as numbered features, by hashing: no vocabulary is stored, and a new word has its number already.
 
 FNV-1a (Fowler, Noll, Vo) with 64 bits; a feature's number is its last bits. Words are runs of letters, digits and any
 byte outside ASCII, in lower case. A word that comes k times has the value k; words that share a number add up.
@@ -85,7 +85,7 @@ def hash_text(texts: Iterable[str], n_features: int = DEFAULT_FEATURES) -> sp.cs
     texts : iterable of str
         One text for each row.
     n_features : int, default 2^18
-        How many places words are hashed to.
+        Number of features that words are hashed to.
 
     Examples
     --------

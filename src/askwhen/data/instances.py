@@ -1,4 +1,4 @@
-"""Columns as instances: numbers as they are, words and categories hashed, gaps refused or made features.
+"""Columns as instances: numbers as they are, words and categories hashed, missing values refused or made features.
 
 An instance is, in this order: the places that words and categories are hashed to, if there are any; the columns of
 numbers, where a column of lists is as many as a list has numbers; and with ``missing="feature"`` an indicator for each
@@ -26,16 +26,16 @@ NUMBER, LIST, UNDECODED = "number", "list of numbers", "bytes"
 _GAP = " is missing"
 
 _DENSE_PLACES, _MOST_DENSE = 64, 8
-"""How many places each of up to so many categories has, where there is no text and nothing else was said."""
+"""Number of places of each category, and the largest number of categories that have so many: where there is no text."""
 
 
 class Columns(NamedTuple):
-    """What the user said of the columns of a table.
+    """The user's choices about the columns of a table.
 
-    ``given_places`` is how many places words are hashed to, if that was said. ``labelled`` says whether labels are
-    wanted, and ``strict`` whether a column of words that nobody spoke of is refused instead of left out.
-    ``written`` are columns that, where they are there, stay as they are written, also where they look like numbers.
-    ``time_format`` says how times are written.
+    ``given_places`` is the number of places that words are hashed to, if the user chose one. ``labelled`` says whether
+    labels are wanted, and ``strict`` whether a column of words that the user did not name is refused instead of left
+    out. ``written`` are columns that stay texts even if they look like numbers; they may be absent. ``time_format`` is
+    the format of times.
     """
 
     label: str | None = None
@@ -58,15 +58,15 @@ class Columns(NamedTuple):
 
     @property
     def places(self) -> int:
-        """How many places words and categories are hashed to."""
+        """Number of places that words and categories are hashed to."""
         return _DENSE_PLACES * len(self.categories) if self.is_narrow else self.given_places or DEFAULT_FEATURES
 
     def names_it(self, name: str) -> bool:
-        """Whether somebody spoke of this column."""
+        """Whether the user named this column."""
         return name in (self.label, self.time, *self.text, *self.categories, *self.drop, *(self.names or ()))
 
     def label_in(self, names: list[str]) -> str | None:
-        """The label column: the one that was named, or one with a usual name."""
+        """The label column: the one that the user named, or one with a usual name."""
         others = (self.time, *self.text, *self.categories, *self.drop)
         return self.label or next((name for name in LABELS if name in names and name not in others), None)
 
@@ -158,7 +158,7 @@ def widths(names: tuple[str, ...], known: list[str]) -> dict[str, int]:
 
 
 class Table(Protocol):
-    """Rows with a value for each name, wherever they come from. Missing numbers are NaN, missing words None.
+    """Rows with a value for each name, in any format. Missing numbers are NaN, missing words None.
 
     ``known`` are all columns of the file, ``names`` those that were read.
     """
@@ -190,14 +190,14 @@ class Table(Protocol):
 
 
 class Instances:
-    """Makes instances of the tables of a file, one after the other; the first row settles what the features are.
+    """Converts the tables of a file to instances, one after the other; the first row decides what the features are.
 
     Attributes
     ----------
     names : tuple of str or None
-        The features that are no hashed ones, once the first table has come.
+        The names of the features that are not hashed, once the first table was read.
     shown_only : tuple of str
-        The columns of words that nobody named and that are no features, which is only so where nothing is ``strict``.
+        The columns of words that the user did not name and that are not features; empty if ``strict``.
     """
 
     def __init__(self, columns: Columns, path: Any) -> None:
@@ -226,8 +226,8 @@ class Instances:
             return np.hstack([hashed.toarray(), dense]), y, times
         return sp.hstack([hashed, sp.csr_matrix(dense)], "csr") if dense.shape[1] else hashed, y, times
 
-    def pass_over(self, table: Table) -> None:
-        """Count the rows of a table that nobody wants."""
+    def skip(self, table: Table) -> None:
+        """Count the rows of a table that is skipped."""
         if self.names is None:
             self._settle(table)
         self._before += table.rows
@@ -308,7 +308,7 @@ class Instances:
         return found if self._order is None else np.ascontiguousarray(found[:, self._order])
 
     def _filled(self, found: np.ndarray) -> np.ndarray:
-        """Put 0 where a number is missing, in place; the indicators of that, a column for each of the table."""
+        """Replace missing numbers by 0, in place; returns their indicators, one for each column of the table."""
         where = np.isnan(found)
         starts = np.cumsum([0, *(width or 1 for width in self._widths.values())])[:-1]
         gaps = np.logical_or.reduceat(where, starts, axis=1)
@@ -321,7 +321,7 @@ class Instances:
         return gaps.astype(float)
 
     def _fault(self, name: str, what: str, row: int, mend: dict[str, Any] | None = None) -> InputError:
-        """The error for a value of a column, in a row of the whole file."""
+        """The error about a value of a column, in a row of the whole file."""
         sentence = f"column {name!r} of {self._path} {what}"
         return InputError(sentence, owner="read", file=str(self._path), column=name, row=row, mend=mend)
 

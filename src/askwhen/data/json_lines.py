@@ -26,7 +26,7 @@ class Lines(NamedTuple):
 def lines_of(
     path: str | os.PathLike[str], report: Report | None = None, encoding: str | None = None
 ) -> Generator[Lines]:
-    """The objects of a file, block by block; blocks without any are passed over."""
+    """The objects of a file, block by block; blocks without any are skipped."""
     with closing(parsed(path, _parse, report, encoding)) as blocks:
         for before, found in blocks:
             if found is None:
@@ -57,6 +57,6 @@ def _parse(block: memoryview) -> Lines | None:
 
 
 def plain(values: list[Any]) -> np.ndarray:
-    """Labels or times as an array that keeps true and false apart from numbers, and numbers from texts."""
+    """Labels or times as an array in which booleans, numbers and texts stay different."""
     kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
     return np.array(values, object if len(kinds) > 1 else None)

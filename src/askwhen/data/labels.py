@@ -1,4 +1,4 @@
-"""Labels as people write them, made -1 and +1."""
+"""Labels as people write them, converted to -1 and +1."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..errors import InputError, argument
 
 _WORDS = {"true": 1.0, "false": -1.0, "yes": 1.0, "no": -1.0, "+1": 1.0, "1": 1.0, "-1": -1.0, "0": -1.0}
 _CODINGS = ({"-1", "1"}, {"0", "1"}, {"true", "false"}, {"yes", "no"})
-"""Labels that may be in one stream without word of which is positive."""
+"""Pairs of labels for which the positive one is known without being named."""
 
 
 _SOME = 12
-"""So many different labels are shown in a sentence."""
+"""Number of different labels that a message shows."""
 
 _MANY_NUMBERS = 20
-"""More different numbers than that are hardly names of classes."""
+"""More different numbers than this are taken for numbers to predict and not for classes."""
 
 MANY = 3
-"""So many different labels are more than a pair."""
+"""Number of different labels that is more than a pair."""
 
 
 def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
@@ -40,7 +40,7 @@ def whole(y: np.ndarray) -> np.ndarray:
 
 
 def tallied(y: np.ndarray, before: int = 0) -> str:
-    """How often each label comes in a chunk, the most frequent first, for the middle of a sentence."""
+    """The counts of the labels in a chunk, the most frequent first, for the middle of a sentence."""
     counts = Counter(y.tolist())
     some = [f"{label!r} ({count:,})" for label, count in counts.most_common(_SOME)]
     some += [f"{len(counts) - _SOME:,} more"] if len(counts) > _SOME else []
@@ -85,7 +85,7 @@ def signs(y: np.ndarray, positive: Any, path: Any, before: int, seen: set[str] |
 
 
 def _no_pair(y: np.ndarray, row: int, path: Any, before: int) -> InputError:
-    """The error for a label that is none of those that need no word, and what to say of all of them."""
+    """The error for a label outside the known pairs, with the counts of all labels and what to do."""
     y = whole(y)
     counts, all_of_them = Counter(y.tolist()), tallied(y, before)
     mend: dict[str, Any] = {"target": "class"}
@@ -109,7 +109,7 @@ def _no_pair(y: np.ndarray, row: int, path: Any, before: int) -> InputError:
 
 
 def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] | None) -> None:
-    """Refuse labels that are no pair, such as -1, 0 and 1; ``first`` says where each comes first in this chunk."""
+    """Refuse labels that are not a pair, such as -1, 0 and 1; ``first`` is the first row of each in this chunk."""
     seen = set() if seen is None else seen
     known = set(seen)
     seen.update(first)
@@ -121,7 +121,7 @@ def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] 
             break
     *others, last = sorted(seen)
     raise InputError(
-        f"{path} has the labels {', '.join(others)} and {last}, which are no pair, as instance "
+        f"{path} has the labels {', '.join(others)} and {last}, which are not a pair, as instance "
         f"{before + first[label]} shows; name the one that is {argument('positive')}, or give "
         f"{argument('target', 'class')} to predict one of them.",
         owner="read",
@@ -131,7 +131,7 @@ def _check_coding(first: dict[str, int], path: Any, before: int, seen: set[str] 
 
 
 def _written(label: Any) -> str:
-    """A label as one of the known ones is written, if it is one."""
+    """A label in the spelling of the known ones, if it is one of them."""
     if isinstance(label, (int, float)) and not isinstance(label, bool) and float(label).is_integer():
         return str(int(label))
     found = str(label).lower()

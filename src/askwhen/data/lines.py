@@ -19,7 +19,7 @@ NEWLINE = np.uint8(ord("\n"))
 
 
 class LineError(Exception):
-    """What is wrong with a line of a block, counted from 0, which the reader of the file can name."""
+    """An error in a line of a block, counted from 0; the reader of the file adds the lines before the block."""
 
     def __init__(self, line: int, trouble: str) -> None:
         super().__init__(line, trouble)
@@ -28,7 +28,7 @@ class LineError(Exception):
 
 @entry
 def newlines(text: Any) -> Any:
-    """How many lines end in this text."""
+    """Number of lines that end in this text."""
     found = 0
     for c in text:
         found += c == NEWLINE
@@ -41,7 +41,7 @@ def parsed(
     report: Report | None = None,
     encoding: str | None = None,
 ) -> Generator[tuple[int, Any]]:
-    """How many lines came before each block, and what it parses to; a :class:`LineError` becomes one of the file."""
+    """The number of lines before each block, and what it parses to; a :class:`LineError` becomes one of the file."""
     before, blocks = 0, blocks_of("read", path, report, encoding=encoding)
     with closing(parsed_in_order(partial(_caught, parse), blocks, wait=not is_piped(path))) as results:
         for lines, found in results:
@@ -53,7 +53,7 @@ def parsed(
 
 
 def _caught(parse: Callable[[memoryview], Any], block: memoryview) -> tuple[int, Any]:
-    """How many lines a block has, and what it parses to or the error."""
+    """The number of lines of a block, and what it parses to, or the error."""
     try:
         return newlines(np.frombuffer(block, np.uint8)), parse(block)
     except LineError as error:

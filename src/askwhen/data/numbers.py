@@ -57,7 +57,7 @@ def product(a: Any, b: Any) -> Any:
 
 @step
 def leading_zeros(w: Any) -> Any:
-    """How many bits of w before its first 1; w must not be 0."""
+    """Number of zero bits before the first 1 of w; w must not be 0."""
     n = 0
     if w >> _U(32) == 0:
         n += 32
@@ -81,7 +81,7 @@ def leading_zeros(w: Any) -> Any:
 
 @apart
 def nearest(w: Any, e: int, high: Any, low: Any, bits: Any) -> Any:
-    """Write the double nearest to w 10^e to bits, as an integer; whether that could be done."""
+    """Write the double nearest to w 10^e to bits, as an integer; False if Python must read this number."""
     if e < SMALLEST or e > LARGEST:
         return False
     zeros = leading_zeros(w)

@@ -16,7 +16,7 @@ from .times import Times
 
 
 def is_pair(record: dict[str, Any], columns: Columns) -> bool:
-    """Whether this is an instance ``x`` with its label ``y``, and no record with columns."""
+    """Whether this is an instance ``x`` with its label ``y``, and not a record with columns."""
     if "x" not in record or columns.label or columns.text or columns.categories or columns.names is not None:
         return False
     if columns.labelled:
@@ -25,7 +25,7 @@ def is_pair(record: dict[str, Any], columns: Columns) -> bool:
 
 
 class Pairs:
-    """Makes instances of pairs, which must be alike throughout a file."""
+    """Converts pairs to instances; all pairs of a file must have the same form."""
 
     def __init__(self, path: Any, columns: Columns) -> None:
         for name, value in (("drop", columns.drop), ("time", columns.time not in (None, "time"))):

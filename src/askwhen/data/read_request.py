@@ -27,7 +27,7 @@ class Request(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """At least one instance, labels and times as they are or None, and the names of the features that are columns."""
+    """At least one instance; labels and times unchanged, or None; and the names of the features that are columns."""
 
     X: Any
     y: Any

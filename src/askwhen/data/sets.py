@@ -1,4 +1,4 @@
-"""Data sets by name, from a folder of the user's, from the cache, or from an address that the user gives.
+"""Data sets by name, from a directory of the user, from the cache, or from an address that the user gives.
 
 The package ships none of them. Every file is checked by its SHA-256 before it is read.
 """
@@ -55,7 +55,7 @@ class Data:
     names : list of str
         Classes or topics.
     drifts : bool
-        Whether the order is that of time, and the world changes on the way.
+        Whether the instances are in the order of time, and their distribution changes.
     """
 
     X: Any
@@ -69,15 +69,15 @@ class Data:
 def load(name: str, *, url: str | None = None) -> Data:
     """A data set by its name.
 
-    Its files are taken from the folder that the environment variable ``ASKWHEN_DATA`` names, then from the cache, then
-    downloaded to the cache from ``url``. Each is checked by its SHA-256.
+    Its files are taken from the directory that the environment variable ``ASKWHEN_DATA`` names, then from the cache,
+    then downloaded to the cache from ``url``. Each is checked by its SHA-256.
 
     Parameters
     ----------
     name : str
         One of :func:`names`. "digits" comes with scikit-learn and always works.
     url : str, optional
-        The address of a folder that holds the files by their names.
+        The address of a directory that contains the files under their names.
 
     Examples
     --------
@@ -107,12 +107,12 @@ def _stem(file: str) -> str:
 
 
 def place(file: str) -> Path | None:
-    """Where a file is, in a folder of the user's or in the cache, if anywhere; it is not checked."""
+    """The path of a file, in a directory of the user or in the cache, or None; its checksum is not verified."""
     return next((folder / file for folder in _folders() if (folder / file).is_file()), None)
 
 
 def is_here(file: str) -> bool:
-    """Whether a file is in a folder of the user's or in the cache; it is not checked."""
+    """Whether a file is in a directory of the user or in the cache; its checksum is not verified."""
     return place(file) is not None
 
 
@@ -122,12 +122,12 @@ def _folders() -> list[Path]:
 
 
 def downloads_folder() -> Path:
-    """Where downloaded files are kept."""
+    """The directory of downloaded files."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "askwhen" / "data"
 
 
 def fetch(file: str, url: str | None = None) -> Path:
-    """Where a file is, checked; it is downloaded to the cache if an address is given and it is nowhere else."""
+    """The path of a file with the right checksum, downloaded to the cache if it is missing and ``url`` is given."""
     for folder in _folders():
         path = folder / file
         if path.is_file():
@@ -135,9 +135,8 @@ def fetch(file: str, url: str | None = None) -> Path:
             return path
     if url is None:
         raise InputError(
-            f"there is no {file}: put it into a folder that ASKWHEN_DATA names, or give {argument('url')}, the "
-            "address of a "
-            "folder that has it.",
+            f"there is no {file}: put it into a directory that ASKWHEN_DATA names, or give {argument('url')}, the "
+            "address of a directory that has it.",
             owner="load",
         )
     if not isinstance(url, str) or not url.startswith(("http://", "https://", "ftp://")):
@@ -150,14 +149,14 @@ def fetch(file: str, url: str | None = None) -> Path:
         return Path(pooch.retrieve(where, f"sha256:{FILES[file]}", file, downloads_folder(), progressbar=False))
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"{file} could not be had from {url}: {reason}.", owner="load") from error
+        raise InputError(f"{file} could not be downloaded from {url}: {reason}.", owner="load") from error
 
 
 @cache
 def _check(path: Path, changed: int) -> None:
-    """Refuse a file that is not what it should be; checked again only when it changes."""
+    """Refuse a file with a wrong checksum; verified again only when the file changes."""
     if hashlib.sha256(path.read_bytes()).hexdigest() != FILES[path.name]:
-        raise InputError(f"{path} is not the file it should be: its SHA-256 is another one; remove it.", owner="load")
+        raise InputError(f"{path} is not the expected file: its SHA-256 differs; remove it.", owner="load")
 
 
 Fetch = Callable[[str], Path]

@@ -1,4 +1,4 @@
-"""Files as streams: chunks of instances and labels, read once and in constant memory, in any supported format."""
+"""Files as streams: chunks of instances and labels, read in constant memory, in any supported format."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Stream:
     Attributes
     ----------
     names : tuple of str or None
-        What the columns of a table are called that are features, in their order, once the first chunk has been read:
-        the last ``len(names)`` columns of X. Words and categories are hashed and have no name. None for svmlight, VW
-        and pairs ``{"x": ..., "y": ...}``.
+        The names of the columns of a table that are features, in their order, once the first chunk has been read: the
+        last ``len(names)`` columns of X. Words and categories are hashed and have no name. None for svmlight, VW and
+        pairs ``{"x": ..., "y": ...}``.
     words : (str, str) or None
-        What -1 and +1 are called in the file, as far as it was read; None where they are -1 and +1 there too.
+        The labels in the file that became -1 and +1, as far as it was read; None if they are -1 and +1 there too.
     """
 
     path: str
@@ -85,16 +85,16 @@ class Stream:
                     y = _numbers(y, self.path)
                 elif self.target == "class" and not self._tagged:
                     y = whole(y)
-                passed = min(max(self.skip - before, 0), X.shape[0])
+                skipped = min(max(self.skip - before, 0), X.shape[0])
                 before += X.shape[0]
                 found: tuple[Any, ...] = (X, y) if times is None else (X, y, times)
                 if held is not None:
                     yield held
                     held = None
-                if passed < X.shape[0]:
-                    found = tuple(array if array is None else array[passed:] for array in found) if passed else found
+                if skipped < X.shape[0]:
+                    found = tuple(array if array is None else array[skipped:] for array in found) if skipped else found
                     if not found_positive and before == X.shape[0] and not is_piped(self.path):
-                        held = found  # if it is the whole file, nothing of it is given out before it is refused
+                        held = found  # if it is the whole file, it is refused before anything of it is yielded
                     else:
                         yield found
         if before and not found_positive:
@@ -186,7 +186,7 @@ def read(
     Parameters
     ----------
     path : str or path
-        The file, a pipe, or ``-`` for the standard input. What its name says is decompressed: .gz, .bz2, .xz, .zst.
+        The file, a pipe, or ``-`` for the standard input. Compressed files are decompressed: .gz, .bz2, .xz, .zst.
     format : {"csv", "ndjson", "parquet", "prodigy", "svmlight", "tsv", "vw"}, optional
         By default the format that the ending of the file's name says. Prodigy's JSONL files have the endings of NDJSON,
         so they need ``format="prodigy"``.
@@ -195,7 +195,7 @@ def read(
         numbers, of true and false, and of lists of numbers that are all as long, are the features. Lines of NDJSON are
         a table too, unless they are pairs ``{"x": ..., "y": ...}`` and neither ``label`` nor ``text`` is given.
     time_format : str, optional
-        How the texts of the time column are written, as ``datetime.strptime`` takes it, such as "%d/%m/%Y %H:%M". By
+        The format of the texts of the time column, as for ``datetime.strptime``, such as "%d/%m/%Y %H:%M". By
         default numbers and dates are taken as they are, and texts are ISO 8601, with a space or a T, or as in 2/24/2015
         11:35, 24.2.2015 11:35 and 2015/2/24; with slashes a day above 12 among the first rows must show which is first.
         Without a zone a time is in UTC.
@@ -211,35 +211,35 @@ def read(
         The columns that are features, in this order, as ``Stream.names`` gave them for another file; others are left
         out.
     missing : {"refuse", "feature"}, default "refuse"
-        What becomes of an empty or NaN number: an error, or 0 beside a feature of its own, ``column is missing``, which
-        every column of numbers then has, after all numbers. An empty category is a value then, and a text that is
-        missing an empty one.
+        What to do with an empty or NaN number: raise an error, or take 0 and set a feature ``column is missing``,
+        which every column of numbers then has, after all numbers. With "feature" an empty category is a value, and a
+        missing text is an empty one.
     delimiter : str, optional
         The character between the values of a CSV or TSV file: by default a comma or a tab.
     encoding : str, optional
-        What a file of text is encoded in, as Python calls it, such as "latin-1" or "utf-16": by default UTF-8.
+        The encoding of a file of text, by its name in Python, such as "latin-1" or "utf-16": by default UTF-8.
     positive : optional
-        The label that becomes +1, where the others become -1. Without, labels must be -1 and +1, 0 and 1, true and
+        The label that becomes +1; the others become -1. Without it, labels must be -1 and +1, 0 and 1, true and
         false, or yes and no.
     target : {"binary", "number", "class", "none"}, default "binary"
         Whether labels become -1 and +1, stay numbers for a regressor, stay as they are (whole numbers in svmlight and
         VW files, or VW's words), or are neither needed nor read: y is None then.
     n_features : int, optional
-        How many features an svmlight file has: without, it is read twice, the first time to find out. The number of
-        places that words, names and VW features are hashed to: 262,144 unless you say otherwise.
+        Number of features of an svmlight file: without it, the file is read twice, first to find out. For other
+        files, the number of places that words, names and VW features are hashed to, by default 262,144.
     n_labels : int, optional
-        With ``several``, how many labels there are; without, found out in the same way.
+        With ``several``, the number of labels; without it, found in the same way.
     zero_based : bool, default False
         Whether the features of an svmlight file count from 0 instead of 1.
     several : bool, default False
         Whether lines of an svmlight file hold several labels with commas between: whole numbers from 0, which become
         the columns of a matrix of -1 and +1.
     rows : int, default 65,536
-        How many rows of a Parquet file are read at once; other files are read by size.
+        Number of rows of a Parquet file that are read at once; other files are read in blocks of bytes.
     skip : int, default 0
-        How many instances to pass over, to go on where a run has ended.
+        Number of instances to skip, to continue where a run has ended.
     progress : bool or callable, default False
-        Whether to show a progress bar on the standard error; a callable is told how many bytes have been read.
+        Whether to show a progress bar on the standard error; a callable receives the number of bytes read so far.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def read(
 
 
 def _refuse_columns(columns: Columns, format: str) -> None:
-    """Refuse what is said of columns where there are none."""
+    """Refuse arguments about columns for a format without columns."""
     named = {name: getattr(columns, name) for name in ("label", "time", "text", "categories", "drop")}
     what = [argument(name) for name, value in named.items() if value]
     what += [argument("missing")] if columns.missing == "feature" else []

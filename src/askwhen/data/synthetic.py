@@ -17,18 +17,18 @@ from ..validation import check_count, check_number, check_positive, check_seed
 
 
 def switching(n: int = 10_000, d: int = 50, every: int = 500, seed: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian instances whose Gaussian target is drawn anew every so many rounds.
+    """Gaussian instances whose Gaussian target is drawn again every ``every`` rounds.
 
     Moroshko, Crammer 2014, section 6.
 
     Parameters
     ----------
     n, d : int
-        How many instances, of which dimension.
+        Number of instances, and their dimension.
     every : int, default 500
-        How many rounds a target lasts.
+        Number of rounds that a target lasts.
     seed : int, optional
-        Seeds everything.
+        Random seed.
 
     Examples
     --------
@@ -47,16 +47,16 @@ def switching(n: int = 10_000, d: int = 50, every: int = 500, seed: int | None =
 def drifting(
     n: int = 10_000, d: int = 50, turn: float = 0.01, seed: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gaussian instances whose target turns by so many radians in every round, towards a direction that wanders too.
+    """Gaussian instances whose target turns by ``turn`` radians in every round, towards a direction that changes too.
 
     Parameters
     ----------
     n, d : int
-        How many instances, of which dimension.
+        Number of instances, and their dimension.
     turn : float, default 0.01
-        By how many radians the target turns in a round.
+        Angle by which the target turns in a round, in radians.
     seed : int, optional
-        Seeds everything.
+        Random seed.
     """
     _check("drifting", n=n, d=d)
     check_number("drifting", "turn", turn, "a finite number of at least 0", 0.0, open_low=False, open_high=True)
@@ -81,7 +81,7 @@ def spherical(
     seed: int | None = None,
     truth: bool = False,
 ) -> tuple[np.ndarray, ...]:
-    """Instances on the unit sphere, and a target on it that is drawn anew once.
+    """Instances on the unit sphere, and a target on it that is drawn again once.
 
     Kravchik 2014. A label is +1 with probability (1 + u.x) / 2; for regression it is u.x with Gaussian noise that is
     clipped at two standard deviations.
@@ -89,7 +89,7 @@ def spherical(
     Parameters
     ----------
     n, d : int
-        How many instances, of which dimension.
+        Number of instances, and their dimension.
     at : int, optional
         The round of the switch; by default uniform between 0.2 n and 0.8 n.
     sigma : float, default 0.4
@@ -97,9 +97,9 @@ def spherical(
     regression : bool, default False
         Whether labels are numbers.
     seed : int, optional
-        Seeds everything.
+        Random seed.
     truth : bool, default False
-        Whether to give u.x of every round too, which the best predictor knows.
+        Whether to return u.x of every round too, which the best predictor knows.
     """
     _check("spherical", n=n, d=d)
     check_positive("spherical", "sigma", sigma)
@@ -120,7 +120,7 @@ def spherical(
 
 
 def regrouped(X: Any, classes: Any, every: int = 500, seed: int | None = None) -> tuple[Any, np.ndarray]:
-    """Instances of several classes in a random order; some classes are +1, other ones every so many rounds.
+    """Instances of several classes in a random order; some classes are +1, and other ones every ``every`` rounds.
 
     Moroshko, Crammer 2014, section 5. Neither side is ever empty.
 
@@ -131,9 +131,9 @@ def regrouped(X: Any, classes: Any, every: int = 500, seed: int | None = None) -
     classes : array
         The class of each.
     every : int, default 500
-        How many rounds a grouping lasts.
+        Number of rounds that a grouping lasts.
     seed : int, optional
-        Seeds everything.
+        Random seed.
 
     Examples
     --------
@@ -166,11 +166,11 @@ def noisy_linear(
     Parameters
     ----------
     n, d : int
-        How many instances, of which dimension.
+        Number of instances, and their dimension.
     noise : float, default 0.1
-        The share of labels that are turned over.
+        The share of labels that are flipped.
     seed : int, optional
-        Seeds everything.
+        Random seed.
     """
     _check("noisy_linear", n=n, d=d)
     check_number("noisy_linear", "noise", noise, "a number from 0 to 1", 0.0, 1.0, open_low=False)
@@ -185,18 +185,18 @@ def zipf_text(
 ) -> tuple[sp.csr_matrix, np.ndarray]:
     """Sparse rows like texts: so many different words of d, the k-th most frequent with frequency 1/k, of unit norm.
 
-    Labels come from a target on the words; this share of them is turned over.
+    Labels come from a target on the words; the share ``noise`` of them is flipped.
 
     Parameters
     ----------
     n, d : int
-        How many instances, of which dimension.
+        Number of instances, and their dimension.
     words : int
-        How many different words a row has.
+        Number of different words in a row.
     noise : float
-        The share of labels that are turned over.
+        The share of labels that are flipped.
     seed : int, optional
-        Seeds everything.
+        Random seed.
     """
     _check("zipf_text", n=n, d=d, words=words)
     check_number("zipf_text", "noise", noise, "a number from 0 to 1", 0.0, 1.0, open_low=False)

@@ -48,7 +48,7 @@ class Batch:
         return int(np.argmax(gaps)) if gaps.any() else None
 
     def values(self, name: str, before: int) -> np.ndarray:
-        """A label or a time of each row, as it is."""
+        """A label or a time of each row, unchanged."""
         return np.asarray(self._text(name).to_numpy(zero_copy_only=False))
 
     def numbers(self, name: str, before: int) -> np.ndarray:
@@ -73,7 +73,7 @@ class Batch:
             found: list[str | None] = column.cast("string").to_pylist()
         except (NotImplementedError, ValueError) as error:
             raise InputError(
-                f"column {name!r} of {self._path} holds {column.type}, which is no text; name it in "
+                f"column {name!r} of {self._path} holds {column.type}, which is not text; name it in "
                 f"{argument('drop')}.",
                 owner="read",
             ) from error

@@ -1,4 +1,4 @@
-"""Columns of times: numbers and dates as they are, texts as dates in one of the usual forms or in a given one.
+"""Columns of times: numbers and dates as they are, texts as dates in a common format or in a given one.
 
 Texts are ISO 8601, with T or a space, with or without seconds and zone; or three numbers with a slash, a dot or a dash
 between, the year first or last, perhaps followed by hours, minutes and seconds. With dots the day is first; with
@@ -22,23 +22,23 @@ _PARTS = re.compile(
 
 
 class Times:
-    """Makes times of the values of a column, one chunk after the other; the first decides how texts are read.
+    """Converts the values of a column to times, chunk by chunk; the first chunk decides how texts are read.
 
     Parameters
     ----------
     column : str
-        What it is called.
+        The name of the column.
     path : path
         The file, for errors.
     format : str, optional
-        How texts are written, as ``datetime.strptime`` takes it.
+        The format of texts, as for ``datetime.strptime``.
     """
 
     def __init__(self, column: str | None, path: Any, format: str | None = None) -> None:
         self._column, self._path, self._format = column, path, format
 
     def of(self, values: np.ndarray, before: int) -> np.ndarray:
-        """Numbers or datetime64, one for each value; ``before`` is how many came in chunks before."""
+        """Numbers or datetime64, one for each value; ``before`` is the number of values in earlier chunks."""
         texts = values.tolist() if values.dtype.kind in "OUS" else []
         if not texts or not any(isinstance(text, str) for text in texts):
             return values
@@ -58,7 +58,7 @@ class Times:
         return found if found.tzinfo is None else found.astimezone(datetime.UTC).replace(tzinfo=None)
 
     def _found(self, texts: list[Any]) -> str:
-        """The format of texts that are not ISO 8601, by all of a chunk."""
+        """The format of texts that are not ISO 8601, found from all texts of a chunk."""
         parts = [_PARTS.fullmatch(text.strip()) if isinstance(text, str) else None for text in texts]
         if None in parts:
             row = parts.index(None)

@@ -1,4 +1,4 @@
-"""Instances without labels, beside what a person sees of them: rows of a table, or lines of NDJSON."""
+"""Instances without labels, together with their records for annotators: rows of a table, or lines of NDJSON."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def read_records(
     missing, format, delimiter, encoding : str, optional
         As for :func:`~askwhen.data.read`.
     n_features : int, optional
-        The number of places that words are hashed to; 262,144 unless you say otherwise.
+        Number of places that words are hashed to; by default 262,144.
     skip : int, default 0
-        How many to pass over.
+        Number of rows to skip.
     passed : callable, optional
-        Is told of the row and the record of each that is passed over.
+        Receives the number and the record of each row that is skipped.
     named : callable, optional
-        Is told what the features are called that are no hashed ones, once they are known: ``Stream.names``.
+        Receives the names of the features that are not hashed, once they are known: ``Stream.names``.
     unlearnt : callable, optional
-        Is told once which columns are in the record only, if there are any: where :func:`~askwhen.data.read` would
+        Receives once the columns that are in the record only, if there are any; :func:`~askwhen.data.read` would
         refuse them.
     """
     name, found = os.fspath(path), format_of(path, format)
@@ -89,7 +89,7 @@ def read_records(
             at += len(shown)
             X: Any = None
             if left == len(shown):
-                instances.pass_over(table)
+                instances.skip(table)
             else:
                 X, _, _ = instances.of(table)
             if named is not None and instances.names is not None:

@@ -1,1 +1,1 @@
-"""Answers by hand: a session of questions, and where the answers are kept."""
+"""Answers by hand: a session of questions, and the store of the answers."""

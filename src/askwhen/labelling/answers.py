@@ -1,4 +1,4 @@
-"""Where answers go, so that none is lost: what such a place provides, and a CSV file that is one."""
+"""Storage of answers: the protocol of a store, and a CSV file that is one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HEADER = ["row", "label", "probability", "time", "record"]
 
 
 class Answer(NamedTuple):
-    """A row, counted from 0, the label it was given (empty: skipped), and the fingerprint of its record."""
+    """A row, counted from 0, the label it was given (empty if it was skipped), and the fingerprint of its record."""
 
     row: int
     label: str
@@ -27,16 +27,16 @@ class Answer(NamedTuple):
 
 
 class AnswerStore(Protocol):
-    """A place that answers are written to, such as a file, or a table in the database of a service."""
+    """Stores answers: a file, or a table in the database of a service."""
 
     @property
     def name(self) -> str:
-        """What a person calls this place, for messages."""
+        """The name of this store, for messages."""
         ...
 
     @property
     def given(self) -> Sequence[Answer]:
-        """All answers in the order they were given, those of earlier sittings first."""
+        """All answers in the order they were given, those of earlier sessions first."""
         ...
 
     def add(self, answer: Answer, probability: float) -> None:
@@ -44,21 +44,21 @@ class AnswerStore(Protocol):
         ...
 
     def undo(self) -> Answer:
-        """Take the last answer away."""
+        """Remove the last answer and return it."""
         ...
 
     def close(self) -> None:
-        """Give the place free; nothing is added afterwards."""
+        """Release the store; nothing is added afterwards."""
         ...
 
 
 class Answers:
-    """A CSV file of answers: one line each, on the disk before anything else happens.
+    """A CSV file of answers, one on each line; an answer is on the disk before :meth:`add` returns.
 
     Parameters
     ----------
     path : str or path
-        Is made if it is not there; a line that a crash left unfinished is taken away.
+        The file; it is created if it does not exist, and a line that a crash left unfinished is removed.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -98,7 +98,7 @@ class Answers:
                 continue
             if number == 1 or len(line) < 2 or not line[0].isdecimal():
                 raise InputError(
-                    f"{self.path}, line {number}, holds no answer; it must be a row and a label.", owner="label"
+                    f"{self.path}, line {number}, is not an answer; it must be a row and a label.", owner="label"
                 )
             self.given.append(Answer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
 
@@ -110,13 +110,13 @@ class Answers:
         os.fsync(self._file.fileno())
 
     def add(self, answer: Answer, probability: float) -> None:
-        """One more answer, safely on the disk when this returns."""
+        """Add an answer; it is on the disk when this returns."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._append([answer.row, answer.label, f"{probability:.6g}", now, answer.record])
         self.given.append(answer)
 
     def undo(self) -> Answer:
-        """Take the last answer away."""
+        """Remove the last answer and return it."""
         self._file.seek(0)
         lines = self._file.read().splitlines(keepends=True)
         self._file.truncate(sum(len(line) for line in lines[:-1]))
@@ -124,7 +124,7 @@ class Answers:
         return self.given.pop()
 
     def close(self) -> None:
-        """Give the file free."""
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
-"""Labelling by hand: which instance to show next, and what the sampler learns from the answers.
+"""Labelling by hand: choose the instance to show next, and let the sampler learn from the answers.
 
-The answers are the truth. Each is stored before the sampler learns from it, and from them alone the sampler can be
-made again, to the bit: rounds are a function of the instances, the coins and the answers.
+The stored answers are the only truth. Each is stored before the sampler learns from it, and the sampler can be rebuilt
+from them, to the bit: its state depends only on the instances, the random draws and the answers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from ..snapshot import file_format
 from ..trace.trace import Ask
 from .answers import Answer, AnswerStore, digest_of
 
-_UNDOABLE = 10  # without making the sampler again from its answers
+_UNDOABLE = 10  # answers that can be undone without rebuilding the sampler
 
-Passed = Callable[[int, dict[str, Any]], None]
-"""Is told of a row that is passed over, and its record."""
-Records = Callable[[int, Passed], Iterator[tuple[Any, dict[str, Any]]]]
-"""Given how many to pass over, and who is told of them, the instances after those, with their records."""
+Skipped = Callable[[int, dict[str, Any]], None]
+"""Receives the number and the record of a row that is skipped."""
+Records = Callable[[int, Skipped], Iterator[tuple[Any, dict[str, Any]]]]
+"""Returns instances with their records; takes the number of rows to skip, and a function that receives those."""
 
 
 class Question(NamedTuple):
@@ -45,23 +45,23 @@ class Labelling:
     Parameters
     ----------
     rows : callable
-        ``rows(skip)`` gives instances with their records.
+        ``rows(skip, skipped)`` returns instances with their records.
     fresh : Sampler, or anything that does what it does
         A sampler that has played no round.
     answers : Answers, or any other AnswerStore
-        Where answers go, and those that were given before.
+        Stores answers, and has those that were given before.
     classes : list of str
         The labels. For a Sampler two, of which the second counts as +1.
     model : str or path
-        Where the sampler is saved. One that is there goes on, if it has learnt from these answers and no others, with
-        the settings of the fresh one; otherwise it is made again from the answers.
+        Where the sampler is saved. A saved one is resumed if it has learnt from exactly these answers, with the
+        settings of the fresh one; otherwise the sampler is rebuilt from the answers.
     about : dict, optional
-        What else the sampler's note says when it is saved, for whoever predicts with it: how its file is read.
+        Facts to store in the sampler's note: how its file is read, for predictions.
 
     Attributes
     ----------
     unused : int
-        Answers that the sampler, made again, did not learn from, since it would not have asked for them.
+        Number of answers that the rebuilt sampler did not learn from, since it would not have asked for them.
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class Labelling:
         strange = next((answer for answer in answers.given if answer.label not in ("", *classes)), None)
         if strange is not None:
             raise InputError(
-                f"{answers.name} has the label {strange.label!r} in row {strange.row}, which is none of "
+                f"{answers.name} has the label {strange.label!r} in row {strange.row}, which is not one of "
                 f"{', '.join(classes)}; name the same labels as before, or other files.",
                 owner="label",
             )
         self._start(self._saved() or copy.deepcopy(fresh))
 
     def _saved(self) -> Any:
-        """The saved sampler, if it has learnt from these answers and no others."""
+        """The saved sampler, if it has learnt from exactly these answers."""
         if not Path(self._model).exists():
             return None
         try:
@@ -100,29 +100,29 @@ class Labelling:
             sampler = type(self._fresh).load(self._model)
         except AskwhenError as error:
             raise InputError(
-                f"{self._model} holds no sampler for these {len(self._classes)} labels; name as many as before, "
-                "or remove it, and it is made again from the answers.",
+                f"{self._model} does not hold a sampler for these {len(self._classes)} labels; give as many as before, "
+                "or remove it, and it is rebuilt from the answers.",
                 owner="label",
             ) from error
         waiting = {ask.round for ask in sampler.pending}
         rows = [answer.row for answer in self._answers.given]
-        told = sum(row < sampler.round and row not in waiting for row in rows)
-        return sampler if self._digest(told) in (note, _answers_of(note)) else None
+        learnt = sum(row < sampler.round and row not in waiting for row in rows)
+        return sampler if self._digest(learnt) in (note, _answers_of(note)) else None
 
     def _digest(self, count: int) -> str:
         """Fingerprint of the settings and the first ``count`` answers."""
-        told = f"({self._settings}, {list(self._answers.given[:count])!r})"
-        return f"{count} answers, {hashlib.sha256(told.encode()).hexdigest()}"
+        text = f"({self._settings}, {list(self._answers.given[:count])!r})"
+        return f"{count} answers, {hashlib.sha256(text.encode()).hexdigest()}"
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
-        """Inside, the sampler is half changed: interrupted there it is not saved, as the answers can make it again."""
+        """Inside, the sampler is changing: if that is interrupted it is not saved, since the answers can rebuild it."""
         self._whole = False
         yield
         self._whole = True
 
     def save(self) -> None:
-        """Save the sampler, with word of the answers that it has learnt from."""
+        """Save the sampler, with a fingerprint of the answers that it has learnt from."""
         if not self._whole:
             return
         digest = self._digest(len(self._answers.given))
@@ -202,7 +202,7 @@ class Labelling:
             self.sampler.tell(question.ask, words[label])
 
     def undo(self) -> bool:
-        """Take the last answer back and ask again; False where there is none."""
+        """Take the last answer back and ask again; False if there is none."""
         if not self._answers.given:
             return False
         with self._changing():
@@ -220,13 +220,13 @@ class Labelling:
             self._past.pop()
 
     def _forget_past(self) -> None:
-        """Keep only the instances that an undo may come back to."""
+        """Discard the instances that no undo can come back to."""
         first = self._undoable[0][1].row
         while self._past and self._past[0][0] <= first:
             self._past.popleft()
 
     def close(self) -> None:
-        """Give the place of the answers free."""
+        """Release the store of the answers."""
         self._answers.close()
 
     def counts(self) -> dict[str, int]:
@@ -236,13 +236,13 @@ class Labelling:
 
 
 def _without_length(parts: Any) -> Any:
-    """Parts whose rule does not know how long the file is: rows that were added change nothing that was answered."""
+    """Parts whose rule lacks the length of the file, so that added rows do not change the fingerprint."""
     length = getattr(parts.rule, "length", None)
     return parts if length is None else parts._replace(rule=dataclasses.replace(parts.rule, length=None))
 
 
 def _answers_of(note: Any) -> Any:
-    """Which answers a saved sampler has learnt from, by its note."""
+    """The fingerprint of the answers that a saved sampler has learnt from, in its note."""
     try:
         return json.loads(note)["answers"]
     except (TypeError, ValueError, KeyError):

@@ -1,1 +1,1 @@
-"""What the commands do, as functions with plain arguments: run, label, compare, tune, predict, compile ahead."""
+"""The work of the commands, as functions: run, label, compare, tune, predict, compile ahead."""

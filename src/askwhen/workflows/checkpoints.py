@@ -1,6 +1,6 @@
 """Checkpoints of a run: a snapshot every minute or so, so that a crash loses little.
 
-A checkpoint stands beside the file in which the sampler will be saved. It is removed when the run has ended and its
+A checkpoint is next to the file in which the sampler will be saved. It is removed when the run has ended and its
 sampler is saved; a checkpoint that is found was left by a run that was killed.
 """
 
@@ -17,7 +17,7 @@ from .observer import Say
 
 _SUFFIX = ".checkpoint"
 _LARGEST_SHARE = 0.05
-"""Of the time of a run, for saving checkpoints: a large sampler is saved less often."""
+"""Largest part of a run's time for saving checkpoints: a large sampler is saved less often."""
 
 
 def checkpoint_of(model: str) -> str:
@@ -31,7 +31,7 @@ def model_of(path: str) -> str:
 
 
 def newest(path: str) -> str:
-    """What to go on from: the checkpoint of a file, where a killed run left one that is newer, or the file itself."""
+    """The file to resume from: the checkpoint, if a killed run left one that is newer, or the file itself."""
     checkpoint = checkpoint_of(path)
     if not Path(checkpoint).is_file():
         return path
@@ -48,11 +48,11 @@ class Checkpoints:
     sampler : Sampler
         Is saved between two pieces of its stream.
     model : str
-        The file that it will be saved in at the end; checkpoints go beside it.
+        The file that it will be saved in at the end; its name with a suffix is that of the checkpoint.
     every : float or None
         Seconds between two of them, at least; None for no checkpoints.
     note : callable
-        Gives the note of a snapshot.
+        Returns the note of a snapshot.
     say : callable
         Receives a message with the place of the first one, and one if none can be written: the run continues without.
     how_to_resume : str
@@ -68,7 +68,7 @@ class Checkpoints:
         self._note = note
         self._say = say
         self._how_to_resume = how_to_resume
-        self._said: set[str] = set()
+        self._messages: set[str] = set()
         self._took = 0.0
         self._last: float | None = None
 
@@ -76,12 +76,12 @@ class Checkpoints:
         """Whether it is time for one."""
         if self._every is None:
             return False
-        if self._last is None:  # compiling, before the first piece, is no work that could be lost
+        if self._last is None:  # compiling, before the first piece, cannot be lost
             self._last = time.monotonic()
         return time.monotonic() - self._last >= max(self._every, self._took / _LARGEST_SHARE)
 
     def save(self, announced: bool = True) -> None:
-        """Save one now, and say so the first time, unless it is not ``announced``: one that goes in a moment."""
+        """Save one now; the first time, and if ``announced``, a message says where."""
         started = time.monotonic()
         path = checkpoint_of(self._model)
         try:
@@ -95,11 +95,11 @@ class Checkpoints:
         self._took = self._last - started
 
     def _once(self, sentence: str) -> None:
-        if sentence not in self._said:
-            self._said.add(sentence)
+        if sentence not in self._messages:
+            self._messages.add(sentence)
             self._say(sentence)
 
     def remove(self) -> None:
-        """Take the last one away, now that the sampler is safe elsewhere or no longer wanted."""
+        """Delete the last one, now that the sampler is saved elsewhere or no longer wanted."""
         with contextlib.suppress(OSError):
             Path(checkpoint_of(self._model)).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Which algorithm for a file, as ``askwhen compare`` and ``askwhen tune`` find out."""
+"""Compare algorithms on a file, and tune them, as ``askwhen compare`` and ``askwhen tune`` do."""
 
 from __future__ import annotations
 
@@ -169,10 +169,10 @@ def _by_algorithm(settings: Settings, names: Sequence[str]) -> dict[str, dict[st
     chosen = [algorithm(name) for name in names]
     found: dict[str, dict[str, Any]] = {each.name: {} for each in chosen}
     for setting, value in settings:
-        name, dot, letter = setting.rpartition(".")
-        takers = [each for each in chosen if (each.name == name.lower() if dot else letter in each.letters)]
+        name, dot, symbol = setting.rpartition(".")
+        takers = [each for each in chosen if (each.name == name.lower() if dot else symbol in each.letters)]
         if not takers:
             raise InputError(f"no algorithm here takes {setting!r}.", owner="compare")
         for each in takers:
-            found[each.name][letter] = value
+            found[each.name][symbol] = value
     return found

@@ -1,4 +1,4 @@
-"""Compiling ahead: what a first round would wait for, before anybody waits."""
+"""Compile what the first round needs before it is played."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..sampler import Sampler
 
 _ROUNDS = 12
 _WIDE = 300_000
-"""So many features that every learner with two forms takes the other one."""
+"""Enough features that every learner with a form for many features takes that one."""
 
 
 def warm(sampler: Sampler | None = None, X: Any = None, *, watch: Watch | None = None) -> None:
-    """Compile the steps that a sampler needs to ask, tell, run and predict, and keep them for every later process.
+    """Compile the steps that a sampler needs to ask, tell, run and predict, and store them for every later process.
 
     For images and services, whose first request should not wait for the compiler. What was compiled before is only
     looked up. The sampler itself is not touched.
@@ -32,7 +32,7 @@ def warm(sampler: Sampler | None = None, X: Any = None, *, watch: Watch | None =
         Instances like those to come, of which only the form and the number of features matter. By default dense and
         sparse ones, few features and many.
     watch : callable, optional
-        Is told how many kinds of instances are done, of how many, and which is next.
+        Receives how many kinds of instances are done, of how many, and which is next.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a saved sampler says of the file that it has learnt from, so that others can be read alike."""
+"""The note in a saved sampler about the file that it has learnt from, so that other files are read in the same way."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..snapshot import file_format
 from .source import Source
 
 _OF_FEATURES = ("text", "categories", "missing", "n_features", "positive")
-"""What makes instances and labels what they are, and must not change."""
+"""Arguments that decide about features and labels, and must not change."""
 _OF_FILE = ("format", "label", "time", "time_format", "drop", "delimiter", "encoding", "zero_based")
-"""What another file may have otherwise."""
+"""Arguments that may differ in another file."""
 
 
 class Note(NamedTuple):
@@ -26,7 +26,7 @@ class Note(NamedTuple):
     file, by which a resumed run knows whether its rows were played already.
     """
 
-    reading: dict[str, Any] = {}  # noqa: RUF012, nobody changes it
+    reading: dict[str, Any] = {}  # noqa: RUF012, it is never changed
     names: list[str] | None = None
     words: list[Any] | None = None
     seed: int | None = None
@@ -38,8 +38,8 @@ class Note(NamedTuple):
 
 def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str:
     """The note of a sampler that has learnt from this source."""
-    said = source.reading | source.found
-    reading = {name: said[name] for name in (*_OF_FEATURES, *_OF_FILE) if said.get(name)}
+    used = source.reading | source.found
+    reading = {name: used[name] for name in (*_OF_FEATURES, *_OF_FILE) if used.get(name)}
     facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
     if source.places is not None:
         facts["places"] = source.places
@@ -58,22 +58,22 @@ def read(path: str) -> Note:
         return Note()
 
 
-def read_as(note: Note, given: dict[str, Any], said: Collection[str], file: str) -> dict[str, Any]:
-    """How a file is read: as is said now, and otherwise as the one that was learnt from, to the same features.
+def read_as(note: Note, given: dict[str, Any], chosen: Collection[str], file: str) -> dict[str, Any]:
+    """The arguments for reading a file: those chosen now, and otherwise those of the file that was learnt from.
 
-    ``said`` names those of ``given`` that somebody chose, and that are no mere defaults.
+    ``chosen`` names those of ``given`` that the user chose; the others are defaults.
     """
     for name in _OF_FEATURES:
         before, now = _plain(note.reading.get(name)), _plain(given.get(name))
-        if note.is_known and name in said and (before != now and not (name == "n_features" and before is None)):
+        if note.is_known and name in chosen and (before != now and not (name == "n_features" and before is None)):
             was = f"with {argument(name, before)}" if before else f"without {argument(name)}"
             raise ArgumentsError(f"{argument(name)} must be as before: this sampler has learnt {was}.", owner="run")
-    kept = {name: value for name, value in note.reading.items() if name not in said}
-    if is_known(file):  # its own name says what it is
-        kept.pop("format", None)
+    stored = {name: value for name, value in note.reading.items() if name not in chosen}
+    if is_known(file):  # its own name says its format
+        stored.pop("format", None)
     if note.names is not None:  # all other columns are left out, and need not be there
-        kept.pop("drop", None)
-    return given | kept
+        stored.pop("drop", None)
+    return given | stored
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Where results are written to, checked before any work is done."""
+"""Checks of output files, made before any work is done."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import InputError, argument
 
 
 def check_outputs(source: str | None, **outputs: str | None) -> None:
-    """Refuse outputs that cannot be written, that are no files, or that would destroy the input or each other."""
+    """Refuse outputs that cannot be written, that are not regular files, or that overwrite the input or each other."""
     taken = {} if source in (None, "-") else {os.path.realpath(str(source)): "the input"}
     for name, path in outputs.items():
         if path is None:
@@ -27,7 +27,7 @@ def _check(path: str) -> None:
     if not folder.is_dir():
         raise InputError(f"cannot write {path}: there is no folder {folder}.")
     if Path(path).exists() and not Path(path).is_file():
-        raise InputError(f"cannot write {path}: it is no regular file.")
+        raise InputError(f"cannot write {path}: it is not a regular file.")
     if not os.access(path if Path(path).exists() else folder, os.W_OK):
         raise InputError(f"cannot write {path}: permission denied.")
 
@@ -37,7 +37,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def free_name(name: str, suffix: str) -> str:
-    """A name for a file that nobody named, which no file has."""
+    """A name for an output file, which no file has yet."""
     stem = name.split(".")[0].replace(" ", "-") or "stream"
     tried = (f"{stem}{number}{suffix}" for number in ("", *(f"-{k}" for k in range(2, 10_000))))
     return next(path for path in tried if not Path(path).exists())

@@ -1,4 +1,4 @@
-"""What a saved sampler says of instances without labels: columns of predictions, ready to be written.
+"""Predictions of a saved sampler for instances without labels, as columns that are ready to be written.
 
 The probability of a label is that of ``Sampler.probabilities``: learnt from the labels that were asked for, whatever
 the learner.
@@ -25,12 +25,12 @@ def load(path: str | os.PathLike[str]) -> Sampler:
 
 
 def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np.ndarray]:
-    """Columns with one prediction for each row of X, without playing a round.
+    """Columns with one prediction for each row of X; nothing is learnt.
 
     Parameters
     ----------
     sampler : Sampler, or anything that does what it does
-        What predicts.
+        The model.
     X : array or CSR matrix
         The instances.
     words : (negative, positive), optional

@@ -164,7 +164,7 @@ class _Run:
         else:
             self.sampler, note = load(self.resumed), notes.read(self.resumed)
             if self.resumed != options.resume:
-                observer.say(f"Going on from the checkpoint {self.resumed}, after round {self.sampler.round:,}.")
+                observer.say(f"Going on from the checkpoint {self.resumed}, after {self.sampler.round:,} rows.")
             chosen = reading if options.chosen is None else options.chosen
             self.source = _same_source(file, reading, chosen, note, options.shuffle)
         _set_target(self.source, self.sampler)
@@ -252,7 +252,7 @@ class _Run:
         for wrong in errors:
             self.observer.failed(wrong)
         if played and not errors:
-            self.observer.say(f"Saved after round {self.sampler.round:,}. {self._how_to_resume()}")
+            self.observer.say(f"Saved after {self.sampler.round:,} rows. {self._how_to_resume()}")
 
     def _finish(self, files: RunFiles, made: Progress, seconds: float, rate: float, stopped: bool) -> RunResult:
         """Report the results, then write the files."""
@@ -268,7 +268,7 @@ class _Run:
             except AskwhenError as error:
                 result.errors.append(error)
         if stopped and not result.errors:
-            self.observer.say(f"Interrupted after round {self.sampler.round:,}. {self._how_to_resume()}")
+            self.observer.say(f"Interrupted after {self.sampler.round:,} rows. {self._how_to_resume()}")
         return result
 
     def _how_to_resume(self) -> str:

@@ -20,18 +20,18 @@ class RunFiles:
     Parameters
     ----------
     sampler : Sampler
-        Goes on from where it is.
+        Continues from its last round.
     saved : str
         Where the sampler is saved if the run is stopped.
     checkpoints : Checkpoints
         Saves the sampler now and then.
     trace : str, optional
-        The trace, a Parquet or CSV file. Where the sampler goes on and the file (or what a killed run left of it)
-        ends just before, the new one begins with the old rounds.
+        The trace, a Parquet or CSV file. If the sampler is resumed and the file (or what a killed run left of it) ends
+        with the round before, the new trace begins with the old rounds.
     keep : bool, default False
-        Whether to keep the trace in memory too, for a report.
+        Whether to hold the trace in memory too, for a report.
     note : callable, optional
-        Gives the note with which the sampler is saved.
+        Returns the note with which the sampler is saved.
     about : dict, optional
         Facts about the run, which the trace stores.
 
@@ -68,14 +68,14 @@ class RunFiles:
             self._kept.append(self.before)
 
     def play(self, chunks: Iterable[Any], watch: Callable[[Trace], None], **scoring: Any) -> Progress:
-        """Play the stream, and say how it went.
+        """Play the stream.
 
         Parameters
         ----------
         chunks : iterable of (X, y) or (X, y, times)
             The stream in pieces; checkpoints are saved between two of them.
         watch : callable
-            Is given the trace of every piece.
+            Receives the trace of every piece.
         **scoring
             For :func:`askwhen.evaluate.progressive`.
         """
@@ -98,7 +98,7 @@ class RunFiles:
 
     @contextlib.contextmanager
     def _without_trace(self) -> Iterator[None]:
-        """Give the trace up where it cannot be written, for example on a full disk, and go on."""
+        """Continue without a trace if it cannot be written, for example on a full disk."""
         try:
             yield
         except AskwhenError as error:
@@ -119,10 +119,10 @@ class RunFiles:
         return join(self._kept or [])
 
     def end(self, save: bool, finished: bool = True) -> list[AskwhenError]:
-        """Put the trace in its place and, if so wished, save the sampler; give the errors of either.
+        """Finish the trace and, if ``save``, save the sampler; the errors of both.
 
-        At every moment a crash leaves something to go on from: the checkpoint is removed once the sampler is saved, or
-        where nobody wants a finished run's.
+        At every moment a crash leaves something to resume from: the checkpoint is removed once the sampler is saved, or
+        when the run has finished and its sampler is not wanted.
         """
         if save and self._writer is not None:
             self._checkpoint(announced=False)
@@ -137,7 +137,7 @@ class RunFiles:
         return self._wrong
 
     def _save(self) -> None:
-        """Save the sampler; on a full disk, in the room that an unfinished trace took."""
+        """Save the sampler; on a full disk, in the space that an unfinished trace took."""
         try:
             self.sampler.save(self.saved, note=self._note())
         except AskwhenError:

@@ -1,4 +1,4 @@
-"""Where a use case takes its instances from: a file, the standard input or a data set, in chunks or all at once."""
+"""The source of a workflow's instances: a file, the standard input or a data set, in chunks or all at once."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _OF_FILES = (
 )
 
 
-def share_of(labels: float, rounds: int) -> float:
-    """Labels, given as a share or as a number above 1, as a share of the rounds."""
-    return float(labels) if labels <= 1.0 else min(labels / max(rounds, 1), 1.0)
+def share_of(labels: float, rows: int) -> float:
+    """Labels, given as a share or as a number above 1, as a share of the rows."""
+    return float(labels) if labels <= 1.0 else min(labels / max(rows, 1), 1.0)
 
 
 def class_names(owner: str, classes: Sequence[str] | None) -> Any:
-    """Labels as they were typed: numbers where all are whole; "open" by itself is for whichever come."""
+    """Labels as they were typed, as numbers if all are whole; "open" if they are not known beforehand."""
     if classes is None or list(classes) == ["open"]:
         return None if classes is None else "open"
     names = list(classes)
@@ -52,16 +52,16 @@ def class_names(owner: str, classes: Sequence[str] | None) -> Any:
 
 
 def is_set(file: str) -> bool:
-    """Whether this is no file but the name of a data set."""
+    """Whether this is the name of a data set and not a file."""
     return file != "-" and not Path(file).exists() and file.lower() in names()
 
 
 class NothingLeftError(InputError):
-    """A source has no instance after those that are passed over."""
+    """A source has no instance after those that are skipped."""
 
 
 class Source:
-    """Where instances come from.
+    """A file or data set that instances are read from.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Source:
         self, file: str, reading: dict[str, Any], target: str = "binary", shuffle: bool = False, seed: int | None = 0
     ) -> None:
         if Path(file).is_dir():
-            raise InputError(f"{file} is a folder, not a file.", owner="read")
+            raise InputError(f"{file} is a directory, not a file.", owner="read")
         if file != "-" and not is_set(file) and not Path(file).exists():
             raise InputError(f"there is no file {file}, and no data set of that name.", owner="read")
         if is_set(file):
@@ -104,7 +104,7 @@ class Source:
 
     @property
     def identity(self) -> dict[str, Any] | None:
-        """What a saved sampler says of this source, to know it again; None for a pipe."""
+        """The identity that a saved sampler stores, to recognise this source; None for a pipe."""
         return {"set": self._file.lower()} if is_set(self._file) else identity(self._file)
 
     def is_known_as(self, known: Any) -> bool:
@@ -160,7 +160,7 @@ class Source:
         return found
 
     def chunks(self, skip: int, report: Callable[[int], None]) -> Iterator[tuple[Any, ...]]:
-        """Instances and labels, and times where there are any, after some that are passed over."""
+        """Instances and labels, and times where there are any, after some that are skipped."""
         empty, at, seen = True, skip, set[Any]()
         if is_set(self._file) or self._shuffle:
             X, y = self.load()
@@ -187,8 +187,8 @@ class Source:
         if strange is not None:
             label = labels[strange]
             raise InputError(
-                f"{self.name} has the label {label!r} in instance {before + strange:,}, counted from 0, which is none "
-                f"of the classes {listed(list(self.classes))}{perhaps(label, self.classes)}; {tallied(y, before)}.",
+                f"{self.name} has the label {label!r} in instance {before + strange:,}, counted from 0, which is not "
+                f"one of the classes {listed(list(self.classes))}{perhaps(label, self.classes)}; {tallied(y, before)}.",
                 owner="read",
                 file=self.name,
                 row=before + strange,
@@ -229,17 +229,17 @@ class Source:
         return count_rows(self._file, **{name: self.reading.get(name) for name in ("format", "delimiter", "encoding")})
 
     def size(self) -> int | None:
-        """How much there is to read, in bytes; None where nobody knows."""
+        """How much there is to read, in bytes; None if that is not known."""
         if is_set(self._file):
             return 1
         return Path(self._file).stat().st_size if Path(self._file).is_file() else None
 
 
 def _refuse_of_file(name: str, reading: dict[str, Any]) -> None:
-    """Refuse what is said of a file where instances come from a data set."""
-    said = next((each for each in _OF_FILES if reading.get(each)), None)
-    if said is not None:
-        raise ArgumentsError(f"{argument(said)} is for files, and {name} is a data set.", owner="read")
+    """Refuse options about files where instances come from a data set."""
+    given = next((each for each in _OF_FILES if reading.get(each)), None)
+    if given is not None:
+        raise ArgumentsError(f"{argument(given)} is for files, and {name} is a data set.", owner="read")
 
 
 def _of_set(name: str, reading: dict[str, Any]) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Work that stops between two pieces when somebody interrupts it."""
+"""Work that stops between two pieces when it is interrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that were given by hand, written as another tool's annotated tasks."""
+"""Answers that were given by hand, written as annotated tasks of Prodigy."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..system.whole_file import whole_file
 def write_prodigy(
     path: str, file: str, reading: dict[str, Any], answers: Sequence[Answer], classes: Sequence[str]
 ) -> int:
-    """Write the rows of a file that were answered as Prodigy's tasks; how many they are.
+    """Write the rows of a file that were answered as Prodigy's tasks; returns their number.
 
-    Tasks of Prodigy keep all that they have; rows that were skipped are ignored ones.
+    Tasks that were read from a Prodigy file keep all their fields; skipped rows have the answer ignore.
     """
     given = {answer.row: answer.label or None for answer in answers}
     labels, count = list(classes), 0
@@ -40,7 +40,7 @@ def write_prodigy(
 
 
 def _tasks(file: str, reading: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The rows of a file as tasks, whatever they are answered with."""
+    """The rows of a file as tasks without answers."""
     format, text = format_of(file, reading.get("format")), several_names("text", reading.get("text"))
     encoding = reading.get("encoding")
     if format.tasks is not None:

@@ -1,4 +1,4 @@
-"""``askwhen algorithms``: what there is to choose from."""
+"""``askwhen algorithms``: list the algorithms."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..command import Output, command
 @command
 @click.argument("name", required=False)
 def algorithms(out: Output, name: str | None) -> None:
-    """List the algorithms: letters, paper, one line.
+    """List the algorithms with their hyperparameters and papers.
 
-    NAME shows one of them alone. The letter with a star says how much is asked; letters with a value have it unless
-    --set says otherwise.
+    NAME shows only one of them. The hyperparameter with a star sets how many labels are asked for; the values that are
+    shown are the defaults, which --set changes.
     """
     from ... import algorithms as catalogue
     from ..terminal.show import algorithm_table

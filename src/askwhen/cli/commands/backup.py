@@ -1,4 +1,4 @@
-"""``askwhen backup``, ``restore`` and ``migrate-db``: everything of a service, elsewhere."""
+"""``askwhen backup``, ``restore`` and ``migrate-db``: copy the database of a service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..command import Output, command
 from .serve import DB
 
 
-def _said(out: Output, found: Any, what: str) -> None:
+def _print_counts(out: Output, found: Any, what: str) -> None:
     from rich.markup import escape
 
     out.result(
@@ -23,9 +23,9 @@ def _said(out: Output, found: Any, what: str) -> None:
 @click.argument("file")
 @DB
 def backup(out: Output, file: str, db: str) -> None:
-    """Copy everything of a service into FILE, while it runs.
+    """Back up the database of a service to FILE, while it runs.
 
-    What is copied is the database as it is at one moment, with a checksum. FILE is whole or not there.
+    The backup is the database as it is at one moment, with a checksum. FILE appears only when it is complete.
 
     \b
     askwhen backup monday.backup --db mails.db
@@ -33,25 +33,25 @@ def backup(out: Output, file: str, db: str) -> None:
     """
     from ...service.store.backups import backup as make
 
-    _said(out, make(db, file), f"{file} has")
+    _print_counts(out, make(db, file), f"{file} has")
 
 
 @command
 @click.argument("file")
 @DB
 def restore(out: Output, file: str, db: str) -> None:
-    """Put the backup FILE into a new database.
+    """Restore the backup FILE into a new database.
 
-    SQLite or PostgreSQL, whichever it came from.
+    The database may be SQLite or PostgreSQL, whichever the backup came from.
 
-    The checksum is looked at first; a database that has streams is refused, and all is written or nothing.
+    The checksum is verified first; a database that has streams is refused, and all is written or nothing.
 
     \b
     askwhen restore monday.backup --db mails-again.db
     """
     from ...service.store.backups import restore as put
 
-    _said(out, put(file, db), "Restored")
+    _print_counts(out, put(file, db), "Restored")
 
 
 @command
@@ -62,11 +62,11 @@ def migrate_db(out: Output, source: str, target: str) -> None:
 
     From SQLite to PostgreSQL, or back: SOURCE and TARGET are files or addresses.
 
-    Stop the service first: what comes after the moment of the copy is not in it.
+    Stop the service first: the copy lacks what arrives after it was made.
 
     \b
     askwhen migrate-db mails.db postgresql://user@host/name
     """
     from ...service.store.backups import migrate
 
-    _said(out, migrate(source, target), "Copied")
+    _print_counts(out, migrate(source, target), "Copied")

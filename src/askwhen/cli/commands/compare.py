@@ -19,27 +19,30 @@ from ..terminal.progress import say_if_compiling
     type=Listed(Labels(below=True), "labels,labels,..."),
     default="5%,10%,20%",
     show_default=True,
-    help="Shares, or numbers, of labels with commas between.",
+    help="Shares or numbers of labels, separated by commas.",
 )
-@click.option("--repeats", type=click.IntRange(1), default=20, show_default=True, help="How often each is run.")
-@click.option("--shuffle", is_flag=True, help="Take the stream in another order in every repeat.")
-@click.option("--everything", is_flag=True, help="Play each learner told all labels too, for a baseline.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=20, show_default=True, help="Number of runs of each algorithm."
+)
+@click.option("--shuffle", is_flag=True, help="Take the rows in another random order in every repeat.")
+@click.option("--everything", is_flag=True, help="Also run each learner with all labels, as a baseline.")
 @CLASSES
 @CLUSTER
 @SETTINGS
 @SEED
 @RAW
 @reading(STREAMS)
-@click.option("--report", type=click.Path(dir_okay=False), help="Write a report, one HTML file.")
+@click.option("--report", type=click.Path(dir_okay=False), help="Write a report to this HTML file.")
 def compare(
     out: Output, file: str, algorithms: list[str], labels: list[float], reading: dict[str, Any], **options: Any
 ) -> None:
     """Compare algorithms at the same shares of labels.
 
-    The letter that says how much an algorithm asks is found by bisection, on the whole stream, as the papers do; the
-    others have their usual values unless --set says otherwise (`--set c=300` for all that have a c, `--set
-    lasec-ss.c=300` for one). Runs on all cores. An algorithm that asks for every label is run too, for reference, and
-    the table has simple rules as baselines: the majority so far, the last label told. FILE is as in `askwhen run`.
+    The hyperparameter that sets how many labels an algorithm asks for is found by bisection on the whole file, as in
+    the papers; the others have their usual values unless --set changes them (`--set c=300` for all algorithms that have
+    a c, `--set lasec-ss.c=300` for one). Runs on all cores. An algorithm that asks for every label is run too, for
+    reference, and the table has simple rules as baselines: the most frequent label so far, and the last label that was
+    asked for. FILE is as in `askwhen run`.
 
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html

@@ -1,4 +1,4 @@
-"""``askwhen completion``: what a shell needs to complete commands, options and names."""
+"""``askwhen completion``: the script that lets a shell complete commands, options and names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..command import Output, command
 @command
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(out: Output, shell: str) -> None:
-    """Print what a shell needs to complete words.
+    """Print the completion script for a shell.
 
     \b
     bash: eval "$(askwhen completion bash)"     in ~/.bashrc

@@ -1,4 +1,4 @@
-"""``askwhen data``: the data sets, which of them are here, and fetching the others."""
+"""``askwhen data``: list the data sets, and download them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def _complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
 
 @command
 @click.argument("name", required=False, shell_complete=_complete)
-@click.option("--url", metavar="ADDRESS", help="The address of a folder that holds the files by their names.")
+@click.option("--url", metavar="ADDRESS", help="Address of a directory that contains the files under their names.")
 def data(out: Output, name: str | None, url: str | None) -> None:
     """List the data sets, or fetch one.
 
-    NAME is taken from the folder ASKWHEN_DATA, from the cache, or from --url to the cache.
+    NAME is taken from the directory that ASKWHEN_DATA names, from the cache, or downloaded from --url to the cache.
 
-    Every file is checked by its SHA-256. A set that is here can be given to the other commands by its name.
+    Every file is checked by its SHA-256. The other commands take a data set that is here by its name.
     """
     from ...data import sets
     from ..terminal import show

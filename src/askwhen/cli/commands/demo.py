@@ -1,4 +1,4 @@
-"""``askwhen demo``: what asking well is worth, on a stream that switches, in less than a minute."""
+"""``askwhen demo``: compare algorithms on a synthetic stream that switches, in less than a minute."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from ..terminal import show
 from ..terminal.progress import is_cold, progress_bar
 
 NAMES = ("default", "random", "lasec-ss", "sop-ss", "perceptron-ss", "bbq")
-LETTERS = {"lasec-ss": {"b": 0.1, "c": 100.0}, "sop-ss": {"b": 10.0}}  # the best of a grid on this stream, in hindsight
+HYPERPARAMETERS = {
+    "lasec-ss": {"b": 0.1, "c": 100.0},
+    "sop-ss": {"b": 10.0},
+}  # the best of a grid on this stream, in hindsight
 SHARE, REPEATS = 0.1, 10
 ROUNDS, DIMENSION, EVERY, SEED = 20_000, 20, 5_000, 3
 _ELSEWHERE = """
@@ -29,20 +32,23 @@ for name in ("lasec-ss", "sop-ss", "perceptron-ss"):
 
 
 @command
-@click.option("--report", default="askwhen-demo.html", show_default=True, type=click.Path(dir_okay=False))
-@click.option("--picture", type=click.Path(dir_okay=False), help="Write the picture as SVG too.")
+@click.option(
+    "--report", default="askwhen-demo.html", show_default=True, type=click.Path(dir_okay=False), help="Report to write."
+)
+@click.option("--picture", type=click.Path(dir_okay=False), help="Also write the picture to this SVG file.")
 def demo(out: Output, report: str, picture: str | None) -> None:
-    """Show what asking well is worth; no data needed.
+    """Show what asking for the right labels is worth.
 
-    The recommended default beside the same learner asking at random and the papers' algorithms, on a stream that
-    switches, with one label in ten for all: a table, a picture, and a report as one HTML file.
+    Needs no data. Compares the default with the same learner asking at random and with the papers' algorithms, on a
+    synthetic stream whose target changes, with one label in ten for each: prints a table and a picture, and writes a
+    report as one HTML file.
     """
     from ...workflows.outputs import check_outputs
 
     check_outputs(None, report=report, picture=picture)
     started = time.perf_counter()
     out.say(
-        f"A stream of {ROUNDS:,} rounds; the target is replaced every {EVERY:,}. One label in ten may be asked for."
+        f"A stream of {ROUNDS:,} rows; the target is replaced every {EVERY:,} rows. One label in ten may be asked for."
     )
     with progress_bar(out, "running", 1, "last") as move:
         if is_cold():
@@ -60,7 +66,7 @@ def demo(out: Output, report: str, picture: str | None) -> None:
             NAMES,
             [SHARE],
             repeats=REPEATS,
-            letters=LETTERS,
+            letters=HYPERPARAMETERS,
             prepare=aw.Prepare(),
             watch=lambda done, total, last: move(done / total, last=last),
         )

@@ -1,4 +1,4 @@
-"""``askwhen erase``: the contents of instances go for good."""
+"""``askwhen erase``: erase the contents of instances for good."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ from .token import SERVER
 
 @command
 @click.argument("stream")
-@click.option("--id", "ids", multiple=True, help="Of an instance; repeatable.")
-@click.option("--round", "rounds", type=int, multiple=True, help="Of an instance; repeatable.")
-@click.option("--subject", help="All that are about whoever has this key.")
-@click.option("--before", type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]), help="All that came before, in UTC.")
+@click.option("--id", "ids", multiple=True, help="Erase the instance with this id; repeatable.")
+@click.option("--round", "rounds", type=int, multiple=True, help="Erase the instance of this round; repeatable.")
+@click.option("--subject", help="Erase all instances about the person with this key.")
+@click.option(
+    "--before",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    help="Erase all instances that arrived before this date, in UTC.",
+)
 @DB
 @SERVER
 def erase(
@@ -31,10 +35,10 @@ def erase(
     db: str,
     server: str | None,
 ) -> None:
-    """Erase what instances of STREAM say, for good.
+    """Erase the contents of instances of STREAM for good.
 
-    Features, text and subject go; decisions, labels and the model stay. Open questions about them are forgotten.
-    Backups and exports that were made before still have them.
+    Features, text and subject are erased; decisions, labels and the model stay. Open questions about these instances
+    are closed. Backups and exports that were made before still contain them.
 
     \b
     askwhen erase mails --subject customer-17 --db mails.db

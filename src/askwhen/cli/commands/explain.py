@@ -19,7 +19,7 @@ from ..terminal.show import facts_table
 def explain(out: Output, trace: str, number: int) -> None:
     """Say why a round asked for its label, or did not.
 
-    Its margin, the probability of asking, and the coin.
+    Shows its margin, the probability of asking, and the random draw that decided.
 
     TRACE is what `askwhen run --trace` wrote, or `to_parquet` and `to_csv` of a trace in Python.
     """
@@ -53,16 +53,16 @@ def views_of(experts: tuple[str, ...], weights: Any) -> dict[str, float]:
 def why(facts: dict[str, Any]) -> str:
     """What happened in a round, in sentences."""
     p, P, u, asked = (facts[name] for name in ("margin", "probability", "coin", "queried"))
-    said = facts["prediction"]
-    if facts.get("several") and (said == "" or said != said):  # as CSV has it
-        said = None
-    shown = f"{said:+g}" if not facts.get("several") else said
-    if facts.get("several") and said is None:
-        first = f"Round {facts['round']} predicted no class, since no label was told yet."
+    predicted = facts["prediction"]
+    if facts.get("several") and (predicted == "" or predicted != predicted):  # as CSV has it
+        predicted = None
+    shown = f"{predicted:+g}" if not facts.get("several") else predicted
+    if facts.get("several") and predicted is None:
+        first = f"Round {facts['round']} predicted no class, since no label was known yet."
     elif math.isnan(p):
         first = f"Round {facts['round']} predicted {shown}; its margin was not needed, so not computed."
-    elif isinstance(said, float):
-        first = f"Round {facts['round']} predicted {said:.4g}."
+    elif isinstance(predicted, float):
+        first = f"Round {facts['round']} predicted {predicted:.4g}."
     elif facts.get("several"):
         first = f"Round {facts['round']} predicted {shown}: half the gap to the next best class is {p:.4g}."
     else:
@@ -72,7 +72,7 @@ def why(facts: dict[str, Any]) -> str:
         view, weight = next(iter(facts["views"].items()))
         first += f" The view that decided most was {view!r}, with {weight:.0%} of the weight."
     if math.isnan(P):
-        second = f"The coin was {u:.4f}, and bounds on the margin were enough to decide: it "
+        second = f"The random draw was {u:.4f}, and bounds on the margin were enough to decide: it "
         second += "asked." if asked else "did not ask."
     elif P >= 1.0:
         second = "The rule was certain to ask."
@@ -80,10 +80,10 @@ def why(facts: dict[str, Any]) -> str:
         second = "The rule was certain not to ask."
     else:
         than = "below" if asked else "not below"
-        second = f"The rule asks here with probability {P:.4f}; the coin was {u:.4f}, {than} it, so it "
+        second = f"The rule asks here with probability {P:.4f}; the random draw was {u:.4f}, {than} it, so it "
         second += "asked." if asked else "did not ask."
     right = "wrong" if facts["mistaken"] else "right"
-    classifies = facts.get("several") or not isinstance(said, float)
+    classifies = facts.get("several") or not isinstance(predicted, float)
     third = f"The prediction was {right}" if classifies else "The label came"
     if not asked:
         third = (

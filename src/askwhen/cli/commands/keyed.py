@@ -14,30 +14,51 @@ from ..terminal.progress import progress_bar, say_if_compiling
 
 @command
 @click.argument("source")
-@click.option("--store", required=True, help="Where samplers and offsets are kept: a folder, or postgresql://...")
+@click.option("--store", required=True, help="Where samplers and offsets are stored: a directory, or postgresql://...")
 @click.option(
-    "--out", "target", help="Where decisions go: a folder, or redis://...; by default they stay in the store."
+    "--out",
+    "target",
+    help="Where decisions are written: a directory, or redis://...; by default they stay in the store.",
 )
-@ALGORITHM("--algorithm", "-a", type=AlgorithmName(), default="perceptron-ss", show_default=True, help="For every key.")
+@ALGORITHM(
+    "--algorithm",
+    "-a",
+    type=AlgorithmName(),
+    default="perceptron-ss",
+    show_default=True,
+    help="Algorithm of every key.",
+)
 @SETTINGS
-@click.option("--labels", type=Labels(below=True), help="The share of labels to ask for, of each key.  [default: 10%]")
+@click.option("--labels", type=Labels(below=True), help="Share of labels to ask for, of each key.  [default: 10%]")
 @CLASSES
 @SEED
 @RAW
-@click.option("--features", type=click.IntRange(1), metavar="N", help="How many features there are.")
-@click.option("--sparse", is_flag=True, help="Instances are objects of numbers by place; needs --features.")
-@click.option("--workers", type=click.IntRange(0), default=0, show_default=True, help="Processes; 0 works in this one.")
+@click.option("--features", type=click.IntRange(1), metavar="N", help="Number of features.")
+@click.option(
+    "--sparse",
+    is_flag=True,
+    help='Instances are objects with numbers by feature number, as in {"3": 0.5}; needs --features.',
+)
+@click.option(
+    "--workers", type=click.IntRange(0), default=0, show_default=True, help="Number of worker processes; 0 for none."
+)
 @CLUSTER
 @click.option(
-    "--cache", type=click.IntRange(1), default=10_000, show_default=True, help="Samplers in a worker's memory."
+    "--cache",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Number of samplers in a worker's memory.",
 )
 @click.option(
-    "--batch", type=click.IntRange(1), default=100_000, show_default=True, help="Events in a commit, at most."
+    "--batch", type=click.IntRange(1), default=100_000, show_default=True, help="Largest number of events in a commit."
 )
 @click.option(
-    "--questions", metavar="URL", help="A stream of the labelling service, http://host:8300/streams/NAME; needs --out."
+    "--questions",
+    metavar="URL",
+    help="Send questions to this stream of the labelling service, http://host:8300/streams/NAME; needs --out.",
 )
-@click.option("--token", envvar="ASKWHEN_TOKEN", help="Of a producer, for that service.  [env: ASKWHEN_TOKEN]")
+@click.option("--token", envvar="ASKWHEN_TOKEN", help="Token of a producer, for that service.  [env: ASKWHEN_TOKEN]")
 @click.option("--follow", is_flag=True, help="Wait for more events at the end, until interrupted.")
 def keyed(
     out: Output,
@@ -60,29 +81,29 @@ def keyed(
     token: str | None,
     follow: bool,
 ) -> None:
-    """Play a log of many keys, with a sampler for each.
+    """Run a sampler for each key of a partitioned log.
 
-    SOURCE is a folder: each NDJSON or Parquet file in it is a partition, and so is each folder of such files. Or it
-    says which streams of Redis, as in redis://127.0.0.1:6379/0?streams=clicks: for those whose names begin so. An event
+    SOURCE is a directory: each NDJSON or Parquet file in it is a partition, and so is each directory of such files. Or
+    it names streams of Redis by a prefix, as in redis://127.0.0.1:6379/0?streams=clicks:. An event
     is an instance, {"key": "ann", "x": [0.5, 1]}, or the answer to a question, {"key": "ann", "round": 0, "label": 1}.
-    Killed at any moment and run again, it goes on, and ends as if it had never been killed.
+    It may be killed at any moment: run again, it continues, with the same results as if it had never been killed.
 
     \b
     askwhen keyed events/ --store store/ --out decisions/ --workers 2
     askwhen keyed events/ --store postgresql://host/db --labels 5% --follow
     """
-    from ... import keyed as room
+    from ... import keyed as keyed_streams
     from ...algorithms import algorithm as algorithm_of
     from ...prepare import Prepare
 
-    chosen, letters = algorithm_of(algorithm), dict(settings)
-    share = 0.1 if labels is None and chosen.scale is not None and chosen.scale not in letters else labels
+    chosen, hyperparameters = algorithm_of(algorithm), dict(settings)
+    share = 0.1 if labels is None and chosen.scale is not None and chosen.scale not in hyperparameters else labels
     if share is not None and share > 1.0:
         raise InputError("--labels must be a share here, as in 10%.", owner="keyed")
-    sampler = chosen.build(letters, share=share, prepare=None if raw else Prepare(), seed=seed, classes=classes)
+    sampler = chosen.build(hyperparameters, share=share, prepare=None if raw else Prepare(), seed=seed, classes=classes)
     say_if_compiling(out)
     with progress_bar(out, "events", None, "count", "last") as move:
-        found = room.run(
+        found = keyed_streams.run(
             source,
             store,
             sampler,

@@ -1,4 +1,4 @@
-"""``askwhen label``: the human loop in a terminal, one key for each label."""
+"""``askwhen label``: label by hand in a terminal, one key for each label."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from ..terminal.keys import has_terminal
 from ..terminal.progress import say_if_compiling
 from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, keys_of
 
-_PATIENCE = 10.0
-"""Seconds that a person's service may take for a reply before it counts as out of reach."""
+_REPLY_SECONDS = 10.0
+"""Seconds that the service may take for a reply before it counts as unreachable."""
 
 
 @command
@@ -39,27 +39,27 @@ _PATIENCE = 10.0
     "--outbox",
     type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="Where answers wait until the service has them; by default askwhen in ~/.local/state.",
+    help="Directory for answers that the service does not have yet; by default ~/.local/state/askwhen.",
 )
 @click.option(
     "--classes",
     type=Listed(click.STRING, "label,label,..."),
     default="no,yes",
     show_default=True,
-    help="The labels to choose from; two or more.",
+    help="Labels to choose from; two or more.",
 )
 @click.option(
     "--labels",
     type=Labels(),
     default="10%",
     show_default=True,
-    help="How many rows to ask about: a share, or a number, as in 500.",
+    help="How many rows to ask about: a share, as in 10%, or a number, as in 500.",
 )
 @reading({"format": FORMAT, **TABLES})
-@click.option("--answers", metavar="FILE", help="Where answers go; by default FILE's name with .labels.csv.")
-@click.option("--model", metavar="FILE", help="Where the sampler goes; by default FILE's name with .askwhen.")
-@click.option("--prodigy", metavar="FILE", help="Write all answers here too, as Prodigy's JSONL.")
-@click.option("--guess", is_flag=True, help="Show what the sampler would have said.")
+@click.option("--answers", metavar="FILE", help="File for the answers; by default FILE's name with .labels.csv.")
+@click.option("--model", metavar="FILE", help="File for the sampler; by default FILE's name with .askwhen.")
+@click.option("--prodigy", metavar="FILE", help="Write all answers to this file too, in Prodigy's JSONL format.")
+@click.option("--guess", is_flag=True, help="Show the label that the sampler predicts.")
 @SEED
 @RAW
 def label(
@@ -73,13 +73,13 @@ def label(
     guess: bool,
     **options: Any,
 ) -> None:
-    """Label by hand what is worth a label.
+    """Label by hand the rows that are worth a label.
 
-    Shows the instances of FILE that are worth a label, and learns from every answer at once.
+    Shows the rows of FILE that are worth a label, and learns from every answer at once.
 
     FILE is CSV, TSV, Parquet, NDJSON or Prodigy's tasks, without labels. Every answer is on the disk before the next
-    question; quit whenever you like, and the same command goes on where you stopped. To change an answer of long ago,
-    edit the file of answers: the sampler is made again from it when its lines are no longer those it has learnt from.
+    question; quit whenever you like, and the same command continues where you stopped. To change an old answer, edit
+    the file of answers: the next session rebuilds the sampler from it.
 
     With --server there is no FILE: the questions are those of a stream of a labelling service, and your token is in
     ASKWHEN_TOKEN. Every answer is on this machine's disk before it is sent, and sent again until the service has it.
@@ -107,7 +107,7 @@ def label(
 
     reading["text"] = format_of(file, reading["format"]).columns(Columns(text=reading["text"])).text
     say_if_compiling(out)
-    annotator_here = _Person(out, Path(file).name, reading["text"], keys_of(classes), classes, guess)
+    annotator_here = _KeyboardAnnotator(out, Path(file).name, reading["text"], keys_of(classes), classes, guess)
     found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
     report = aw.evaluate.accuracy(found.sampler)
     estimate = report.overall
@@ -132,23 +132,23 @@ def _need_terminal() -> None:
 
 
 def _label_at(out: Output, server: str, stream: str | None, annotator: str | None, outbox: str | None) -> None:
-    """Label against a service, until somebody has had enough."""
+    """Label for a service, until the annotator quits."""
     from ...client.annotation_session import AnnotationSession
     from ...client.outbox import Outbox, default_folder
     from ...client.sync_worker import SyncWorker
-    from ..terminal.annotation_ui import Sitting
+    from ..terminal.annotation_ui import AnnotationUI
 
-    with client_of(server, retries=0, timeout=_PATIENCE) as client:
+    with client_of(server, retries=0, timeout=_REPLY_SECONDS) as client:
         found = stream_of(client, stream)
         settings = found.facts()["settings"]
         box = Outbox(outbox or default_folder(), "\n".join((server.rstrip("/"), token() or "", annotator or "")))
         if box.waiting:
-            out.say(f"Sending first what an earlier sitting could not send: {len(box.waiting):,}.")
-        sitting = Sitting(out.stderr(), found.name, settings)
+            out.say(f"Sending first the answers that an earlier session could not send: {len(box.waiting):,}.")
+        screen = AnnotationUI(out.stderr(), found.name, settings)
         seat = AnnotationSession(found.name, annotator, box)
-        worker = SyncWorker(seat, found, settings["lease"], sitting.ring)
+        worker = SyncWorker(seat, found, settings["lease"], screen.wake)
         try:
-            sitting.answer(seat)
+            screen.answer(seat)
         finally:
             worker.leave()
     unsent = len(box.waiting) + len(box.aside)
@@ -163,17 +163,17 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
         "unsent": unsent,
         "kept_in": str(box.path) if unsent else None,
     }
-    out.result(facts, service_tables.sitting_table(facts))
+    out.result(facts, service_tables.session_table(facts))
     if unsent:
-        out.say(f"Not on the server yet: {unsent:,}, kept in {box.path}. To send them:\n  {command_line()}")
+        out.say(f"Not on the server yet: {unsent:,} answers, stored in {box.path}. To send them:\n  {command_line()}")
     if seat.error is not None:
         raise seat.error
     if unsent or seat.refused:
         raise click.exceptions.Exit(1)
 
 
-class _Person:
-    """Whoever labels a file at the keyboard."""
+class _KeyboardAnnotator:
+    """An annotator who labels a file at the keyboard."""
 
     def __init__(
         self, out: Output, name: str, text: tuple[str, ...], keys: dict[str, str], classes: list[str], guess: bool
@@ -191,8 +191,8 @@ class _Person:
         return self._screen.keyboard.listening()
 
     def waiting(self) -> Any:
-        """Say what takes so long."""
-        return self._screen.console.status("looking for an instance worth asking about")
+        """Show that the next question is being found."""
+        return self._screen.console.status("looking for a row worth asking about")
 
     def answer(self, question: Any, session: Any, note: str) -> Any:
         """Show an instance, and wait for a key."""
@@ -220,9 +220,9 @@ class _Person:
     def _show(self, question: Any, sampler: Any, note: str) -> None:
         asked = f"{sampler.questions:,} of {sampler.round:,} rows asked about ({sampler.questions / sampler.round:.1%})"
         found = aw.evaluate.accuracy(sampler)
-        honest = f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
+        accuracy = f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
         screen = self._screen
-        screen.head(f"{self._name}, row {question.row:,}", f"{asked}, {honest}")
+        screen.head(f"{self._name}, row {question.row:,}", f"{asked}, {accuracy}")
         search = ["[/] search"] if len(self._classes) > 9 else []
         offers = screen.offers(self._keys, (*search, "[space] skip", "[u] undo", "[q] quit"))
         screen.instance(*fields(question.record, self._text), 8 + len(offers) + 2 * self._guess, self._page)

@@ -1,4 +1,4 @@
-"""``askwhen label-studio``: projects and files of Label Studio, and a stream of the service."""
+"""``askwhen label-studio``: exchange tasks and labels between Label Studio and a stream of the service."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from ..command import Output, command
 from ..service_options import client_of
 
 SERVER = click.option(
-    "--server", required=True, metavar="URL", help="The service; its token is in the environment as ASKWHEN_TOKEN."
+    "--server", required=True, metavar="URL", help="Address of the service; the token is taken from ASKWHEN_TOKEN."
 )
-STREAM = click.option("--stream", required=True, metavar="NAME", help="A stream of the service.")
+STREAM = click.option("--stream", required=True, metavar="NAME", help="Name of the stream.")
 CONFIG = click.option(
-    "--config", metavar="FILE", help="The labelling config, as XML: its names and its field are taken."
+    "--config",
+    metavar="FILE",
+    help="Labelling config of the project, as an XML file, from which the names and the field are taken.",
 )
-FIELD = click.option("--field", default="text", show_default=True, help="Without a config, the field that people see.")
+FIELD = click.option(
+    "--field", default="text", show_default=True, help="Field of a task that annotators see, if there is no --config."
+)
 
 
 @click.group()
 def label_studio() -> None:
-    """Bring labels from Label Studio, and tasks to it.
+    """Import labels from Label Studio, and export tasks to it.
 
     Label Studio itself calls the service at /label-studio/STREAM, as an ML backend.
     """
@@ -34,20 +38,23 @@ def label_studio() -> None:
 @SERVER
 @STREAM
 @click.option(
-    "--studio", required=True, metavar="URL", help="The Label Studio server; its key is in LABEL_STUDIO_API_KEY."
+    "--studio",
+    required=True,
+    metavar="URL",
+    help="Address of Label Studio; its access token is taken from LABEL_STUDIO_API_KEY.",
 )
-@click.option("--project", required=True, type=click.IntRange(min=1), help="The number of the project.")
+@click.option("--project", required=True, type=click.IntRange(min=1), help="Number of the project.")
 def sync(out: Output, server: str, stream: str, studio: str, project: int) -> None:
-    """Tell what webhooks missed of a project.
+    """Import annotations of a project that webhooks missed.
 
-    Reads all tasks and annotations of the project; what is new, changed or gone is told. Doing it twice is doing it
-    once.
+    Reads all tasks and annotations of the project, and reports new, changed and removed ones to the service. It is safe
+    to run it twice.
 
     \b
     askwhen label-studio sync --server http://127.0.0.1:8300 --stream mails --studio http://127.0.0.1:8080 --project 7
     """
     from ...service.use_cases.label_studio.client import Studio
-    from ...service.use_cases.label_studio.client import sync as tell
+    from ...service.use_cases.label_studio.client import sync as sync_project
 
     key = os.environ.get("LABEL_STUDIO_API_KEY")
     if not key:
@@ -55,12 +62,12 @@ def sync(out: Output, server: str, stream: str, studio: str, project: int) -> No
     other = Studio(studio, key)
     try:
         with client_of(server) as client:
-            _said(out, tell(client, stream, other, project))
+            _print_counts(out, sync_project(client, stream, other, project))
     finally:
         other.close()
 
 
-def _said(out: Output, total: dict[str, Any]) -> None:
+def _print_counts(out: Output, total: dict[str, Any]) -> None:
     for sentence in total.get("refused", [])[:20]:
         out.say(f"Refused: {sentence}")
     total = {name: total.get(name, 0) for name in ("tasks", "instances", "annotations", "new", "gone")} | {
@@ -77,13 +84,15 @@ def _said(out: Output, total: dict[str, Any]) -> None:
 @click.argument("file")
 @SERVER
 @STREAM
-@click.option("--project", default="file", show_default=True, help="The project that the tasks are of, for their ids.")
+@click.option(
+    "--project", default="file", show_default=True, help="Project of the tasks, which becomes a part of their ids."
+)
 @CONFIG
 @FIELD
 def send(out: Output, file: str, server: str, stream: str, project: str, config: str | None, field: str) -> None:
-    """Make instances of the tasks in FILE, and tell their annotations.
+    """Import the tasks in FILE as instances, and their annotations as labels.
 
-    FILE is what Label Studio exports as JSON, or what it imports. Doing it twice is doing it once.
+    FILE is JSON as Label Studio exports or imports it. It is safe to run it twice.
 
     \b
     askwhen label-studio import project-7.json --server http://127.0.0.1:8300 --stream mails --project 7
@@ -91,7 +100,7 @@ def send(out: Output, file: str, server: str, stream: str, project: str, config:
     from ...service.use_cases.label_studio.client import send_file
 
     with client_of(server) as client:
-        _said(out, send_file(client, stream, file, project, _config(config), field))
+        _print_counts(out, send_file(client, stream, file, project, _config(config), field))
 
 
 def _config(path: str | None) -> str:

@@ -1,4 +1,4 @@
-"""``askwhen predict``: what a saved sampler says of instances without labels."""
+"""``askwhen predict``: predict rows without labels with a saved sampler."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _READING = {name: option for name, option in STREAMS.items() if name != "positiv
     "--out",
     "target",
     type=click.Path(dir_okay=False),
-    help="Write to this file, .csv, .ndjson or .parquet; by default lines of CSV on the standard output.",
+    help="Write to this .csv, .ndjson or .parquet file; by default CSV is printed to the standard output.",
 )
-@click.option("--rest", is_flag=True, help="Pass over as many instances as the sampler has played.")
-@click.option("--skip", type=click.IntRange(0), metavar="N", help="Pass over N instances.")
+@click.option("--rest", is_flag=True, help="Skip as many rows as the sampler has seen.")
+@click.option("--skip", type=click.IntRange(0), metavar="N", help="Skip the first N rows.")
 @reading(_READING)
 def predict(
     out: Output, model: str, file: str, target: str | None, rest: bool, skip: int | None, reading: dict[str, Any]
@@ -32,9 +32,9 @@ def predict(
     """Predict the labels of a file with a saved sampler.
 
     MODEL is what `askwhen run --model`, `askwhen label` or `save` in Python wrote; FILE is as in `askwhen run`, and
-    needs no labels. Columns are found as in the file that the sampler has learnt from: what was said of that one need
-    not be said again. Every row gets a label, its margin, and how likely the label is by those that were asked for;
-    nothing is learnt. With --json lines of JSON are printed.
+    needs no labels. The file is read with the options with which the sampler was trained, which need not be
+    given again. Every row gets a label, its margin, and the probability of the label, estimated from the labels that
+    were asked for; nothing is learnt. --json prints lines of JSON.
 
     \b
     askwhen label mails.csv --text body --classes ham,spam

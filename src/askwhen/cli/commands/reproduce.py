@@ -1,4 +1,4 @@
-"""``askwhen reproduce``: the papers' experiments, published beside measured."""
+"""``askwhen reproduce``: repeat the papers' experiments, with published and measured numbers side by side."""
 
 from __future__ import annotations
 
@@ -28,24 +28,26 @@ NAMES = (
 
 @command
 @click.argument("names", nargs=-1, type=click.Choice([*NAMES, "all"]), required=True, metavar="NAME...")
-@click.option("--quick", is_flag=True, help="The same tables from fewer repeats or instances, each within two minutes.")
+@click.option(
+    "--quick", is_flag=True, help="Fewer repeats or instances, so that each experiment takes at most two minutes."
+)
 @click.option(
     "--out",
     "folder",
     type=click.Path(file_okay=False),
-    help="Where tables and figures are written.  [default: reproduction, or reproduction-quick]",
+    help="Directory for tables and figures.  [default: reproduction, or reproduction-quick]",
 )
 @CLUSTER
 def reproduce(out: Output, names: tuple[str, ...], quick: bool, folder: str | None, cluster: str | None) -> None:
-    """Run an experiment of the papers again.
+    """Repeat an experiment of the papers.
 
-    Prints what was published beside what is measured here, and writes the tables and the figures to a folder. NAME is
+    Prints published and measured numbers side by side, and writes the tables and the figures to a directory. NAME is
     lasec-synthetic, lasec-usps, switch-classification, switch-regression, selective-text, pa-svm, online-to-batch, or
     all. In full they take from seconds to ten minutes each on two cores.
 
-    selective-text and pa-svm need data sets in the folder that ASKWHEN_DATA names; lasec-usps takes scikit-learn's
-    digits where USPS is absent. What is finished is kept in the cache folder, so that an interrupted run goes on, and
-    seeds are fixed, so that two runs print the same numbers, but for times.
+    selective-text and pa-svm need data sets in the directory that ASKWHEN_DATA names; lasec-usps takes scikit-learn's
+    digits where USPS is absent. Finished parts are stored in the cache directory, so that an interrupted run can
+    be continued. Seeds are fixed: two runs print the same numbers, except times.
     """
     from ...experiments import EXPERIMENTS, CellRunner
     from ...workflows.stopping import Stopping
@@ -87,14 +89,14 @@ def _played(run: Any, playing: Any, size: str, stopping: Any) -> Any:
     try:
         return run(playing, size)
     except KeyboardInterrupt:
-        if stopping.twice:  # a thread cannot be stopped; what is kept is whole
+        if stopping.twice:  # a thread cannot be stopped; what is in the cache is complete
             click.echo("askwhen: interrupted.", err=True)
             os._exit(1)
         raise
 
 
 def _check_folder(folder: str | None, target: Path, names: list[str]) -> None:
-    """Refuse what could not be written to, before anything is played."""
+    """Refuse a directory that cannot be written to, before any experiment is run."""
     if folder is not None and not folder.strip():
         raise InputError("--out must name a folder.", owner="reproduce")
     target.mkdir(parents=True, exist_ok=True)

@@ -38,48 +38,58 @@ _WITH_SERVER = (
 )
 @SETTINGS
 @click.option(
-    "--labels", type=Labels(), help="How many labels it may ask for: a share, as in 10% or 0.1, or a number, as in 500."
+    "--labels",
+    type=Labels(),
+    help="How many labels the algorithm may ask for: a share, as in 10% or 0.1, or a number, as in 500.",
 )
 @CLASSES
-@click.option("--costs", type=Costs(), help="What a false positive and a false negative cost, as in 1,20.")
+@click.option("--costs", type=Costs(), help="Costs of a false positive and of a false negative, as in 1,20.")
 @SEED
 @RAW
 @reading(STREAMS)
-@click.option("--shuffle", is_flag=True, help="Take the instances in another order, which the seed decides.")
-@click.option("--everything", is_flag=True, help="Play the same learner told all labels too, for a baseline.")
-@click.option("--window", type=click.IntRange(1), default=1000, show_default=True, help="Rounds in a window.")
-@click.option("--trace", type=click.Path(dir_okay=False), help="Write what happened in every round: .parquet or .csv.")
-@click.option("--model", type=click.Path(dir_okay=False), help="Save the sampler here.")
+@click.option("--shuffle", is_flag=True, help="Take the rows in a random order, which --seed decides.")
+@click.option("--everything", is_flag=True, help="Also run the same learner with all labels, as a baseline.")
+@click.option(
+    "--window",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Number of rows in each point of the accuracy curve.",
+)
+@click.option("--trace", type=click.Path(dir_okay=False), help="Write every decision to this .parquet or .csv file.")
+@click.option("--model", type=click.Path(dir_okay=False), help="Save the sampler to this file.")
 @click.option(
     "--seed-labels",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Learn all labels of this file first, which nobody asked for; it has the columns of the other one.",
+    help="Before the first row, learn all labels of this file, which has the same columns as FILE.",
 )
-@click.option("--resume", type=click.Path(dir_okay=False), help="Go on from a saved sampler, or from its checkpoint.")
+@click.option(
+    "--resume", type=click.Path(dir_okay=False), help="Continue with a saved sampler, or with its checkpoint."
+)
 @click.option(
     "--skip",
     type=click.IntRange(0),
     metavar="N",
-    help="Skip N rows; with --resume by default those of the same file that were played.",
+    help="Skip the first N rows; with --resume by default those that the sampler has seen, if FILE is the same file.",
 )
 @click.option(
     "--checkpoint",
     type=Seconds(),
     default="60s",
     show_default=True,
-    help="How often to save the sampler beside its file, so that a crash loses no more: 60s, 5m, 1h, never.",
+    help="How often to save a checkpoint, so that a crash loses only what came after it: 60s, 5m, 1h, never.",
 )
-@click.option("--report", type=click.Path(dir_okay=False), help="Write a report, one HTML file.")
+@click.option("--report", type=click.Path(dir_okay=False), help="Write a report to this HTML file.")
 @SERVER
 @STREAM
 @click.option("--answer", is_flag=True, help="Answer the service's questions with the labels of the file.")
 @ANNOTATOR
-@click.option("--id", "id_column", metavar="COLUMN", help="The column of ids for the service; by default id.")
+@click.option("--id", "id_column", metavar="COLUMN", help="Column of ids for the service; by default id.")
 @click.option(
     "--batch",
     type=click.IntRange(1, 10_000),
-    help="How many instances go to the service at once, at most; by default 500, with --answer 50.",
+    help="Largest number of rows in a request to the service; by default 500, with --answer 50.",
 )
 def run(
     out: Output,
@@ -90,15 +100,16 @@ def run(
     stream: str | None,
     **options: Any,
 ) -> None:
-    """Run an algorithm over a file, and say how it did.
+    """Run an algorithm over a labelled file, and measure it.
 
     FILE is svmlight, Vowpal Wabbit text, CSV, TSV, Parquet or NDJSON, compressed or not; `-` is the standard input; the
-    name of a data set also works, as in `askwhen run elec2`. Labels are all in the file: the algorithm learns only from
-    those it asks for, and the rest serve to count mistakes. Ctrl-C saves the sampler and says how to go on; after a
-    crash --resume goes on from the last checkpoint.
+    name of a data set also works, as in `askwhen run elec2`. The file has all labels: the algorithm learns only
+    from those it asks for, and the others serve to count its mistakes. Ctrl-C saves the sampler and prints the command
+    that continues; after a crash --resume continues from the last checkpoint.
 
-    With --server the instances go to a stream of a labelling service, whose algorithm plays them; --json prints what it
-    decides, a line for each instance, as it comes. The same command run again goes on, and plays nothing twice.
+    With --server the rows are sent to a stream of a labelling service, which predicts and asks; --json prints its
+    decision about each row on a line, as soon as it comes. Run again, the same command continues, and no row counts
+    twice.
 
     \b
     askwhen run mails.csv --label spam --labels 5% --report mails.html

@@ -16,15 +16,19 @@ DB = option("db")
 
 @command
 @configured
-@click.option("--demo", is_flag=True, help="A stream that drifts and three simulated annotators, in a new folder.")
+@click.option(
+    "--demo",
+    is_flag=True,
+    help="Run a demonstration in a new directory: a stream that drifts and three simulated annotators.",
+)
 def serve(out: Output, config: str | None, show_config: bool, demo: bool, **given: Any) -> None:
-    """Serve streams: instances in, questions out.
+    """Run the labelling service.
 
     Programs send instances and get predictions at once; people answer the few questions worth asking. Everything that
-    is accepted is on the disk before the reply. The page for people is at /; /docs lists what the API can do.
+    is accepted is on the disk before the reply. The page for annotators is at /; the API is documented at /docs.
 
-    Every option may also be a variable of the environment (--largest-body: ASKWHEN_LARGEST_BODY) or a key of a file of
-    TOML (largest-body). The command line comes first, then the environment, then the file.
+    Every option may also be given as an environment variable (--largest-body: ASKWHEN_LARGEST_BODY) or as a key of a
+    TOML file (largest-body). The command line takes precedence, then the environment, then the file.
 
     \b
     askwhen serve --demo
@@ -37,7 +41,7 @@ def serve(out: Output, config: str | None, show_config: bool, demo: bool, **give
     if (given["tls_certificate"] is None) != (given["tls_key"] is None):
         raise click.UsageError("--tls-certificate and --tls-key go together.")
     if demo and context.get_parameter_source("db") is ParameterSource.COMMANDLINE:
-        raise click.UsageError("--demo has a database of its own, in a new folder; leave --db out.")
+        raise click.UsageError("--demo has a database of its own, in a new directory; leave --db out.")
     given["roles"] = roles(context)
     if show_config:
         _show(out, effective(context) | _of_people(given["roles"], config))
@@ -58,7 +62,7 @@ def serve(out: Output, config: str | None, show_config: bool, demo: bool, **give
 
 
 def _of_people(roles: dict[str, Any], config: str | None) -> dict[str, dict[str, Any]]:
-    """What people whom a proxy signs in may do, a line each."""
+    """The roles of people whom a proxy signs in."""
     return {
         f"roles.{kind}.{name}": {"value": line, "from": config}
         for kind, lines in roles.items()

@@ -1,4 +1,4 @@
-"""``askwhen token``: who may do what."""
+"""``askwhen token``: manage the tokens of the service."""
 
 from __future__ import annotations
 
@@ -11,24 +11,28 @@ from ..command import Output, command
 from ..service_options import client_of
 from .serve import DB
 
-SERVER = click.option("--server", metavar="URL", help="A running service; the token of an admin is in ASKWHEN_TOKEN.")
+SERVER = click.option(
+    "--server", metavar="URL", help="Address of a running service; the token of an admin is taken from ASKWHEN_TOKEN."
+)
 
 
 @click.group()
 def token() -> None:
     """Make, list and revoke tokens of the service.
 
-    Directly in the database while no service has it open, or with --server through the service.
+    Works in the database while no service has it open, or with --server through the service.
     """
 
 
 @command
 @click.argument("name")
 @click.option(
-    "--role", "roles", multiple=True, required=True, help="producer, annotator, reviewer or admin; repeatable."
+    "--role", "roles", multiple=True, required=True, help="Role: producer, annotator, reviewer or admin; repeatable."
 )
-@click.option("--stream", "streams", multiple=True, help="Only for this stream; repeatable.")
-@click.option("--days", type=click.FloatRange(0.001, 36500.0), help="How long it is valid.")
+@click.option(
+    "--stream", "streams", multiple=True, help="Stream for which the token is valid, by default all; repeatable."
+)
+@click.option("--days", type=click.FloatRange(0.001, 36500.0), help="Number of days for which the token is valid.")
 @DB
 @SERVER
 def make(
@@ -40,7 +44,7 @@ def make(
     db: str,
     server: str | None,
 ) -> None:
-    """Make a token; it is shown once.
+    """Make a token and print its secret, which is shown only once.
 
     \b
     askwhen token make ann --role annotator --stream mails --days 90

@@ -1,4 +1,4 @@
-"""``askwhen tune``: parameters for a stream, found on its head."""
+"""``askwhen tune``: find hyperparameters on the first rows of a file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,19 @@ from ..terminal.progress import say_if_compiling
 
 @command
 @click.argument("file")
-@several_algorithms("default,lasec-ss,sop-ss,perceptron-ss,pa-i-active,bbq", "What to try")
+@several_algorithms("default,lasec-ss,sop-ss,perceptron-ss,pa-i-active,bbq", "Algorithms to try")
 @click.option(
-    "--labels", type=Labels(below=True), default="10%", show_default=True, metavar="SHARE", help="The share of labels."
+    "--labels",
+    type=Labels(below=True),
+    default="10%",
+    show_default=True,
+    metavar="SHARE",
+    help="Share or number of labels, as in 10% or 500.",
 )
-@click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="How many instances to look at.")
-@click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="How often each is run.")
+@click.option("--head", type=click.IntRange(10), default=5000, show_default=True, help="Number of rows to try on.")
+@click.option(
+    "--repeats", type=click.IntRange(1), default=3, show_default=True, help="Number of runs of each candidate."
+)
 @CLASSES
 @CLUSTER
 @SETTINGS
@@ -30,13 +37,13 @@ from ..terminal.progress import say_if_compiling
 @RAW
 @reading(STREAMS)
 def tune(out: Output, file: str, algorithms: list[str], labels: float, reading: dict[str, Any], **options: Any) -> None:
-    """Pick parameters on the head of a file.
+    """Pick an algorithm on the first rows of a file.
 
-    Prints the command to use.
+    Prints the command to use, with the hyperparameters that were most accurate.
 
-    Progressive validation: every instance is predicted before its label is learnt. All labels of the head are looked
-    at, each algorithm learns only from those it asks for. FILE is as in `askwhen run`; letters that are --set are not
-    tried.
+    Every row is predicted before its label is learnt (progressive validation). All labels of the first rows count for
+    the accuracy; each algorithm learns only from those it asks for. FILE is as in `askwhen run`; hyperparameters that
+    are given by --set are not tried.
 
     \b
     askwhen tune elec2 --labels 5%
@@ -66,7 +73,7 @@ def _command(best: aw.evaluate.Tried, labels: float) -> str:
     chosen = [f"--algorithm {best.algorithm}"]
     if "rate" in best.letters:
         chosen.append(f"--labels {100 * labels:g}%")
-    letters = {name: value for name, value in best.letters.items() if name != "rate"}
-    chosen += [f"--set {shlex.quote(f'{name}={value:.6g}')}" for name, value in letters.items()]
+    others = {name: value for name, value in best.letters.items() if name != "rate"}
+    chosen += [f"--set {shlex.quote(f'{name}={value:.6g}')}" for name, value in others.items()]
     dropped = ("algorithms", "labels", "head", "repeats", "settings", "cluster")
     return command_line(drop=dropped, add=chosen).replace("askwhen tune", "askwhen run", 1)

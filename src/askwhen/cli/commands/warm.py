@@ -16,12 +16,13 @@ from ..terminal.show import facts_table
 
 @command
 @several_algorithms("default")
-@click.option("--service", is_flag=True, help="Only what streams of the service need, two labels and more.")
+@click.option("--service", is_flag=True, help="Compile only what streams of the service need.")
 def warm(out: Output, algorithms: list[str], service: bool) -> None:
-    """Compile ahead what algorithms need.
+    """Compile algorithms before their first use.
 
-    The first use of an algorithm compiles its steps, which takes seconds, and keeps them for every later process of
-    the same user. This does it now, for dense and sparse instances: in an image, or before a service starts.
+    The first use of an algorithm compiles it, which takes seconds, and stores the result for every later process of
+    the same user. This command does it now, for dense and sparse features: when a container image is built, or before a
+    service starts.
 
     \b
     askwhen warm
@@ -37,7 +38,7 @@ def warm(out: Output, algorithms: list[str], service: bool) -> None:
     tell_nothing()
     folder, started, took = cache_folder(), time.perf_counter(), {}
     if folder is None:
-        raise aw.InputError("there is no folder to keep compiled steps in; set XDG_CACHE_HOME to one.")
+        raise aw.InputError("there is no directory for compiled code; set XDG_CACHE_HOME to one.")
     with progress_bar(out, "compiling", len(algorithms), "what") as move:
         for at, name in enumerate(algorithms):
             begun = time.perf_counter()

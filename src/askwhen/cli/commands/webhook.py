@@ -1,4 +1,4 @@
-"""``askwhen webhook``: programs that are told what happens."""
+"""``askwhen webhook``: register programs that receive events."""
 
 from __future__ import annotations
 
@@ -11,24 +11,29 @@ from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
 
-KINDS = "question.opened, question.answered, switch.detected, budget.spent or accuracy.below; repeatable."
+KINDS = (
+    "Kind of event: question.opened, question.answered, switch.detected, budget.spent or accuracy.below; repeatable."
+)
 
 
 @click.group()
 def webhook() -> None:
     """Make, list, test and remove webhooks of the service.
 
-    Directly in the database while no service has it open, or with --server through the service.
+    Works in the database while no service has it open, or with --server through the service.
     """
 
 
 @command
 @click.argument("url")
 @click.option("--kind", "kinds", multiple=True, required=True, help=KINDS)
-@click.option("--stream", "streams", multiple=True, help="Only of this stream; repeatable.")
-@click.option("--accuracy", type=click.FloatRange(0.0, 1.0), help="The bound of accuracy.below, as 0.9.")
+@click.option("--stream", "streams", multiple=True, help="Only events of this stream; repeatable.")
+@click.option("--accuracy", type=click.FloatRange(0.0, 1.0), help="Threshold of accuracy.below, as in 0.9.")
 @click.option(
-    "--allow", multiple=True, metavar="NETWORK", help="That may be reached though it is not public; with --db."
+    "--allow",
+    multiple=True,
+    metavar="NETWORK",
+    help="A network that is not public and may be reached nevertheless; with --db.",
 )
 @DB
 @SERVER
@@ -42,7 +47,7 @@ def make(
     db: str,
     server: str | None,
 ) -> None:
-    """Let URL be told what happens; the secret of the signatures is shown once.
+    """Register a webhook; the signing secret is shown once.
 
     \b
     askwhen webhook make https://example.org/hook --kind question.opened --stream mails
@@ -69,7 +74,7 @@ def make(
 @DB
 @SERVER
 def listed(out: Output, db: str, server: str | None) -> None:
-    """List the webhooks, what waits for them and what they were not told."""
+    """List the webhooks, with their waiting and undelivered messages."""
     from ...service.process.server import at_desk
     from ...service.use_cases.webhooks import all_facts
 
@@ -116,7 +121,7 @@ def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...
 def remove(out: Output, number: str, db: str, server: str | None) -> None:
     """Remove a webhook by its number, which `list` shows."""
     _done(number, "remove", db, server)
-    out.result({"removed": number}, f"Webhook {number} is told nothing any more.")
+    out.result({"removed": number}, f"Webhook {number} is removed.")
 
 
 @command
@@ -124,9 +129,11 @@ def remove(out: Output, number: str, db: str, server: str | None) -> None:
 @DB
 @SERVER
 def test(out: Output, number: str, db: str, server: str | None) -> None:
-    """Send a webhook a message of the type test."""
+    """Send a test message to a webhook."""
     _done(number, "test", db, server)
-    out.result({"tested": number}, f"A test is on its way to {number}; list says if it waits.")
+    out.result(
+        {"tested": number}, f"A test message is on its way to {number}; `list` shows whether it is still waiting."
+    )
 
 
 @command
@@ -134,19 +141,19 @@ def test(out: Output, number: str, db: str, server: str | None) -> None:
 @DB
 @SERVER
 def dead(out: Output, number: str, db: str, server: str | None) -> None:
-    """List what a webhook was not told within a day."""
+    """List messages that could not be delivered within a day."""
     found = _done(number, "dead", db, server)
     lines = [f"{each['id']}  {each['attempts']} attempts  {each['problem']}" for each in found]
-    out.result(found, *(lines or ["Everything was told."]))
+    out.result(found, *(lines or ["Everything was delivered."]))
 
 
 @command
 @click.argument("number")
-@click.option("--message", "ids", multiple=True, help="Only this one; repeatable.")
+@click.option("--message", "ids", multiple=True, help="Only the message with this id; repeatable.")
 @DB
 @SERVER
 def resend(out: Output, number: str, ids: tuple[str, ...], db: str, server: str | None) -> None:
-    """Send again what a webhook was not told, for another day."""
+    """Send undelivered messages again, for another day."""
     count = _done(number, "resend", db, server, ids)
     out.result({"messages": count}, f"{count:,} messages are on their way again.")
 

@@ -1,4 +1,4 @@
-"""A person answers the questions of a service in a terminal."""
+"""An annotator answers the questions of a service in a terminal."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ _TAKEN = 8
 """Rows of the screen besides the instance, the guess and the keys."""
 
 
-class Sitting:
-    """From the first question until somebody has had enough.
+class AnnotationUI:
+    """Shows the questions of a stream and sends keys as answers, until the annotator quits.
 
     Parameters
     ----------
     console : Console
-        Of the standard error.
+        For the standard error.
     name : str
-        What the stream is called.
+        The name of the stream.
     settings : dict
-        Those of the stream.
+        The settings of the stream.
     """
 
     def __init__(self, console: Any, name: str, settings: dict[str, Any]) -> None:
         self._screen, self._name = Screen(console), name
         self._open, self._guess = settings["labels"] == "open", settings["guess"]
         self._text = settings["features"].get("text") or ["text"]
-        self._news, self._ring = os.pipe()
-        os.set_blocking(self._ring, False)
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
         self._keys: dict[str, str] = {}
         self._labels: list[str] = []
         self._page = 0
 
-    def ring(self) -> None:
-        """There is something new to see; may be called in any thread."""
-        with contextlib.suppress(BlockingIOError):  # full: whoever looks has not looked yet
-            os.write(self._ring, b".")
+    def wake(self) -> None:
+        """Let the screen be drawn again, since something has changed; may be called in any thread."""
+        with contextlib.suppress(BlockingIOError):  # full: the reader has been woken and not read yet
+            os.write(self._wake, b".")
 
     def answer(self, seat: Any) -> None:
-        """Ask until there is an end."""
+        """Ask until the annotator quits or an error ends the session."""
         try:
             with contextlib.suppress(KeyboardInterrupt), self._screen.keyboard.listening():
                 self._ask(seat)
@@ -49,26 +49,26 @@ class Sitting:
             self._screen.console.print()
 
     def _ask(self, seat: Any) -> None:
-        note = told = ""
+        note = status = ""
         seen: Any = None
         number = asked = None
         while seat.error is None:
             shown = seat.current
             self._page = self._page if number == _number(shown) else 0
             number = _number(shown)
-            said = seat.note or seat.lost or note
+            message = seat.note or seat.lost or note
             safe = safety(seat)[0]
-            state = (number, said, self._why(seat), self._page, "" if seat.is_reachable else safe)
+            state = (number, message, self._why(seat), self._page, "" if seat.is_reachable else safe)
             if number != asked and seen is not None:
                 self._screen.keyboard.forget()  # keys are for the question that was on the screen
             if state != seen:
-                self._draw(seat, shown, said)
-            elif safe != told:
-                self._status(seat, again=True)
-            told, seen, asked = safe, state, number
-            key = self._screen.keyboard.next_or(self._news)
+                self._draw(seat, shown, message)
+            elif safe != status:
+                self._status(seat, overwrite=True)
+            status, seen, asked = safe, state, number
+            key = self._screen.keyboard.next_or(self._woken)
             if key is None:
-                os.read(self._news, 1 << 16)
+                os.read(self._woken, 1 << 16)
             elif key in QUIT:
                 return
             elif key in MORE:
@@ -79,7 +79,7 @@ class Sitting:
                 seen = () if key in SEARCH else seen
 
     def _act(self, seat: Any, shown: Any, key: str, note: str) -> str:
-        """What a key does; what there is to say of it."""
+        """Do what a key means; the message about it."""
         if key in UNDO:
             seat.undo()
             return note
@@ -96,21 +96,21 @@ class Sitting:
 
     @staticmethod
     def _why(seat: Any) -> str:
-        """Why there is no question in front."""
+        """The reason why no question is shown."""
         if seat.current is not None:
             return ""
         if not seat.is_reachable:
             return "Waiting for the server."
         if seat.is_empty:
-            return "Nobody needs to answer now. The next question comes by itself."
+            return "No question is open now. The next one appears by itself."
         if seat.is_elsewhere:
-            return "Another terminal of yours has the next question. This one goes on by itself."
+            return "Another terminal of yours has the next question. This one continues by itself."
         return "Asking for a question."
 
     def _draw(self, seat: Any, shown: Any, note: str) -> None:
         screen, answered = self._screen, sum(seat.given.values())
         title = self._name if shown is None else f"{self._name}, question {shown['question']:,}"
-        screen.head(title, f"{answered:,} answered in this sitting, {seat.skipped:,} skipped")
+        screen.head(title, f"{answered:,} answered in this session, {seat.skipped:,} skipped")
         if shown is None:
             screen.note(self._why(seat), "")
             screen.console.print()
@@ -136,14 +136,14 @@ class Sitting:
             self._screen.guess("The model", guess)
         self._screen.print(offers)
 
-    def _status(self, seat: Any, again: bool = False) -> None:
-        """The last line: what is safe, and what is not yet."""
+    def _status(self, seat: Any, overwrite: bool = False) -> None:
+        """The last line: which answers the server has, and which it does not have yet."""
         from rich.control import Control
         from rich.segment import ControlType
         from rich.text import Text
 
         console, (text, style) = self._screen.console, safety(seat)
-        if again:
+        if overwrite:
             console.control(Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2)))
         console.print(Text(f"  {text}", style=style), end="", no_wrap=seat.is_reachable, overflow="ellipsis")
 
@@ -153,7 +153,7 @@ def _number(shown: Any) -> int | None:
 
 
 def safety(seat: Any) -> tuple[str, str]:
-    """What is safe and what is not yet, in words, and how they look."""
+    """Which answers the server has and which it does not have yet, in words, and their style."""
     waits, answered = seat.waiting, sum(seat.given.values())
     some = f"{waits} answer{'' if waits == 1 else 's'}"
     if not seat.is_reachable and waits:

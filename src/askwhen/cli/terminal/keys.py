@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import click
 
 _KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O.)?|.", re.DOTALL)
-"""One key: a character, or what an arrow or another special key sends."""
+"""One key: a character, or the escape sequence of an arrow or another special key."""
 
 
 class Keys:
@@ -39,7 +39,7 @@ class Keys:
         self._woken, wakes = os.pipe()
         os.set_blocking(wakes, False)
         former = signal.set_wakeup_fd(wakes)
-        # Whoever started us may have had interrupts ignored; at a keyboard they mean what they say.
+        # The parent process may have had interrupts ignored; at a keyboard Ctrl-C must work.
         handler = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             tty.setcbreak(self._handle, termios.TCSADRAIN)  # without discarding what was typed ahead
@@ -52,7 +52,7 @@ class Keys:
                 os.close(handle)
 
     def next(self, exact: bool = False) -> str:
-        """The next key in small letters, or exactly as it was typed; nothing at the end of the input."""
+        """The next key in lower case, or exactly as it was typed; "" at the end of the input."""
         if self._handle is None:
             found = click.getchar()
             return found if exact else found.lower()
@@ -62,7 +62,7 @@ class Keys:
         return self._ahead.popleft() if exact else self._ahead.popleft().lower()
 
     def next_or(self, other: int) -> str | None:
-        """The next key, or None as soon as there is something to read from another place."""
+        """The next key, or None as soon as another file descriptor has something to read."""
         if self._handle is None:
             return self.next()
         while not self._ahead:
@@ -74,12 +74,12 @@ class Keys:
         return self._ahead.popleft().lower()
 
     def _listen(self, other: int = -1) -> str | None:
-        """Wait for keys: what was typed, nothing at the end of the input, None where the other place has something."""
+        """Wait for keys: what was typed, "" at the end of the input, None if the other descriptor can be read."""
         assert self._handle is not None
         while True:
             ready, _, _ = select.select([self._handle, self._woken, *([] if other < 0 else [other])], [], [])
             if self._woken in ready:
-                os.read(self._woken, 1024)  # whoever handles the signal has its turn now
+                os.read(self._woken, 1024)  # Python runs the signal handler after this
             elif self._handle in ready:
                 found = os.read(self._handle, 1024).decode("utf-8", "replace")
                 self._ahead.extend(_KEY.findall(found))
@@ -88,7 +88,7 @@ class Keys:
                 return None
 
     def forget(self) -> None:
-        """Take no key that was typed before now."""
+        """Discard all keys that were typed before now."""
         self._ahead.clear()
         if self._handle is not None:
             import termios

@@ -1,4 +1,4 @@
-"""Progress on the standard error: a bar, and word that the first run compiles."""
+"""Progress on the standard error: a bar, and a message while the first run compiles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def progress_bar(out: Output, what: str, total: int | None, *columns: str) -> It
     shown = [TextColumn("{task.description}"), BarColumn(bar_width=24)]
     shown += [TextColumn(f"{{task.fields[{name}]}}") for name in columns]
     console = out.stderr()
-    # Where nobody can see a bar move, it would leave an empty line.
+    # Outside a terminal a bar does not move, and would leave an empty line.
     looks: dict[str, Any] = {"disable": out.quiet or not console.is_terminal, "transient": True}
     with Progress(*shown, TimeElapsedColumn(), console=console, redirect_stdout=False, **looks) as bar:
         fields: dict[str, Any] = dict.fromkeys(columns, "")

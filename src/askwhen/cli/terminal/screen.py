@@ -1,4 +1,4 @@
-"""What a person at the keyboard sees of an instance, and the keys that answer it."""
+"""Shows one instance to an annotator at the keyboard, with the keys that answer it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LONGEST = 200_000
 
 
 def keys_of(labels: list[str], growing: bool = False) -> dict[str, str]:
-    """A key for every label: its first letter where no other begins so, else its number, else any letter that is free.
+    """A key for every label: its first letter if no other label has it, else its number, else any letter that is free.
 
     Labels that are single digits are their own keys. Where more labels may come, keys are numbers, so that none of
-    them changes what it means. Labels for which no key is left are found by typing a part of their name.
+    them changes its meaning. Labels for which no key is left are found by typing a part of their name.
     """
     if all(len(name) == 1 and name.isdigit() for name in labels) and not growing:
         return {name: name for name in labels}
@@ -42,12 +42,12 @@ def keys_of(labels: list[str], growing: bool = False) -> dict[str, str]:
 
 
 def plain(value: Any) -> str:
-    """A text without characters that would command the terminal."""
+    """A text without control characters, which could change the terminal."""
     return "".join(each if each.isprintable() or each in "\n\t" else "\N{REPLACEMENT CHARACTER}" for each in str(value))
 
 
 def fields(record: Any, text: Iterable[str] = ()) -> tuple[str, str]:
-    """What is shown of a record: the columns that are no text, a line each, and the texts."""
+    """The texts to show for a record: its other columns, one on each line, and the columns of text."""
     if not isinstance(record, dict):
         return "", plain(_written(record))
     rest = dict(record)
@@ -68,13 +68,13 @@ def _written(value: Any) -> Any:
 
 
 class Screen:
-    """A console on which one question after the other is shown, and the keyboard beside it."""
+    """A console that shows one question after another, and its keyboard."""
 
     def __init__(self, console: Any) -> None:
         self.console, self.keyboard = console, Keys()
 
     def head(self, title: str, status: str) -> None:
-        """Begin a question."""
+        """Clear the screen and print the heading of a question."""
         from rich.text import Text
 
         self.console.clear()
@@ -83,7 +83,7 @@ class Screen:
         self.console.print()
 
     def instance(self, others: str, body: str, taken: int, page: int = 0) -> None:
-        """Show an instance, or a page of it, on as many rows as there are besides those that are taken."""
+        """Show an instance, or a page of it, on the rows of the screen that are not taken."""
         from rich.console import Group
         from rich.padding import Padding
 
@@ -97,7 +97,7 @@ class Screen:
         self.note(rest)
 
     def _page_of(self, content: str, style: str, rows: int, page: int) -> tuple[Any, str]:
-        """The rows of a text that fit, or those after them, and how many there are besides."""
+        """The lines of a text that fit on this page, and a message that says which lines they are, if not all fit."""
         from rich.text import Text
 
         lines = Text(content[:_LONGEST], style=style).wrap(self.console, max(self.console.width - 4, 1))
@@ -105,16 +105,16 @@ class Screen:
             return lines, ""
         first = page % -(-len(lines) // rows) * rows
         last = min(first + rows, len(lines))
-        return lines[first:last], f"... rows {first + 1:,} to {last:,} of {len(lines):,}, [enter] for more"
+        return lines[first:last], f"... lines {first + 1:,} to {last:,} of {len(lines):,}, [enter] for more"
 
-    def guess(self, who: str, said: str) -> None:
-        """Show what is predicted."""
+    def guess(self, who: str, label: str) -> None:
+        """Show the predicted label."""
         from rich.text import Text
 
-        self.console.print(Text(f"  {who} would have said: {plain(said)}\n", style="italic dim"))
+        self.console.print(Text(f"  {who} would have said: {plain(label)}\n", style="italic dim"))
 
     def offers(self, keys: dict[str, str], others: Iterable[str]) -> list[Any]:
-        """Which key means what, in lines that cut no offer in two."""
+        """The meanings of the keys, in lines that break only between two of them."""
         from rich.text import Text
 
         found = [Text.assemble((f"[{key}]", "bold"), f" {plain(name)}") for key, name in keys.items()]
@@ -131,7 +131,7 @@ class Screen:
             self.console.print(line)
 
     def note(self, text: str, style: str = "dim") -> None:
-        """Say something below."""
+        """Print a message below."""
         from rich.padding import Padding
         from rich.text import Text
 
@@ -139,9 +139,9 @@ class Screen:
             self.console.print(Padding(Text(plain(text), style=style), (0, 0, 0, 2)))
 
     def search(self, labels: list[str], new: bool = False) -> str | None:
-        """The label whose name holds what is typed, once there is an Enter; None if it is given up.
+        """The first label whose name contains the typed text when Enter is pressed; None if the search is cancelled.
 
-        With ``new``, what is typed may be a label that was never given before.
+        With ``new``, the typed text may be a label that was never given before.
         """
         from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""What came of working with a service, as a terminal shows it."""
+"""Results of working with a service, as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .show import facts_table
 from .summary import in_percent
 
 
-def sitting_table(facts: dict[str, Any]) -> Any:
-    """What came of labelling against a service."""
+def session_table(facts: dict[str, Any]) -> Any:
+    """The result of labelling for a service."""
     given = {**facts["labels"], "unsure": facts["unsure"], "skipped": facts["skipped"]}
     shown = {
         "stream": facts["stream"],
@@ -21,7 +21,7 @@ def sitting_table(facts: dict[str, Any]) -> Any:
 
 
 def sent_table(facts: dict[str, Any]) -> Any:
-    """What came of sending a file to a service."""
+    """The result of sending a file to a service."""
     shown = {
         "stream": facts["stream"],
         "instances": f"{facts['instances']:,}" + (f", {facts['again']:,} sent before" if facts["again"] else ""),

@@ -1,4 +1,4 @@
-"""What results look like in a terminal."""
+"""Results as tables for a terminal and as facts for programs."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ def _by_class(found: aw.evaluate.ClassAccuracy) -> dict[str, Any]:
 
 
 def _needed(found: aw.evaluate.Accuracy) -> dict[str, Any] | None:
-    """How many more labels the next width takes."""
+    """Number of labels that the next narrower interval needs."""
     return None if found.target is None else {"width": found.target} | found.needed(found.target)._asdict()
 
 
 def lead(facts: dict[str, Any]) -> list[Any]:
-    """What is said before a table: what came out, and whether the labels' order makes it doubtful."""
+    """The lines before a table: a summary, and a warning if the order of the labels makes it doubtful."""
     from rich.markup import escape
 
     warning = facts["order_warning"]
@@ -97,7 +97,7 @@ def lead(facts: dict[str, Any]) -> list[Any]:
 
 
 def run_table(facts: dict[str, Any]) -> Any:
-    """What came of a run, for people."""
+    """The result of a run, for people."""
     from rich.console import Group
     from rich.markup import escape
 
@@ -135,10 +135,8 @@ def run_table(facts: dict[str, Any]) -> Any:
     table.add_row("updates", f"{facts['updates']:,}")
     switches = facts["switches"]
     some = ", ".join(f"{at:,}" for at in switches[:8]) + (", ..." if len(switches) > 8 else "")
-    table.add_row("switches", f"{len(switches)} (rounds {some})" if switches else "0")
-    table.add_row(
-        "speed", f"{facts['rounds_per_second']:,.0f} rounds per second, {facts['seconds']:.1f} seconds in all"
-    )
+    table.add_row("switches", f"{len(switches)} (rows {some})" if switches else "0")
+    table.add_row("speed", f"{facts['rounds_per_second']:,.0f} rows per second, {facts['seconds']:.1f} seconds in all")
     for name in ("model", "trace", "report"):
         if facts[name]:
             table.add_row(name, escape(facts[name]))
@@ -155,7 +153,7 @@ def interval(found: dict[str, float]) -> str:
 
 
 def _add_costs(table: Any, facts: dict[str, Any]) -> None:
-    """The cost of a row: of the run, from asked labels alone, and of always predicting the same label."""
+    """The cost of a row: in the run, estimated from the asked labels, and if the same label were always predicted."""
     from rich.markup import escape
 
     table.add_row("cost of a row", f"[bold]{facts['mean_cost']:.3g}[/], all labels of the file counted")
@@ -167,7 +165,7 @@ def _add_costs(table: Any, facts: dict[str, Any]) -> None:
 
 
 def _confusion(facts: dict[str, Any]) -> list[Any]:
-    """How often each of two labels was predicted as which."""
+    """A confusion table of two labels."""
     from rich.markup import escape
 
     if "by_class" in facts or "confusion" not in facts:
@@ -180,7 +178,7 @@ def _confusion(facts: dict[str, Any]) -> list[Any]:
 
 
 def _add_classes(table: Any, facts: dict[str, Any]) -> None:
-    """A row for each class: how often it came, how often it was found, and what the asked labels alone say of that."""
+    """A row for each class: how often it came, how often it was predicted, and its recall from the asked labels."""
     from rich.markup import escape
 
     for k, (label, counts) in enumerate(zip(facts["classes"], facts["confusion"], strict=True)):
@@ -192,14 +190,14 @@ def _add_classes(table: Any, facts: dict[str, Any]) -> None:
 
 
 def algorithm_table(facts: list[dict[str, Any]]) -> Any:
-    """Algorithms, one in each row; the letter that says how much is asked has a star."""
-    table = _table("algorithm", "letters", "what it does", "from")
+    """Algorithms, one in each row; the hyperparameter that sets how many labels are asked for has a star."""
+    table = _table("algorithm", "hyperparameters", "what it does", "from")
     for each in facts:
-        letters = []
-        for letter, usual in each["letters"].items():
-            shown = f"{letter}*" if letter == each["scale"] else letter
-            letters.append(shown if usual is None else f"{shown}={usual:g}")
-        table.add_row(f"[bold]{each['name']}[/]", " ".join(letters), each["line"], each["source"])
+        hyperparameters = []
+        for symbol, usual in each["letters"].items():
+            shown = f"{symbol}*" if symbol == each["scale"] else symbol
+            hyperparameters.append(shown if usual is None else f"{shown}={usual:g}")
+        table.add_row(f"[bold]{each['name']}[/]", " ".join(hyperparameters), each["line"], each["source"])
     return table
 
 
@@ -214,7 +212,7 @@ def data_table(facts: list[dict[str, Any]]) -> Any:
 
 def comparison_table(comparison: aw.evaluate.Comparison) -> Any:
     """Accuracy of each algorithm and baseline at each share, the best algorithm of a share in bold."""
-    table = _table("labels", "algorithm", "asked", "accuracy", "letters", "seconds")
+    table = _table("labels", "algorithm", "asked", "accuracy", "hyperparameters", "seconds")
     best = {
         cell.share: max(each.mean for each in comparison.cells if each.share == cell.share) for cell in comparison.cells
     }
@@ -229,7 +227,7 @@ def comparison_table(comparison: aw.evaluate.Comparison) -> Any:
             cell.algorithm,
             in_percent(float(cell.asked.mean())),
             f"[bold]{accuracy}[/]" if bold else accuracy,
-            letters_of(cell.letters),
+            hyperparameters_of(cell.letters),
             "" if math.isnan(cell.seconds) else f"{cell.seconds:.2g}",
             style="dim" if id(cell) in simple else None,
         )
@@ -285,28 +283,28 @@ def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:
     title = f"accuracy over time, {100 * share:.3g} % of the labels"
     if all(cell.share == 1.0 for cell in cells):
         title = "accuracy over time, all labels"
-    return [*found, lines(over_time, width=width, height=18, across="rounds", up=title), ""]
+    return [*found, lines(over_time, width=width, height=18, across="rows", up=title), ""]
 
 
 def tried_table(tried: list[aw.evaluate.Tried], most: int = 12) -> Any:
     """What was tried, the best first."""
-    table = _table("algorithm", "letters", "asked", "accuracy")
+    table = _table("algorithm", "hyperparameters", "asked", "accuracy")
     for at, each in enumerate(tried[:most]):
         accuracy = in_percent(each.accuracy)
         shown = f"[bold]{accuracy}[/]" if at == 0 else accuracy
-        table.add_row(each.algorithm, letters_of(each.letters), in_percent(each.asked), shown)
+        table.add_row(each.algorithm, hyperparameters_of(each.letters), in_percent(each.asked), shown)
     if len(tried) > most:
         table.add_row(f"and {len(tried) - most} more", "", "", "")
     return table
 
 
-def letters_of(letters: dict[str, Any]) -> str:
-    """Letters with their values, as they are shown."""
-    return " ".join(f"{letter}={value:.4g}" for letter, value in letters.items())
+def hyperparameters_of(values: dict[str, Any]) -> str:
+    """Hyperparameters with their values, as they are shown."""
+    return " ".join(f"{name}={value:.4g}" for name, value in values.items())
 
 
 def label_table(facts: dict[str, Any]) -> Any:
-    """What came of labelling by hand."""
+    """The result of labelling by hand."""
     found = facts["accuracy"]
     given = ", ".join(f"{count:,} {name}" for name, count in facts["labels"].items())
     shown = {

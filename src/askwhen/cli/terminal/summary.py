@@ -1,4 +1,4 @@
-"""One sentence that says what came out, and the words it is made of."""
+"""A one-sentence summary of a run or a comparison."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import askwhen as aw
 
 
 def in_percent(value: float) -> str:
-    """A share in percent, or a word where there is none."""
+    """A share in percent, or "unknown" for NaN."""
     return "unknown" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
 def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None, words: list[str]) -> str:
-    """The result of a run beside that of a simple rule, by cost where costs are given.
+    """The result of a run compared with that of a simple rule, by cost where costs are given.
 
     ``name`` is the algorithm's, where it is known; ``words`` are the labels -1 and +1 in the file.
     """
     who = _who(sampler) if name is None else spoken(name)
     n, found = int(progress.rounds[-1]), progress.baselines
-    told = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
+    labels = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
     if progress.estimate is None:
         simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
-        return f"{told} was off by a mean squared error of {progress.error:.4g}{simple}."
+        return f"{labels} was off by a mean squared error of {progress.error:.4g}{simple}."
     if progress.cost is not None:
         simple = " and ".join(
             f"{cost:.3g} always to predict {word}"
             for word, cost in zip(words, progress.baseline_costs.values(), strict=True)
         )
-        return f"{told} had a cost of {progress.cost:.3g} per row; it would have cost {simple}."
+        return f"{labels} had a cost of {progress.cost:.3g} per row; it would have cost {simple}."
     simple = f"; {_by_majority(found['majority so far'])}" if found else ""
-    return f"{told} was right in {in_percent(1 - progress.error)}{simple}."
+    return f"{labels} was right in {in_percent(1 - progress.error)}{simple}."
 
 
 def _by_majority(accuracy: float) -> str:
@@ -38,23 +38,23 @@ def _by_majority(accuracy: float) -> str:
 
 
 def of_comparison(comparison: aw.evaluate.Comparison) -> str:
-    """The best algorithm at the largest share, and what a simple rule would have come to."""
+    """The best algorithm at the largest share, and the accuracy of a simple rule."""
     best, n = comparison.best, int(comparison.rounds[-1])
-    told = f"With {100 * best.share:.3g} % of {n:,} labels" if best.share < 1 else f"With all {n:,} labels"
+    labels = f"With {100 * best.share:.3g} % of {n:,} labels" if best.share < 1 else f"With all {n:,} labels"
     alone = sum(cell.share == best.share for cell in comparison.cells) == 1
     simple = "" if comparison.majority is None else f"; {_by_majority(comparison.majority)}"
     return (
-        f"{told} {spoken(best.algorithm)} {'was' if alone else 'did best,'} right in {in_percent(best.mean)}{simple}."
+        f"{labels} {spoken(best.algorithm)} {'was' if alone else 'did best,'} right in {in_percent(best.mean)}{simple}."
     )
 
 
 def spoken(name: str) -> str:
-    """An algorithm as a sentence speaks of it."""
+    """The name of an algorithm in a sentence."""
     return "the default" if name == "default" else name.upper()
 
 
 def _who(sampler: aw.Sampler) -> str:
-    """A sampler as a sentence speaks of it where nobody knows the name of its algorithm."""
+    """The name of a sampler in a sentence where the name of its algorithm is not known."""
     from ...workflows.run import parts_of
 
     budget = isinstance(sampler.rule, aw.BudgetRule)

@@ -28,9 +28,9 @@ from ..tables import Batch
 from .svmlight import RETURN
 
 HEAD = 1 << 20
-"""How many bytes decide which columns are numbers, words or flags."""
+"""Number of bytes from which the types of the columns are found."""
 LONGEST = 1 << 26
-"""How many bytes a row may have."""
+"""Largest number of bytes of a row."""
 
 QUOTE = np.uint8(ord('"'))
 _ODD_VALUE = re.compile(
@@ -41,7 +41,7 @@ _KINDS = {"double": "a number", "bool": "true or false"}
 
 @entry
 def row_end(text: Any, delimiter: int, limit: int) -> Any:
-    """Where the last row ends that is whole within so many bytes; a quote opens only at the beginning of a value."""
+    """The end of the last complete row within ``limit`` bytes; a quote opens only at the beginning of a value."""
     end = 0
     quoted, fresh = False, True
     for i in range(min(len(text), limit)):
@@ -80,13 +80,13 @@ def _tables(request: Request, name: str, delimiter: str) -> Generator[Batch]:
 
 
 def _check_between(names: list[str], delimiter: str, columns: Columns, path: Any) -> None:
-    """Refuse a table that lacks columns and whose names hold another character that stands between columns."""
+    """Refuse a table that lacks columns if its names show that another character separates columns."""
     other = max((each for each in ",;\t|" if each != delimiter), key="".join(names).count)
     is_one = len(names) == 1 and not columns.names_it(names[0])
     if "".join(names).count(other) >= len(names) and (is_one or columns.trouble(names, path)):
         what = f"one column, {names[0]!r}" if len(names) == 1 else f"the columns {listed(names)}"
         raise InputError(
-            f"{path} has {what}; give {argument('delimiter', other)} if that stands between columns.",
+            f"{path} has {what}; give {argument('delimiter', other)} if that separates columns.",
             owner="read",
             file=str(path),
             mend={"delimiter": other},
@@ -114,7 +114,7 @@ def _rows_of(path: Any, delimiter: int, blocks: Generator[memoryview]) -> Genera
 
 
 def _first(rows: Generator[memoryview], size: int) -> memoryview | None:
-    """At least so many bytes, and at least the line of names and one row; None where there is nothing."""
+    """At least ``size`` bytes, and at least the line of names and one row; None if the file is empty."""
     found = bytearray()
     for block in rows:
         found += block
@@ -132,7 +132,7 @@ def _numbered(first: memoryview, rows: Generator[memoryview]) -> Generator[tuple
 
 
 class _Layout:
-    """What the columns of a table of text are, by its first rows."""
+    """The names and types of the columns of a table of text, found from its first rows."""
 
     def __init__(self, first: memoryview, delimiter: str, columns: Columns, path: Any) -> None:
         import pyarrow as arrow
@@ -142,7 +142,7 @@ class _Layout:
         self._parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         lenient = csv.ParseOptions(
             delimiter=delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
-        )  # what is wrong with a row is said when it is read, by its number
+        )  # a bad row is refused when it is read, with its number
         end = row_end(np.frombuffer(first, np.uint8), ord(delimiter), HEAD) or len(first)
         try:
             head = bytes(first[:end])
@@ -199,20 +199,20 @@ class _Layout:
 
     def refused(self, error: BaseException, before: int) -> InputError:
         """The error with the column by its name, and the row of the whole table."""
-        said = one_sentence(error)
-        if "UTF8" in said or isinstance(error, UnicodeDecodeError):
+        message = one_sentence(error)
+        if "UTF8" in message or isinstance(error, UnicodeDecodeError):
             return not_decoded(self._path)
-        odd = _ODD_VALUE.match(said)
+        odd = _ODD_VALUE.match(message)
         if odd is not None:
             name, row = self._used[int(odd[1])], before + int(odd[2]) - (1 if before else 2)
             sentence = odd_sentence(name, odd[4], row, self._missing, self._path, _KINDS.get(odd[3], f"a {odd[3]}"))
             cured = odd[4] in MARKS and self._missing == "refuse"
             mend = {"missing": "feature"} if cured else {}
             return InputError(sentence, owner="read", file=str(self._path), column=name, row=row, mend=mend)
-        said = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {self._used[int(found[1])]!r}", said)
+        message = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {self._used[int(found[1])]!r}", message)
         rows = before + 1 if before else 0  # the line of names is a row too
-        said = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", said)
-        return InputError(f"cannot read {self._path}: {said}.", owner="read")
+        message = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", message)
+        return InputError(f"cannot read {self._path}: {message}.", owner="read")
 
 
 def _count(request: Request, delimiter: str) -> int:

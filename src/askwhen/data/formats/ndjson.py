@@ -20,7 +20,7 @@ from ..read_request import Chunk, Request, chunks_of_tables
 
 
 class Records:
-    """Records as a :class:`~askwhen.data.instances.Table`; ``first`` is the first of the file, which all are like."""
+    """Records as a :class:`~askwhen.data.instances.Table`; ``first``, of the file, decides about names and types."""
 
     def __init__(self, records: list[dict[str, Any]], first: dict[str, Any], columns: Columns, path: Any) -> None:
         self.rows = len(records)
@@ -48,7 +48,7 @@ class Records:
         return next((i for i, value in enumerate(self._column(name)) if value in (None, "") or value != value), None)
 
     def values(self, name: str, before: int) -> np.ndarray:
-        """A label or a time of each row, as it is."""
+        """A label or a time of each row, unchanged."""
         column = self._column(name)
         if not {*map(type, column)} <= {str, int, float, bool}:
             self._refuse(name, column, before, (str, int, float), "a number, a text, true or false")
@@ -149,7 +149,7 @@ def _check_known(path: Any, number: int, record: dict[str, Any], known: set[str]
         new = next((name for name, value in record.items() if name not in known and value is not None), None)
         if new is not None:
             raise InputError(
-                f"{path}, line {number}, has {new!r}, which the first record has not; name it in {argument('drop')}.",
+                f"{path}, line {number}, has {new!r}, which the first record lacks; name it in {argument('drop')}.",
                 owner="read",
             )
 

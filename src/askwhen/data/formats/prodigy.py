@@ -1,9 +1,9 @@
-"""Prodigy's JSONL: a task on every line, and what somebody answered.
+"""Prodigy's JSONL: a task on every line, perhaps with its answer.
 
 A task is binary: a ``label`` that is accepted or rejected; or a choice: ``options`` with an ``id`` each, and the ids
 that were chosen in ``accept``. ``answer`` is accept, reject or ignore. The label of a binary task that was rejected is
-``not X``. ``_input_hash``, ``_task_hash`` and other names with an underscore in front are Prodigy's own, which it gives
-to tasks that have none: they are neither features nor written. The page of the service reads tasks in the same way.
+``not X``. ``_input_hash``, ``_task_hash`` and other names with an underscore in front are added by Prodigy
+to tasks that lack them: they are neither features nor written. The page of the service reads tasks in the same way.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ..read_request import Chunk, Request, chunks_of_tables
 from .ndjson import Records, tables_of
 
 OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
-"""Names that mean something to Prodigy besides what is annotated; so do all with an underscore in front."""
+"""Names that have a meaning for Prodigy and are not annotated; so have all that begin with an underscore."""
 
 _NOT = "not "
 
 
 def answered(task: dict[str, Any]) -> str | None:
-    """What a task was answered with: one of its options, or that its label holds, or does not; None for nothing."""
+    """The answer of a task: one of its options, its label, or ``not`` its label; None if it has no such answer."""
     answer, chosen, label = task.get("answer"), task.get("accept"), task.get("label")
     if answer not in ("accept", "reject"):
         return None
@@ -38,7 +38,7 @@ def answered(task: dict[str, Any]) -> str | None:
 
 
 def bare(task: dict[str, Any]) -> dict[str, Any]:
-    """What is annotated, without what is Prodigy's own."""
+    """The fields of a task that are annotated, without those of Prodigy."""
     return {name: value for name, value in task.items() if name not in OWN and not name.startswith("_")}
 
 
@@ -51,12 +51,12 @@ def unanswered(record: dict[str, Any], text: Sequence[str] = ()) -> dict[str, An
     """A record as a task: the columns of ``text`` are its text; what has a name that Prodigy uses is in ``meta``."""
     shown = {"text": "\n\n".join(str(record[name]) for name in text if record.get(name) is not None)} if text else {}
     task = shown | {name: value for name, value in bare(record).items() if name not in text}
-    kept = {name: value for name, value in record.items() if name not in task and name not in text}
-    return task | ({"meta": kept} if kept else {})
+    meta = {name: value for name, value in record.items() if name not in task and name not in text}
+    return task | ({"meta": meta} if meta else {})
 
 
 def answer_of(label: str | None, labels: list[str]) -> dict[str, Any]:
-    """What a task says of its labels and of the one that was given; without one, it is ignored.
+    """The fields of a task for its labels and its answer; without a label the answer is ignore.
 
     Of two labels of which one is ``not`` the other, the task is binary; else it is a choice among all of them.
     """
@@ -77,32 +77,32 @@ def _positive(labels: list[str]) -> str | None:
 
 
 def with_text(columns: Columns) -> Columns:
-    """What was said of the columns; the text of tasks is text unless something else was said.
+    """The columns that the user named; if there is neither text nor categories, ``text`` is the column of text.
 
-    What is Prodigy's own is left out anyway, and need not be there to be dropped.
+    Fields of Prodigy are ignored anyway, and need not be there to be dropped.
     """
     columns = columns._replace(drop=tuple(bare(dict.fromkeys(columns.drop))))
     return columns if columns.text or columns.categories else columns._replace(text=("text",))
 
 
 def bare_lines(blocks: Generator[Lines]) -> Generator[Lines]:
-    """What the tasks of a file are about, without their answers."""
+    """The tasks of a file without their answers."""
     with closing(blocks):
         for records, numbers in blocks:
             yield Lines([bare(task) for task in records], numbers)
 
 
 def _labelled(path: str, blocks: Generator[Lines]) -> Generator[Lines]:
-    """The tasks that were answered, each with its label; others are passed over."""
+    """The tasks that were answered, each with its label; others are skipped."""
     tasks = used = 0
     with closing(blocks):
         for records, numbers in blocks:
             tasks += len(records)
             given = [(bare(task) | {"label": answered(task)}, n) for task, n in zip(records, numbers, strict=True)]
-            kept = [(record, number) for record, number in given if record["label"] is not None]
-            used += len(kept)
-            if kept:
-                yield Lines([record for record, _ in kept], [number for _, number in kept])
+            labelled = [(record, number) for record, number in given if record["label"] is not None]
+            used += len(labelled)
+            if labelled:
+                yield Lines([record for record, _ in labelled], [number for _, number in labelled])
     if tasks and not used:
         raise InputError(f"none of the {tasks:,} tasks of {path} was answered with one label.", owner="read")
 

@@ -1,6 +1,6 @@
 """The svmlight format, parsed by compiled steps: ``label index:value index:value # comment``.
 
-A block of whole lines becomes the arrays of a CSR matrix in one pass, without a lock of the interpreter, so that blocks
+A block of whole lines becomes the arrays of a CSR matrix in one pass, without the interpreter's lock, so that blocks
 are parsed on all cores. Blank lines and comments are skipped, ``qid:`` is ignored, and a line may hold only its label,
 or several labels with commas between them.
 """
@@ -40,7 +40,7 @@ _SENTENCES = {
 }
 
 
-class Lines(NamedTuple):
+class ParsedLines(NamedTuple):
     """Parsed lines: labels and CSR arrays, with so many features.
 
     Where a line may hold several labels, ``tags`` says where they end.
@@ -118,7 +118,7 @@ def number(text: Any, at: Any, high: Any, low: Any, exact: Any, bits: Any) -> An
 
 @step
 def word(text: Any, at: Any) -> Any:
-    """A value that does not begin with digits: a word, such as nan, is left for Python to read; nothing is no value."""
+    """A value that does not begin with digits: Python reads words such as nan; an empty text is refused."""
     start = at
     while not is_space(text[at]) and text[at] != NEWLINE and text[at] != HASH and text[at] != COLON:
         at += _1
@@ -231,7 +231,7 @@ def parse(
     return n, k, entry, later, FINE, largest
 
 
-def parse_block(block: Any, zero_based: bool = False, several: bool = False, limit: int = 2**31 - 2) -> Lines:
+def parse_block(block: Any, zero_based: bool = False, several: bool = False, limit: int = 2**31 - 2) -> ParsedLines:
     """Whole lines, as bytes that end with a newline; an error names the line by ``error.line``, counted from 0."""
     text = np.frombuffer(block, np.uint8)
     lines = len(text) // 2 + 1  # as many as there can be; what is not used costs nothing
@@ -261,7 +261,7 @@ def parse_block(block: Any, zero_based: bool = False, several: bool = False, lim
     if wrong != FINE:
         raise LineError(newlines(text[:where]), _SENTENCES[wrong].format(limit))
     small = (labels[:k].copy(), tags[: n + 1].copy(), indptr[: n + 1].copy())
-    return Lines(*small, indices[:entries], data[:entries], where + 1)
+    return ParsedLines(*small, indices[:entries], data[:entries], where + 1)
 
 
 def count_labels(labels: np.ndarray, path: str) -> int:
@@ -272,7 +272,7 @@ def count_labels(labels: np.ndarray, path: str) -> int:
     return int(labels.max(initial=-1.0)) + 1
 
 
-def matrix_of(lines: Lines, count: int, path: str) -> np.ndarray:
+def matrix_of(lines: ParsedLines, count: int, path: str) -> np.ndarray:
     """Several labels of each line, as a matrix of -1 and +1."""
     labels, tags = lines.labels, lines.tags
     if count_labels(labels, path) > count:
@@ -293,7 +293,7 @@ def scan(request: Request) -> tuple[int, int]:
     return d, labels
 
 
-def _lines(request: Request) -> Generator[Lines]:
+def _lines(request: Request) -> Generator[ParsedLines]:
     # Where labels are not wanted, a line may have any number of them.
     several = request.several or not request.columns.labelled
     parse = partial(parse_block, zero_based=request.zero_based, several=several)

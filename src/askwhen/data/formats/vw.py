@@ -1,7 +1,7 @@
 """The text format of Vowpal Wabbit: ``label [importance] [tag]|namespace name:value name |namespace ...``.
 
 Every feature is hashed with its namespace; a namespace may carry a factor. Importance and tag are ignored. A line
-without a label has none to learn from, and is refused unless labels are not wanted. Where labels are classes, they may
+without a label is refused unless labels are not wanted. Where labels are classes, they may
 be words as well as numbers.
 """
 
@@ -116,7 +116,7 @@ def parse(
 
 
 def parse_block(block: memoryview, features: int, labelled: bool = True) -> tuple[np.ndarray, Any]:
-    """Whole lines: their labels, and their features as rows; what is before the bar is passed over unless labelled."""
+    """Whole lines: their labels, and their features as rows; what is before the bar is skipped unless labelled."""
     text = np.frombuffer(block, np.uint8)
     lines = newlines(text)
     most = int(np.count_nonzero((text <= 32) | (text == 124))) + lines
