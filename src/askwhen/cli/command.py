@@ -12,7 +12,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
@@ -20,6 +20,9 @@ from click.core import ParameterSource
 from ..errors import ArgumentsError, AskwhenError, CacheWarning, InputWarning, Wording
 from ..system.extras import extra_of, missing_extra
 from .options import ColumnName, ColumnNames
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
 _BROKEN_PIPE = "broken pipe"
 
@@ -42,7 +45,7 @@ class Output:
         if not self.quiet:
             click.echo(text, err=True)
 
-    def result(self, facts: Any, *shown: Any) -> None:
+    def result(self, facts: Any, *shown: RenderableType) -> None:
         """Print the result: facts as JSON, or what is shown to a person.
 
         If the standard output is closed the command continues, since there may be files to write, and fails at its end.
@@ -67,7 +70,7 @@ class Output:
         self.broken = why
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    def _shown(self, shown: Iterable[Any]) -> str:
+    def _shown(self, shown: Iterable[RenderableType]) -> str:
         """The text that a person sees."""
         import shutil
 
@@ -81,7 +84,7 @@ class Output:
             console.print(each)
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
-    def stderr(self) -> Any:
+    def stderr(self) -> Console:
         """A console for progress."""
         from rich.console import Console
 
@@ -147,7 +150,9 @@ def command(function: Callable[..., Any]) -> click.Command:
     return click.command()(guarded)
 
 
-def _show_warning(out: Output, usual: Callable[..., None], message: Warning | str, category: Any, *where: Any) -> None:
+def _show_warning(
+    out: Output, usual: Callable[..., None], message: Warning | str, category: type[Warning], *where: Any
+) -> None:
     """Print our own warnings as messages; others are for developers, and shown as usual."""
     if issubclass(category, (CacheWarning, InputWarning)):
         out.say(str(message))

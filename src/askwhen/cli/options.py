@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -24,7 +24,7 @@ class AlgorithmName(click.ParamType[str]):
 
     name = "name"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name of an algorithm that exists."""
         import difflib
 
@@ -54,7 +54,7 @@ class Costs(click.ParamType[tuple[float, float]]):
 
     name = "costs"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, float]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
         """Two positive numbers."""
         if isinstance(value, tuple):
             return value
@@ -79,7 +79,7 @@ class Labels(click.ParamType[float]):
     def __init__(self, below: bool = False) -> None:
         self._below = below
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """A share above 0 and up to 1, or a whole number above 1."""
         if isinstance(value, Written):
             return value
@@ -113,7 +113,7 @@ class Seconds(click.ParamType[float | None]):
 
     name = "time"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float | None:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
         """Seconds, or None for never."""
         text = str(value).strip().lower()
         if value is None or text in ("never", "0"):
@@ -135,7 +135,7 @@ class ColumnNames(click.ParamType[tuple[str, ...]]):
 
     name = "column,column,..."
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Names, as they are in the table."""
         import csv
 
@@ -159,11 +159,11 @@ class ColumnName(str):
 class Listed(click.ParamType[list[Any]]):
     """Values with commas between."""
 
-    def __init__(self, each: Any, name: str) -> None:
+    def __init__(self, each: click.ParamType[Any], name: str) -> None:
         self.each = each
         self.name = name
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[Any]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[Any]:
         """A list of at least one value."""
         if isinstance(value, list):
             return value
@@ -186,7 +186,7 @@ class Setting(click.ParamType[tuple[str, Any]]):
 
     name = "name=value"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
         """The name and a number, or true or false."""
         if isinstance(value, tuple):
             return value
@@ -212,7 +212,7 @@ class Pair(tuple[str, Any]):
         return f"{self[0]}={self[1]}"
 
 
-def _complete_algorithm(ctx: Any, param: Any, incomplete: str) -> list[str]:
+def _complete_algorithm(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from ..algorithms import algorithms
 
     before, comma, last = incomplete.rpartition(",")
@@ -255,7 +255,7 @@ CLUSTER = click.option(
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 
 
-def _all(ctx: Any, param: Any, value: Any) -> tuple[str, ...]:
+def _all(ctx: click.Context, param: click.Parameter, value: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """All names that an option was given, however often it was given."""
     return tuple(name for each in value for name in each)
 

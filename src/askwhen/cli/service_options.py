@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import InputError
 from .command import given_options
+
+if TYPE_CHECKING:
+    from ..client.sync import Client, Stream
 
 SERVER = click.option(
     "--server",
@@ -26,7 +29,7 @@ def token() -> str | None:
     return os.environ.get("ASKWHEN_TOKEN", "").strip() or None
 
 
-def client_of(server: str, retries: int = 2, **options: Any) -> Any:
+def client_of(server: str, retries: int = 2, **options: Any) -> Client:
     """A client of a running service."""
     import askwhen as aw
 
@@ -35,7 +38,7 @@ def client_of(server: str, retries: int = 2, **options: Any) -> Any:
     return aw.Client(server, token(), retries, **options)
 
 
-def stream_of(client: Any, name: str | None) -> Any:
+def stream_of(client: Client, name: str | None) -> Stream:
     """A stream of the service: the one that is named, or the only one that there is."""
     if name is not None:
         return client.stream(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from .instances import Columns, Table
+from .instances import Columns, ColumnTable
 from .json_lines import Lines
 from .lines import count_lines
 from .read_request import Chunk, Request
@@ -50,7 +50,7 @@ class Format:
     name: str
     chunks: Callable[[Request], Generator[Chunk]]
     suffixes: tuple[str, ...] = ()
-    tables: Callable[[Request], Generator[Table]] | None = None
+    tables: Callable[[Request], Generator[ColumnTable]] | None = None
     count: Callable[[Request], int | None] = count_lines
     scan: Callable[[Request], tuple[int, int]] | None = None
     columns: Callable[[Columns], Columns] = lambda columns: columns

@@ -157,7 +157,7 @@ def widths(names: tuple[str, ...], known: list[str]) -> dict[str, int]:
     return found
 
 
-class Table(Protocol):
+class ColumnTable(Protocol):
     """Rows with a value for each name, in any format. Missing numbers are NaN, missing words None.
 
     ``known`` are all columns of the file, ``names`` those that were read.
@@ -194,6 +194,8 @@ class Instances:
 
     Attributes
     ----------
+    columns : Columns
+        The user's choices about columns.
     names : tuple of str or None
         The names of the features that are not hashed, once the first table was read.
     shown_only : tuple of str
@@ -203,15 +205,15 @@ class Instances:
     def __init__(self, columns: Columns, path: Any) -> None:
         self.names: tuple[str, ...] | None = None
         self.shown_only: tuple[str, ...] = ()
-        self._columns, self._path = columns, path
+        self.columns, self._path = columns, path
         self._times = Times(columns.time, path, columns.time_format)
         self._before = 0
 
-    def of(self, table: Table) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
+    def of(self, table: ColumnTable) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """Instances, labels and times of the next table; labels and times may be None."""
         if self.names is None:
             self._settle(table)
-        columns, dense = self._columns, self._dense(table)
+        columns, dense = self.columns, self._dense(table)
         words = [self._texts(table, name, k) for k, name in enumerate(columns.text)]
         words += [self._category(table, name) for name in columns.categories]
         y = self._values(table, self._label, "a label") if self._label is not None else None
@@ -226,15 +228,15 @@ class Instances:
             return np.hstack([hashed.toarray(), dense]), y, times
         return sp.hstack([hashed, sp.csr_matrix(dense)], "csr") if dense.shape[1] else hashed, y, times
 
-    def skip(self, table: Table) -> None:
+    def skip(self, table: ColumnTable) -> None:
         """Count the rows of a table that is skipped."""
         if self.names is None:
             self._settle(table)
         self._before += table.rows
 
-    def _settle(self, table: Table) -> None:
+    def _settle(self, table: ColumnTable) -> None:
         """Decide by the first table what the features are."""
-        columns, path = self._columns, self._path
+        columns, path = self.columns, self._path
         columns.check(table.known, path)
         self._label = columns.label_in(table.names) if columns.labelled else None
         wanted, given = columns.features_in(table.names), widths(columns.names or (), table.names)
@@ -282,14 +284,14 @@ class Instances:
             self.names = tuple(values + gaps if columns.missing == "feature" else values)
         self._total = len(values)
 
-    def _first_width(self, table: Table, name: str) -> int:
+    def _first_width(self, table: ColumnTable, name: str) -> int:
         lengths, _ = table.lists(name, self._before)
         if lengths[0] <= 0:
             cure = f"which must show how many numbers it holds; name it in {argument('drop')}"
             raise self._fault(name, f"is empty in instance 0, {cure}.", 0)
         return int(lengths[0])
 
-    def _dense(self, table: Table) -> np.ndarray:
+    def _dense(self, table: ColumnTable) -> np.ndarray:
         """All columns of numbers, and their indicators."""
         found, at = np.empty((table.rows, self._total)), 0
         for name, width in self._widths.items():
@@ -298,7 +300,7 @@ class Instances:
             else:
                 found[:, at] = table.numbers(name, self._before)
             at += width or 1
-        indicators = self._order is not None or self._columns.missing == "feature"
+        indicators = self._order is not None or self.columns.missing == "feature"
         if found.size and np.isnan(found.min()):
             gaps = self._filled(found)
         elif indicators:
@@ -312,7 +314,7 @@ class Instances:
         where = np.isnan(found)
         starts = np.cumsum([0, *(width or 1 for width in self._widths.values())])[:-1]
         gaps = np.logical_or.reduceat(where, starts, axis=1)
-        allowed = self._columns.missing == "feature"
+        allowed = self.columns.missing == "feature"
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             name = list(self._widths)[j]
             if not allowed or name + _GAP not in (self.names or ()):
@@ -327,14 +329,14 @@ class Instances:
 
     def _refuse_gap(self, name: str, row: int) -> None:
         cure, mend = f"give {argument('missing', 'feature')}, or name it in {argument('drop')}", {"missing": "feature"}
-        if self._columns.missing == "feature":
+        if self.columns.missing == "feature":
             cure, mend = f"the features that were named have no {name + _GAP!r}", {}
-        elif self._columns.names is not None:
+        elif self.columns.names is not None:
             mend = {}
         row += self._before
         raise self._fault(name, f"is empty or NaN in instance {row}, counted from 0; {cure}.", row, mend)
 
-    def _list(self, table: Table, name: str, width: int) -> np.ndarray:
+    def _list(self, table: ColumnTable, name: str, width: int) -> np.ndarray:
         lengths, flat = table.lists(name, self._before)
         strange = np.flatnonzero((lengths != width) & (lengths > 0))
         if len(strange):
@@ -345,7 +347,7 @@ class Instances:
         found[lengths > 0] = flat.reshape(-1, width)
         return found
 
-    def _values(self, table: Table, name: str, what: str) -> np.ndarray:
+    def _values(self, table: ColumnTable, name: str, what: str) -> np.ndarray:
         row = table.gap(name)
         if row is not None:
             row += self._before
@@ -353,15 +355,15 @@ class Instances:
             raise self._fault(name, f"is empty or NaN in instance {row}, counted from 0; {why}.", row)
         return table.values(name, self._before)
 
-    def _texts(self, table: Table, name: str, k: int) -> sp.csr_matrix:
+    def _texts(self, table: ColumnTable, name: str, k: int) -> sp.csr_matrix:
         texts = table.words(name)
-        if self._columns.missing == "refuse" and self._columns.strict and None in texts:
+        if self.columns.missing == "refuse" and self.columns.strict and None in texts:
             self._refuse_gap(name, texts.index(None))
-        return hashed_words([text or "" for text in texts], self._columns.places, name if k else "")
+        return hashed_words([text or "" for text in texts], self.columns.places, name if k else "")
 
-    def _category(self, table: Table, name: str) -> sp.csr_matrix:
+    def _category(self, table: ColumnTable, name: str) -> sp.csr_matrix:
         values = [value or "" for value in table.words(name)]
-        if self._columns.missing == "refuse" and "" in values:
+        if self.columns.missing == "refuse" and "" in values:
             self._refuse_gap(name, values.index(""))
-        indices = hashed_names([f"{name}={value}" for value in values], self._columns.places)
-        return counted(np.ones(table.rows), indices, np.arange(table.rows + 1), self._columns.places)
+        indices = hashed_names([f"{name}={value}" for value in values], self.columns.places)
+        return counted(np.ones(table.rows), indices, np.arange(table.rows + 1), self.columns.places)

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from .files import Report
-from .instances import Columns, Instances, Table
+from .instances import Columns, ColumnTable, Instances
 
 
 class Request(NamedTuple):
@@ -35,7 +35,7 @@ class Chunk(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
-def chunks_of_tables(request: Request, tables: Generator[Table]) -> Generator[Chunk]:
+def chunks_of_tables(request: Request, tables: Generator[ColumnTable]) -> Generator[Chunk]:
     """The chunks of a file that holds tables."""
     instances = Instances(request.columns, request.path)
     with closing(tables):

@@ -250,6 +250,7 @@ def read(
     ...     print(X.toarray().tolist(), y.tolist())
     [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
     """
+    # Long because every argument is documented; the checks are in helpers.
     name, found = os.fspath(path), format_of(path, format)
     check_choice("read", argument("target"), target, ("binary", "number", "class", "none"))
     check_count("read", argument("rows"), rows)

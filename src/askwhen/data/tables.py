@@ -12,7 +12,7 @@ from .instances import LIST, NUMBER, UNDECODED
 
 
 class Batch:
-    """A record batch as a :class:`~askwhen.data.instances.Table`."""
+    """A record batch as a :class:`~askwhen.data.instances.ColumnTable`."""
 
     def __init__(self, batch: Any, path: Any, decodable: bool = True, known: list[str] | None = None) -> None:
         self.names: list[str] = batch.schema.names

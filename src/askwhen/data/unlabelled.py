@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,13 +14,14 @@ from ..errors import InputError
 from .files import Report, check_readable
 from .format import Format
 from .formats import FORMATS, format_of
-from .instances import LABELS, Columns, Instances, Table
+from .instances import LABELS, Columns, ColumnTable, Instances
 from .read_request import Request
 from .stream import check_reading, several_names
 
 _ROWS = 1 << 12
 
 
+# So many parameters because they are those of data.read, by the same names.
 def read_records(
     path: str | os.PathLike[str],
     *,
@@ -77,28 +78,43 @@ def read_records(
             strict=False,
         )
     )
-    hidden = {*columns.drop, *LABELS} - {*columns.text, *columns.categories}
-    instances, at = Instances(columns, name), 0
     with closing(tables_of(name, found, columns, delimiter, encoding)) as tables:
-        for table in tables:
-            shown = [{key: each[key] for key in each if key not in hidden} for each in table.records()]
-            left = min(max(skip - at, 0), len(shown))
-            if passed is not None:
-                for i in range(left):
-                    passed(at + i, shown[i])
-            at += len(shown)
-            X: Any = None
-            if left == len(shown):
-                instances.skip(table)
-            else:
-                X, _, _ = instances.of(table)
-            if named is not None and instances.names is not None:
-                named(instances.names)
-            if unlearnt is not None and instances.shown_only:
-                unlearnt(instances.shown_only)
-                unlearnt = None
-            for i in range(left, len(shown)):
-                yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
+        yield from _rows(tables, Instances(columns, name), skip, _Callbacks(passed, named, unlearnt))
+
+
+class _Callbacks(NamedTuple):
+    """The functions that receive skipped rows, names of features, and columns that are not learnt from."""
+
+    passed: Callable[[int, dict[str, Any]], None] | None
+    named: Callable[[tuple[str, ...]], None] | None
+    unlearnt: Callable[[tuple[str, ...]], None] | None
+
+
+def _rows(
+    tables: Iterable[ColumnTable], instances: Instances, skip: int, callbacks: _Callbacks
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The instances and records of tables, after those that are skipped."""
+    columns, at, is_first = instances.columns, 0, True
+    hidden = {*columns.drop, *LABELS} - {*columns.text, *columns.categories}
+    for table in tables:
+        shown = [{key: each[key] for key in each if key not in hidden} for each in table.records()]
+        left = min(max(skip - at, 0), len(shown))
+        if callbacks.passed is not None:
+            for i in range(left):
+                callbacks.passed(at + i, shown[i])
+        at += len(shown)
+        X: Any = None
+        if left == len(shown):
+            instances.skip(table)
+        else:
+            X, _, _ = instances.of(table)
+        if callbacks.named is not None and instances.names is not None:
+            callbacks.named(instances.names)
+        if is_first and callbacks.unlearnt is not None and instances.shown_only:
+            callbacks.unlearnt(instances.shown_only)
+        is_first = False
+        for i in range(left, len(shown)):
+            yield X[i] if sp.issparse(X) else np.ascontiguousarray(X[i]), shown[i]
 
 
 def tables_of(
@@ -108,13 +124,13 @@ def tables_of(
     delimiter: str | None = None,
     encoding: str | None = None,
     report: Report | None = None,
-) -> Generator[Table]:
+) -> Generator[ColumnTable]:
     """The tables of a file, whose format must have them."""
     read_tables = _check_tables(format)
     return read_tables(Request(path, columns, rows=_ROWS, delimiter=delimiter, encoding=encoding, report=report))
 
 
-def _check_tables(format: Format) -> Callable[[Request], Generator[Table]]:
+def _check_tables(format: Format) -> Callable[[Request], Generator[ColumnTable]]:
     """The function that reads the tables of a format; a format without tables is refused."""
     if format.tables is None:
         *others, last = (each.name for each in FORMATS.values() if each.tables is not None)

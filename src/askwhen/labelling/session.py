@@ -27,7 +27,7 @@ _UNDOABLE = 10  # answers that can be undone without rebuilding the sampler
 
 Skipped = Callable[[int, dict[str, Any]], None]
 """Receives the number and the record of a row that is skipped."""
-Records = Callable[[int, Skipped], Iterator[tuple[Any, dict[str, Any]]]]
+ReadRecords = Callable[[int, Skipped], Iterator[tuple[Any, dict[str, Any]]]]
 """Returns instances with their records; takes the number of rows to skip, and a function that receives those."""
 
 
@@ -66,7 +66,7 @@ class Labelling:
 
     def __init__(
         self,
-        rows: Records,
+        rows: ReadRecords,
         fresh: SamplerLike,
         answers: AnswerStore,
         classes: list[str],
@@ -78,7 +78,7 @@ class Labelling:
         self._fresh = fresh
         self._answers = answers
         self._classes = classes
-        self._undoable: deque[tuple[Any, Question]] = deque(maxlen=_UNDOABLE)
+        self._undoable: deque[tuple[SamplerLike, Question]] = deque(maxlen=_UNDOABLE)
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
         self._model = model
         self._settings = repr((classes, _without_length(fresh.parts), fresh.seed)).replace(", length=None", "")
@@ -91,7 +91,7 @@ class Labelling:
             )
         self._start(self._saved() or copy.deepcopy(fresh))
 
-    def _saved(self) -> Any:
+    def _saved(self) -> SamplerLike | None:
         """The saved sampler, if it has learnt from exactly these answers."""
         if not Path(self._model).exists():
             return None
@@ -128,7 +128,7 @@ class Labelling:
         digest = self._digest(len(self._answers.given))
         self.sampler.save(self._model, note=json.dumps({"answers": digest, "words": self._classes, **self._about}))
 
-    def _start(self, sampler: Any) -> None:
+    def _start(self, sampler: SamplerLike) -> None:
         self.sampler = sampler
         self._whole = True
         self.unused = 0
@@ -198,7 +198,7 @@ class Labelling:
         if not label:
             self.sampler.forget(question.ask)
         else:
-            words = dict(zip(self._classes, self.sampler.classes, strict=True))
+            words = dict(zip(self._classes, self.sampler.classes or (), strict=True))
             self.sampler.tell(question.ask, words[label])
 
     def undo(self) -> bool:

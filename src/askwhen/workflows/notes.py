@@ -40,7 +40,13 @@ def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str
     """The note of a sampler that has learnt from this source."""
     used = source.reading | source.found
     reading = {name: used[name] for name in (*_OF_FEATURES, *_OF_FILE) if used.get(name)}
-    facts = {"reading": reading, "names": source.names, "words": source.words, "seed": source.seed, "offset": offset}
+    facts: dict[str, Any] = {
+        "reading": reading,
+        "names": source.names,
+        "words": source.words,
+        "seed": source.seed,
+        "offset": offset,
+    }
     if source.places is not None:
         facts["places"] = source.places
     if identity is not None:

@@ -103,7 +103,7 @@ class RunResult:
         What could not be written; complete when the run has returned.
     remark : str
         Why there was nothing to play.
-    words : list or None
+    words : (str, str) or None
         What -1 and +1 are in the file, where that is known.
     """
 
@@ -115,7 +115,7 @@ class RunResult:
     stopped: bool = False
     errors: list[AskwhenError] = field(default_factory=list)
     remark: str = ""
-    words: list[Any] | None = None
+    words: tuple[str, str] | None = None
 
 
 class RunObserver(Observer[RunResult]):

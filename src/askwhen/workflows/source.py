@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data import load, names, read
+from ..data import Stream, load, names, read
 from ..data.counting import count_rows
 from ..data.files import listed, perhaps
 from ..data.formats import FORMATS, format_of
@@ -88,7 +88,7 @@ class Source:
             _refuse_of_file(file, reading)
         self._file = file
         self._shuffle = shuffle
-        self._stream: Any = None
+        self._stream: Stream | None = None
         self.classes: Sequence[Any] | None = None
         """The labels that may come, where all are known."""
         self.reading = reading | {"target": target}
@@ -96,7 +96,7 @@ class Source:
         self.places: list[int] | None = None
         self.name = "standard input" if file == "-" else file if file.startswith("/dev/") else Path(file).name
 
-    def expect(self, names: Any, places: Any = None) -> None:
+    def expect(self, names: Sequence[str] | None, places: list[int] | None = None) -> None:
         """Take these features, by their names or by their hashed places, as a sampler has learnt them."""
         if names is not None:
             self.reading["names"] = names
@@ -114,7 +114,7 @@ class Source:
         return begins_with(self._file, known)
 
     @property
-    def names(self) -> Any:
+    def names(self) -> tuple[str, ...] | None:
         """The names of the features, where columns have names, once instances were read."""
         return None if self._stream is None else self._stream.names
 
@@ -128,11 +128,11 @@ class Source:
         return {"format": format} | features
 
     @property
-    def words(self) -> Any:
+    def words(self) -> tuple[str, str] | None:
         """What -1 and +1 are in the file, once instances were read; None where that is not known."""
         return None if self._stream is None else self._stream.words
 
-    def _read(self, **more: Any) -> Any:
+    def _read(self, **more: Any) -> Stream:
         if self._stream is None and self.places is None:
             self.places = self._few_places()
         self._stream = read(self._file, **self.reading, **more)
@@ -177,7 +177,7 @@ class Source:
         if not skip:
             self._miss_classes(seen)
 
-    def _check_classes(self, y: Any, before: int) -> set[Any]:
+    def _check_classes(self, y: np.ndarray, before: int) -> set[Any]:
         """The labels of a chunk, all of which must be among the known ones."""
         if self.classes is None:
             return set()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from ..command import Output, command
 
 
-def _complete(ctx: Any, param: Any, incomplete: str) -> list[str]:
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from ...data import names
 
     return [name for name in names() if name.startswith(incomplete.lower())]

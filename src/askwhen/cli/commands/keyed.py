@@ -64,22 +64,11 @@ def keyed(
     out: Output,
     source: str,
     store: str,
-    target: str | None,
     algorithm: str,
     settings: tuple[tuple[str, Any], ...],
     labels: float | None,
-    classes: list[str] | None,
-    seed: int,
     raw: bool,
-    features: int | None,
-    sparse: bool,
-    workers: int,
-    cluster: str | None,
-    cache: int,
-    batch: int,
-    questions: str | None,
-    token: str | None,
-    follow: bool,
+    **options: Any,
 ) -> None:
     """Run a sampler for each key of a partitioned log.
 
@@ -100,24 +89,17 @@ def keyed(
     share = 0.1 if labels is None and chosen.scale is not None and chosen.scale not in hyperparameters else labels
     if share is not None and share > 1.0:
         raise InputError("--labels must be a share here, as in 10%.", owner="keyed")
-    sampler = chosen.build(hyperparameters, share=share, prepare=None if raw else Prepare(), seed=seed, classes=classes)
+    prepare, seed, classes = None if raw else Prepare(), options.pop("seed"), options.pop("classes")
+    sampler = chosen.build(hyperparameters, share=share, prepare=prepare, seed=seed, classes=classes)
     say_if_compiling(out)
     with progress_bar(out, "events", None, "count", "last") as move:
         found = keyed_streams.run(
             source,
             store,
             sampler,
-            out=target,
-            workers=workers,
-            cluster=cluster,
-            features=features,
-            sparse=sparse,
-            cache=cache,
-            batch=batch,
-            follow=follow,
-            questions=questions,
-            token=token,
+            out=options.pop("target"),
             watch=lambda done, partition: move(done, count=f"{done:,}", last=partition),
+            **options,
         )
     facts = {**found.counts._asdict(), "partitions": len(found.partitions), "deaths": found.deaths, "store": store}
     shown = [f"{name:>12}  {value:,}" for name, value in facts.items() if isinstance(value, int)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +26,11 @@ from ..terminal import service_tables, show
 from ..terminal.keys import has_terminal
 from ..terminal.progress import say_if_compiling
 from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, keys_of
+
+if TYPE_CHECKING:
+    from ...contracts.sampler import SamplerLike
+    from ...labelling.session import Labelling, Question
+    from ...workflows.label import Action, LabelResult
 
 _REPLY_SECONDS = 10.0
 """Seconds that the service may take for a reply before it counts as unreachable."""
@@ -109,9 +115,17 @@ def label(
     say_if_compiling(out)
     annotator_here = _KeyboardAnnotator(out, Path(file).name, reading["text"], keys_of(classes), classes, guess)
     found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
+    facts = _facts(found) | {"prodigy": options["prodigy"]}
+    out.result(facts, show.label_table(facts))
+    if not found.ended:
+        out.say(f"To go on:\n  {command_line()}")
+
+
+def _facts(found: LabelResult) -> dict[str, Any]:
+    """The result of a session, for programs."""
     report = aw.evaluate.accuracy(found.sampler)
     estimate = report.overall
-    facts = {
+    return {
         "ended": found.ended,
         "rows_seen": found.sampler.round,
         "questions": found.sampler.questions,
@@ -119,11 +133,7 @@ def label(
         "accuracy": {"value": estimate.value, "low": estimate.low, "high": estimate.high} if report.answered else None,
         "answers": found.answers,
         "model": found.model,
-        "prodigy": options["prodigy"],
     }
-    out.result(facts, show.label_table(facts))
-    if not found.ended:
-        out.say(f"To go on:\n  {command_line()}")
 
 
 def _need_terminal() -> None:
@@ -186,15 +196,15 @@ class _KeyboardAnnotator:
         self._guess = guess
         self._page = self._row = 0
 
-    def listening(self) -> Any:
+    def listening(self) -> AbstractContextManager[Any]:
         """Take single keys."""
         return self._screen.keyboard.listening()
 
-    def waiting(self) -> Any:
+    def waiting(self) -> AbstractContextManager[Any]:
         """Show that the next question is being found."""
         return self._screen.console.status("looking for a row worth asking about")
 
-    def answer(self, question: Any, session: Any, note: str) -> Any:
+    def answer(self, question: Question, session: Labelling, note: str) -> str | Action:
         """Show an instance, and wait for a key."""
         from ...workflows.label import Action
 
@@ -217,7 +227,7 @@ class _KeyboardAnnotator:
             if key in self._keys or key in (*UNDO, *SKIP, *QUIT, *SEARCH, *MORE):
                 return key
 
-    def _show(self, question: Any, sampler: Any, note: str) -> None:
+    def _show(self, question: Question, sampler: SamplerLike, note: str) -> None:
         asked = f"{sampler.questions:,} of {sampler.round:,} rows asked about ({sampler.questions / sampler.round:.1%})"
         found = aw.evaluate.accuracy(sampler)
         accuracy = f"accuracy {found.overall}" if found.answered else "accuracy not known yet"
@@ -227,6 +237,8 @@ class _KeyboardAnnotator:
         offers = screen.offers(self._keys, (*search, "[space] skip", "[u] undo", "[q] quit"))
         screen.instance(*fields(question.record, self._text), 8 + len(offers) + 2 * self._guess, self._page)
         if self._guess:
-            screen.guess("The sampler", dict(zip(sampler.classes, self._classes, strict=True))[question.ask.prediction])
+            screen.guess(
+                "The sampler", dict(zip(sampler.classes or (), self._classes, strict=True))[question.ask.prediction]
+            )
         screen.print(offers)
         screen.note(note)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,10 @@ from ...errors import InputError
 from ..command import Output, command
 from ..options import CLUSTER
 from ..terminal.progress import progress_bar, say_if_compiling
+
+if TYPE_CHECKING:
+    from ...experiments import Outcome, Playing
+    from ...workflows.stopping import Stopping
 
 NAMES = (
     "lasec-synthetic",
@@ -85,7 +90,7 @@ def reproduce(out: Output, names: tuple[str, ...], quick: bool, folder: str | No
         out.result(facts)
 
 
-def _played(run: Any, playing: Any, size: str, stopping: Any) -> Any:
+def _played(run: Callable[[Playing, str], Outcome], playing: Playing, size: str, stopping: Stopping) -> Outcome:
     try:
         return run(playing, size)
     except KeyboardInterrupt:
@@ -114,7 +119,7 @@ def _written(folder: Path, name: str, text: str) -> str:
     return str(folder / name)
 
 
-def _markdown(name: str, source: str, found: Any, files: list[str]) -> str:
+def _markdown(name: str, source: str, found: Outcome, files: list[str]) -> str:
     parts = [f"## {name}\n\n{source}.\n", *(f"{remark}\n" for remark in found.remarks)]
     parts += [table.markdown() for table in found.tables]
     claims = [f"| {claim} | {answer if answer != 'no' else '**no**'} |" for claim, answer in found.claims.items()]
@@ -123,7 +128,7 @@ def _markdown(name: str, source: str, found: Any, files: list[str]) -> str:
     return "\n".join(parts)
 
 
-def _shown(name: str, source: str, found: Any) -> list[Any]:
+def _shown(name: str, source: str, found: Outcome) -> list[Any]:
     from ..terminal.show import table_of
 
     shown: list[Any] = [f"[bold]{name}[/]: {source}", *found.remarks, ""]

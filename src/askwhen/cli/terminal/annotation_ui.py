@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .screen import MORE, QUIT, SEARCH, SKIP, UNDO, UNSURE, Screen, fields, keys_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _TAKEN = 8
 """Rows of the screen besides the instance, the guess and the keys."""
@@ -25,7 +28,7 @@ class AnnotationUI:
         The settings of the stream.
     """
 
-    def __init__(self, console: Any, name: str, settings: dict[str, Any]) -> None:
+    def __init__(self, console: Console, name: str, settings: dict[str, Any]) -> None:
         self._screen, self._name = Screen(console), name
         self._open, self._guess = settings["labels"] == "open", settings["guess"]
         self._text = settings["features"].get("text") or ["text"]

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .keys import Keys
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 UNDO, SKIP, QUIT, SEARCH, UNSURE = ("u", "\x7f", "\x08"), (" ",), ("q", "\x03", "\x04", ""), ("/",), ("?",)
 MORE = ("\r", "\n")
@@ -70,7 +74,7 @@ def _written(value: Any) -> Any:
 class Screen:
     """A console that shows one question after another, and its keyboard."""
 
-    def __init__(self, console: Any) -> None:
+    def __init__(self, console: Console) -> None:
         self.console, self.keyboard = console, Keys()
 
     def head(self, title: str, status: str) -> None:
@@ -113,7 +117,7 @@ class Screen:
 
         self.console.print(Text(f"  {who} would have said: {plain(label)}\n", style="italic dim"))
 
-    def offers(self, keys: dict[str, str], others: Iterable[str]) -> list[Any]:
+    def offers(self, keys: dict[str, str], others: Iterable[str]) -> list[Text]:
         """The meanings of the keys, in lines that break only between two of them."""
         from rich.text import Text
 
@@ -125,7 +129,7 @@ class Screen:
             lines[-1].append("   " if len(lines[-1]) > 2 else "").append_text(each)
         return lines
 
-    def print(self, lines: Iterable[Any]) -> None:
+    def print(self, lines: Iterable[Text]) -> None:
         """Show lines."""
         for line in lines:
             self.console.print(line)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import askwhen as aw
 
 from .summary import in_percent, of_comparison, of_run
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
 
 
 def run_facts(
@@ -16,7 +21,7 @@ def run_facts(
     seconds: float,
     rate: float,
     name: str | None = None,
-    words: list[Any] | None = None,
+    words: Sequence[Any] | None = None,
 ) -> dict[str, Any]:
     """The result of a run, for programs.
 
@@ -32,35 +37,7 @@ def run_facts(
         facts["root_squared_error"] = math.sqrt(progress.error)
         facts["label_variance"], facts["r_squared"] = progress.label_variance, progress.r_squared
     else:
-        overall = progress.estimate.overall
-        facts |= {
-            "accuracy": 1 - progress.error,
-            "mistakes": round(progress.error * n),
-            "error_bound": progress.error_bound,
-            "confidence": 1 - progress.delta,
-            "f_measure": float(last.f_measure[-1]),
-            "estimate": _interval(overall),
-            "recent": {
-                str(length): _interval(found) for length, found in progress.estimate.windows.items() if length < n
-            },
-            "needed": _needed(progress.estimate),
-            "advice": progress.estimate.advice(),
-        }
-        if progress.estimate.cost is not None:
-            facts["cost"] = _interval(progress.estimate.cost)
-        if progress.cost is not None:
-            facts["mean_cost"] = progress.cost
-            facts["baseline_costs"] = {
-                f"always {word}": cost for word, cost in zip(shown, progress.baseline_costs.values(), strict=True)
-            }
-        if progress.confusion_of_two is not None:
-            facts["precision"], facts["recall"] = float(last.precision[-1]), float(last.recall[-1])
-            facts["classes"], facts["confusion"] = shown, progress.confusion_of_two.tolist()
-        if progress.classes is not None and progress.confusion is not None:
-            facts["classes"] = progress.classes
-            facts["confusion"] = progress.confusion.tolist()
-            facts["unpredicted"] = [] if progress.unpredicted is None else progress.unpredicted.tolist()
-            facts["by_class"] = {str(label): _by_class(found) for label, found in progress.estimate.classes.items()}
+        facts |= _accuracy_facts(progress, progress.estimate, n, shown)
     return facts | {
         "questions": round(float(last.question_rate[-1]) * n),
         "label_share": float(last.question_rate[-1]),
@@ -73,6 +50,40 @@ def run_facts(
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name, shown),
     }
+
+
+def _accuracy_facts(
+    progress: aw.evaluate.Progress, estimate: aw.evaluate.Accuracy, n: int, words: list[str]
+) -> dict[str, Any]:
+    """The accuracy of a run that predicts labels, counted and estimated."""
+    last, overall = progress.running, estimate.overall
+    facts: dict[str, Any] = {
+        "accuracy": 1 - progress.error,
+        "mistakes": round(progress.error * n),
+        "error_bound": progress.error_bound,
+        "confidence": 1 - progress.delta,
+        "f_measure": float(last.f_measure[-1]),
+        "estimate": _interval(overall),
+        "recent": {str(length): _interval(found) for length, found in estimate.windows.items() if length < n},
+        "needed": _needed(estimate),
+        "advice": estimate.advice(),
+    }
+    if estimate.cost is not None:
+        facts["cost"] = _interval(estimate.cost)
+    if progress.cost is not None:
+        facts["mean_cost"] = progress.cost
+        facts["baseline_costs"] = {
+            f"always {word}": cost for word, cost in zip(words, progress.baseline_costs.values(), strict=True)
+        }
+    if progress.confusion_of_two is not None:
+        facts["precision"], facts["recall"] = float(last.precision[-1]), float(last.recall[-1])
+        facts["classes"], facts["confusion"] = words, progress.confusion_of_two.tolist()
+    if progress.classes is not None and progress.confusion is not None:
+        facts["classes"] = progress.classes
+        facts["confusion"] = progress.confusion.tolist()
+        facts["unpredicted"] = [] if progress.unpredicted is None else progress.unpredicted.tolist()
+        facts["by_class"] = {str(label): _by_class(found) for label, found in estimate.classes.items()}
+    return facts
 
 
 def _interval(found: aw.evaluate.Estimate) -> dict[str, float]:
@@ -96,7 +107,7 @@ def lead(facts: dict[str, Any]) -> list[Any]:
     return [escape(facts["summary"]), *([f"[bold]{escape(warning)}[/]"] if warning else []), ""]
 
 
-def run_table(facts: dict[str, Any]) -> Any:
+def run_table(facts: dict[str, Any]) -> Group:
     """The result of a run, for people."""
     from rich.console import Group
     from rich.markup import escape
@@ -152,7 +163,7 @@ def interval(found: dict[str, float]) -> str:
     return f"{in_percent(found['value'])}, {ends}" if is_known(**found) else f"not known yet ({ends})"
 
 
-def _add_costs(table: Any, facts: dict[str, Any]) -> None:
+def _add_costs(table: Table, facts: dict[str, Any]) -> None:
     """The cost of a row: in the run, estimated from the asked labels, and if the same label were always predicted."""
     from rich.markup import escape
 
@@ -177,7 +188,7 @@ def _confusion(facts: dict[str, Any]) -> list[Any]:
     return ["", table]
 
 
-def _add_classes(table: Any, facts: dict[str, Any]) -> None:
+def _add_classes(table: Table, facts: dict[str, Any]) -> None:
     """A row for each class: how often it came, how often it was predicted, and its recall from the asked labels."""
     from rich.markup import escape
 
@@ -189,7 +200,7 @@ def _add_classes(table: Any, facts: dict[str, Any]) -> None:
         table.add_row(escape(str(label)), right)
 
 
-def algorithm_table(facts: list[dict[str, Any]]) -> Any:
+def algorithm_table(facts: list[dict[str, Any]]) -> Table:
     """Algorithms, one in each row; the hyperparameter that sets how many labels are asked for has a star."""
     table = _table("algorithm", "hyperparameters", "what it does", "from")
     for each in facts:
@@ -201,7 +212,7 @@ def algorithm_table(facts: list[dict[str, Any]]) -> Any:
     return table
 
 
-def data_table(facts: list[dict[str, Any]]) -> Any:
+def data_table(facts: list[dict[str, Any]]) -> Table:
     """Data sets, and which of them are here."""
     table = _table("data set", "here", "files")
     for each in facts:
@@ -210,7 +221,7 @@ def data_table(facts: list[dict[str, Any]]) -> Any:
     return table
 
 
-def comparison_table(comparison: aw.evaluate.Comparison) -> Any:
+def comparison_table(comparison: aw.evaluate.Comparison) -> Table:
     """Accuracy of each algorithm and baseline at each share, the best algorithm of a share in bold."""
     table = _table("labels", "algorithm", "asked", "accuracy", "hyperparameters", "seconds")
     best = {
@@ -286,7 +297,7 @@ def pictures(comparison: aw.evaluate.Comparison) -> list[Any]:
     return [*found, lines(over_time, width=width, height=18, across="rows", up=title), ""]
 
 
-def tried_table(tried: list[aw.evaluate.Tried], most: int = 12) -> Any:
+def tried_table(tried: list[aw.evaluate.Tried], most: int = 12) -> Table:
     """What was tried, the best first."""
     table = _table("algorithm", "hyperparameters", "asked", "accuracy")
     for at, each in enumerate(tried[:most]):
@@ -303,7 +314,7 @@ def hyperparameters_of(values: dict[str, Any]) -> str:
     return " ".join(f"{name}={value:.4g}" for name, value in values.items())
 
 
-def label_table(facts: dict[str, Any]) -> Any:
+def label_table(facts: dict[str, Any]) -> Table:
     """The result of labelling by hand."""
     found = facts["accuracy"]
     given = ", ".join(f"{count:,} {name}" for name, count in facts["labels"].items())
@@ -318,7 +329,7 @@ def label_table(facts: dict[str, Any]) -> Any:
     return facts_table(shown)
 
 
-def facts_table(facts: dict[str, Any]) -> Any:
+def facts_table(facts: dict[str, Any]) -> Table:
     """Names and values."""
     from rich.markup import escape
 
@@ -329,7 +340,7 @@ def facts_table(facts: dict[str, Any]) -> Any:
     return table
 
 
-def table_of(columns: list[str], rows: list[list[str]]) -> Any:
+def table_of(columns: list[str], rows: list[list[str]]) -> Table:
     """A table of texts."""
     table = _table(*columns)
     for row in rows:
@@ -337,7 +348,7 @@ def table_of(columns: list[str], rows: list[list[str]]) -> Any:
     return table
 
 
-def _table(*columns: str) -> Any:
+def _table(*columns: str) -> Table:
     from rich.table import Table
 
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
@@ -346,7 +357,7 @@ def _table(*columns: str) -> Any:
     return table
 
 
-def _facts() -> Any:
+def _facts() -> Table:
     from rich.table import Table
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))

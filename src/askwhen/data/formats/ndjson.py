@@ -20,7 +20,7 @@ from ..read_request import Chunk, Request, chunks_of_tables
 
 
 class Records:
-    """Records as a :class:`~askwhen.data.instances.Table`; ``first``, of the file, decides about names and types."""
+    """Records as a :class:`~askwhen.data.instances.ColumnTable`; ``first`` decides about names and types."""
 
     def __init__(self, records: list[dict[str, Any]], first: dict[str, Any], columns: Columns, path: Any) -> None:
         self.rows = len(records)
