@@ -104,7 +104,7 @@ def test_data_sets_are_listed_and_fetched(tmp_path):
     digits = facts("data", "digits")
     assert (digits["instances"], digits["features"]) == (1797, 64)
     said = refused("data", "elec2", ASKWHEN_DATA="", XDG_CACHE_HOME=str(tmp_path))
-    assert "there is no elec2.csv.gz: put it into a folder that ASKWHEN_DATA names, or give --url" in said
+    assert "there is no elec2.csv.gz: put it into a directory that ASKWHEN_DATA names, or give --url" in said
 
 
 def test_a_data_set_is_run_by_its_name():

@@ -173,7 +173,7 @@ def test_the_terminal_is_killed_before_the_reply_and_the_next_one_sends_the_answ
         server.process.send_signal(signal.SIGCONT)
     assert [each["question"] for each in kept()] == [first]
     terminal = opened(server, stream)
-    terminal.expect("what an earlier sitting could not send: 1")
+    terminal.expect("the answers that an earlier session could not send: 1")
     assert question(terminal) != first
     terminal.send("q")
     assert ended(terminal) == 0
@@ -190,7 +190,7 @@ def test_what_could_not_be_sent_is_told_and_sent_by_the_next_sitting(server, mak
     terminal.expect("1 answer is kept on this machine")
     terminal.send("q")
     terminal.expect("1 ham")
-    terminal.expect("Not on the server yet: 1, kept in ")
+    terminal.expect("Answers that are not on the server yet: 1, stored in ")
     assert ended(terminal) == 1
     server.start()
     terminal = opened(server, stream)
@@ -360,7 +360,7 @@ def test_whoever_has_a_token_has_its_name_and_keeps_answers_when_it_is_revoked(t
             terminal.expect("1 answer, all safe on the server")
             admin.send("DELETE", f"/v1/tokens/{made['token']}")
             terminal.send("s")
-            terminal.expect("Not on the server yet: 1, kept in ")
+            terminal.expect("Answers that are not on the server yet: 1, stored in ")
             terminal.expect("askwhen: the token is not known.")
             assert ended(terminal) == 1
             (row,) = stream.export()

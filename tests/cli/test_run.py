@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.cli.commands.run import going_on, run
+from askwhen.cli.commands.run import run
 from askwhen.trace.files import read_trace
 from tests.cli.running import (
     COMMAND,
@@ -328,8 +328,11 @@ def test_a_run_of_a_part_goes_on_after_that_part():
     facts("run", path, "--features", D, *SEL_P, "--model", "m.askwhen", "--skip", 2500)
     assert facts("run", path, "--features", D, "--resume", "m.askwhen", "--skip", 0)["rounds"] == N
     with click.Context(run, info_name="askwhen run"):
-        assert going_on("m.askwhen", 1250).endswith("askwhen run --resume m.askwhen --skip 1250")
-        assert going_on("m.askwhen", None).endswith("askwhen run --resume m.askwhen")
+        from askwhen.cli.terminal.observers import RunTerminal
+
+        resume_command = RunTerminal(None, None).resume_command
+        assert resume_command("m.askwhen", 1250).endswith("askwhen run --resume m.askwhen --skip 1250")
+        assert resume_command("m.askwhen", None).endswith("askwhen run --resume m.askwhen")
 
 
 def test_a_positive_label_that_never_comes_is_said_at_once():

@@ -79,7 +79,7 @@ def served(tmp_path, monkeypatch):
 def test_a_set_is_downloaded_once_and_checked(served, tmp_path):
     pytest.importorskip("pooch")
     pytest.importorskip("pyarrow")
-    with pytest.raises(aw.InputError, match="put it into a folder that ASKWHEN_DATA names, or give url="):
+    with pytest.raises(aw.InputError, match="put it into a directory that ASKWHEN_DATA names, or give url="):
         aw.data.load("usenet2")
     data = aw.data.load("usenet2", url=served)
     np.testing.assert_array_equal(data.X, [[0.5], [1.5]])

@@ -28,7 +28,7 @@ _BROKEN_PIPE = "broken pipe"
 
 
 class Output:
-    """Where a command writes: results to the standard output, everything else to the standard error."""
+    """The output of a command: results go to the standard output, everything else to the standard error."""
 
     def __init__(self, json: bool, quiet: bool, debug: bool) -> None:
         self.json = json

@@ -50,7 +50,7 @@ class WrittenPair(tuple[float, float]):
 
 
 class Costs(click.ParamType[tuple[float, float]]):
-    """What a false positive and a false negative cost, as in 1,20."""
+    """The costs of a false positive and of a false negative, as in 1,20."""
 
     name = "costs"
 
@@ -72,7 +72,7 @@ class Costs(click.ParamType[tuple[float, float]]):
 
 
 class Labels(click.ParamType[float]):
-    """How many labels: a share, as in 10% or 0.1, or a number of them, as in 500."""
+    """A number of labels: a share, as in 10% or 0.1, or a count, as in 500."""
 
     name = "labels"
 
@@ -300,7 +300,7 @@ TABLES = {
     "encoding": ENCODING,
     "n_features": FEATURES,
 }
-"""How rows of a table become instances, labelled or not."""
+"""Options for converting rows of a table to instances, labelled or not."""
 
 STREAMS = {
     "format": FORMAT,
@@ -313,7 +313,7 @@ STREAMS = {
     **TABLES,
     "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file are numbered from 0."),
 }
-"""How a file of labelled instances is read."""
+"""Options for reading a file of labelled instances."""
 
 
 def reading(options: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -21,7 +21,7 @@ _MOST_REPORTED = 5
 
 @dataclass(frozen=True)
 class SendOptions:
-    """How a file is sent.
+    """Options for sending a file.
 
     Parameters
     ----------

@@ -230,7 +230,7 @@ class Labelling:
         self._answers.close()
 
     def counts(self) -> dict[str, int]:
-        """How many answers each label has, and how many were skipped."""
+        """Number of answers with each label, and of skipped ones."""
         labels = [answer.label for answer in self._answers.given]
         return {each: labels.count(each) for each in self._classes} | {"skipped": labels.count("")}
 

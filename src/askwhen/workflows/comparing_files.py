@@ -23,7 +23,7 @@ Settings = Iterable[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class _Options:
-    """What a comparison and a tuning have in common.
+    """Options of both a comparison and a tuning.
 
     ``raw`` says whether instances are taken as they are, without scaling them; the others are arguments of
     :func:`askwhen.evaluate.compare` and :func:`askwhen.evaluate.tune`.
@@ -37,13 +37,13 @@ class _Options:
 
     @property
     def prepare(self) -> Prepare | None:
-        """What scales the instances."""
+        """The scaling of instances, if there is any."""
         return None if self.raw else Prepare()
 
 
 @dataclass(frozen=True)
 class CompareOptions(_Options):
-    """How algorithms are compared; ``report`` is an HTML file to write, and ``command`` the command that it names."""
+    """Options of a comparison; ``report`` is an HTML file to write, and ``command`` the command that it names."""
 
     repeats: int = 20
     shuffle: bool = False
@@ -54,7 +54,7 @@ class CompareOptions(_Options):
 
 @dataclass(frozen=True)
 class TuneOptions(_Options):
-    """How algorithms are tried, on the first ``head`` instances."""
+    """Options of a tuning, on the first ``head`` instances."""
 
     head: int = 5000
     repeats: int = 3
@@ -68,7 +68,7 @@ class CompareResult(NamedTuple):
 
 
 class TuneResult(NamedTuple):
-    """What was tried, the best first, the number of instances, and a warning about the order of their labels."""
+    """The tried candidates, the best first, the number of instances, and a warning about the order of their labels."""
 
     tried: list[Tried]
     instances: int

@@ -26,7 +26,7 @@ from .tasks import write_prodigy
 
 
 class Action(enum.Enum):
-    """What an annotator may do other than give a label."""
+    """Actions of an annotator other than giving a label."""
 
     UNDO = "take the last answer back"
     AGAIN = "see the question again"
@@ -51,7 +51,7 @@ class Annotator(Protocol):
 
 @dataclass(frozen=True)
 class LabelOptions:
-    """How a file is labelled.
+    """Options for labelling a file.
 
     Parameters
     ----------

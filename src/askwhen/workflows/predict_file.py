@@ -21,7 +21,7 @@ from .stopping import Stopping
 
 @dataclass(frozen=True)
 class PredictOptions:
-    """How a file is predicted.
+    """Options for predicting a file.
 
     Parameters
     ----------

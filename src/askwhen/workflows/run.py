@@ -32,7 +32,7 @@ _DOUBTFUL = 1000
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a file is run.
+    """Options of a run.
 
     Parameters
     ----------
@@ -92,15 +92,15 @@ class RunResult:
     sampler : Sampler
         As it is after the last round.
     progress : Progress or None
-        How it went; None where a killed run had come to its end, and only its files were put right.
+        The scores; None if a killed run had come to its end, and only its files were completed.
     model : str or None
         Where the sampler is saved, if it is.
     seconds, rate : float
-        How long it took, and rounds per second without those in which steps were compiled.
+        Duration, and rounds per second without those in which steps were compiled.
     stopped : bool
         Whether it was interrupted.
     errors : list of AskwhenError
-        What could not be written; complete when the run has returned.
+        Errors in writing files; complete when the run has returned.
     remark : str
         Why there was nothing to play.
     words : (str, str) or None
@@ -122,7 +122,7 @@ class RunObserver(Observer[RunResult]):
     """Receives what a run reports, and says how to continue one; the results come before any file is written."""
 
     def resume_command(self, saved: str, skip: int | None) -> str:
-        """How to continue from the file of a sampler; ``skip`` rows are to be skipped, if that is not None."""
+        """The command that continues from the file of a sampler; it skips ``skip`` rows, unless that is None."""
         return f"run(..., resume={saved!r}{'' if skip is None else f', skip={skip}'})"
 
 

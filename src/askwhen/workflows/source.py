@@ -70,7 +70,7 @@ class Source:
     reading : dict
         Arguments of ``data.read``.
     target : {"binary", "number", "class", "none"}
-        What labels are, as in ``data.read``.
+        The kind of labels, as in ``data.read``.
     shuffle : bool
         Whether to hold all instances, and take them in another order.
     seed : int
@@ -120,7 +120,7 @@ class Source:
 
     @property
     def found(self) -> dict[str, Any]:
-        """What reading has found out by itself: the format, and the number of features where a first pass found it."""
+        """Arguments that reading has found: the format, and the number of features where a first pass found it."""
         if self._stream is None:
             return {}
         format = self._stream.format
@@ -129,7 +129,7 @@ class Source:
 
     @property
     def words(self) -> tuple[str, str] | None:
-        """What -1 and +1 are in the file, once instances were read; None where that is not known."""
+        """The labels in the file that became -1 and +1, once instances were read; None if they are not known."""
         return None if self._stream is None else self._stream.words
 
     def _read(self, **more: Any) -> Stream:
@@ -223,13 +223,13 @@ class Source:
         return X, y
 
     def count(self) -> int | None:
-        """How many instances there are, without reading their values; None where they can be read only once."""
+        """Number of instances, counted without reading their values; None if they can be read only once."""
         if is_set(self._file):
             return len(self.load()[1])
         return count_rows(self._file, **{name: self.reading.get(name) for name in ("format", "delimiter", "encoding")})
 
     def size(self) -> int | None:
-        """How much there is to read, in bytes; None if that is not known."""
+        """Size of the source in bytes; None if that is not known."""
         if is_set(self._file):
             return 1
         return Path(self._file).stat().st_size if Path(self._file).is_file() else None

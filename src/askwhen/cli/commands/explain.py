@@ -42,7 +42,7 @@ def explain(out: Output, trace: str, number: int) -> None:
 
 
 def views_of(experts: tuple[str, ...], weights: Any) -> dict[str, float]:
-    """How much each view of a mixture was trusted, the most trusted first."""
+    """The weight of each view of a mixture, the largest first."""
     found: dict[str, float] = {}
     for name, weight in zip(experts, weights.tolist(), strict=True):
         view = name.partition(",")[0]
@@ -51,7 +51,7 @@ def views_of(experts: tuple[str, ...], weights: Any) -> dict[str, float]:
 
 
 def why(facts: dict[str, Any]) -> str:
-    """What happened in a round, in sentences."""
+    """Sentences that explain the decision of a round."""
     p, P, u, asked = (facts[name] for name in ("margin", "probability", "coin", "queried"))
     predicted = facts["prediction"]
     if facts.get("several") and (predicted == "" or predicted != predicted):  # as CSV has it

@@ -175,7 +175,8 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
     }
     out.result(facts, service_tables.session_table(facts))
     if unsent:
-        out.say(f"Not on the server yet: {unsent:,} answers, stored in {box.path}. To send them:\n  {command_line()}")
+        where = f"{unsent:,}, stored in {box.path}"
+        out.say(f"Answers that are not on the server yet: {where}. To send them:\n  {command_line()}")
     if seat.error is not None:
         raise seat.error
     if unsent or seat.refused:

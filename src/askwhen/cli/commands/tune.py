@@ -69,7 +69,7 @@ def tune(out: Output, file: str, algorithms: list[str], labels: float, reading: 
 
 
 def _command(best: aw.evaluate.Tried, labels: float) -> str:
-    """How to run it over the whole file."""
+    """The command that runs the best candidate over the whole file."""
     chosen = [f"--algorithm {best.algorithm}"]
     if "rate" in best.letters:
         chosen.append(f"--labels {100 * labels:g}%")

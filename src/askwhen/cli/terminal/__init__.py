@@ -1,1 +1,1 @@
-"""What a terminal shows and reads: tables, plots, sentences, keys."""
+"""Output and input of a terminal: tables, plots, messages, keys."""

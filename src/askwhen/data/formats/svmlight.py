@@ -140,7 +140,7 @@ def parse(
     left: Any,
 ) -> Any:
     """Parse whole lines: (lines, labels, entries, left to Python, the largest feature or what is wrong, where)."""
-    # Long because it is one compiled pass over the bytes, whose whole state is in local variables.
+    # Long because it is one compiled loop over the bytes, whose whole state is in local variables.
     high, low, exact = tables
     bits = np.zeros(1, np.uint64)
     at, end = _U(0), _U(len(text))

@@ -48,7 +48,7 @@ def parse(
     left: Any,
 ) -> Any:
     """Parse whole lines: (lines, entries, left to Python, what is wrong, where)."""
-    # Long because it is one compiled pass over the bytes, whose whole state is in local variables.
+    # Long because it is one compiled loop over the bytes, whose whole state is in local variables.
     high, low, exact = tables
     bits = np.zeros(1, np.uint64)
     at, end, size = _U(0), _U(len(text)), _U(features)
