@@ -10,8 +10,8 @@ from ..data.files import is_piped
 from ..errors import AskwhenError, InputError
 from ..workflows.observer import Observer
 from ..workflows.source import Source
-from .file_rows import Rows
-from .sender import Outcome, Sender, Sent
+from .file_rows import FileRows
+from .sender import Outcome, Sender, SentCounts
 from .sync import Stream
 
 _BATCH, _SMALL_BATCH = 500, 50
@@ -47,7 +47,7 @@ class SendOptions:
 class SendResult(NamedTuple):
     """Counts of all rows that were sent, and whether the file came to its end; False after an interrupt."""
 
-    sent: Sent
+    sent: SentCounts
     ended: bool
 
 
@@ -72,10 +72,10 @@ def send_file(
     observer: SendObserver,
 ) -> SendResult:
     """Send the rows of a file to a stream with these settings, until the file ends or the user interrupts."""
-    sent, reported = Sent(), 0
+    sent, reported = SentCounts(), 0
     size = options.batch or (_SMALL_BATCH if options.answer else _BATCH)
     total = Source(file, {}).size()
-    rows = Rows(file, reading, settings["features"], options.id_column)
+    rows = FileRows(file, reading, settings["features"], options.id_column)
     sender = Sender(stream, settings["labels"], size, options.answer, reading["positive"], options.annotator)
     if options.answer and settings["grace"] > 0:
         observer.say(

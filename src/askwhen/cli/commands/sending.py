@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ...client.send_file import SendObserver, SendOptions, send_file
-from ...client.sender import Outcome, Sent
+from ...client.sender import Outcome, SentCounts
 from ...workflows.observer import Move
 from ..command import Output, command_line
 from ..service_options import client_of, stream_of
@@ -81,7 +81,7 @@ def _line(found: Outcome) -> dict[str, Any]:
     return line | ({"answer": found.answer} if found.answer else {})
 
 
-def _facts(name: str, sent: Sent, answer: bool) -> dict[str, Any]:
+def _facts(name: str, sent: SentCounts, answer: bool) -> dict[str, Any]:
     return {
         "stream": name,
         "instances": sent.rows,
