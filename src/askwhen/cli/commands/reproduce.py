@@ -17,7 +17,7 @@ from ..options import CLUSTER
 from ..terminal.progress import progress_bar, say_if_compiling
 
 if TYPE_CHECKING:
-    from ...experiments import Outcome, Playing
+    from ...experiments import CellRunner, ExperimentResult
     from ...workflows.stopping import Stopping
 
 NAMES = (
@@ -90,7 +90,9 @@ def reproduce(out: Output, names: tuple[str, ...], quick: bool, folder: str | No
         out.result(facts)
 
 
-def _played(run: Callable[[Playing, str], Outcome], playing: Playing, size: str, stopping: Stopping) -> Outcome:
+def _played(
+    run: Callable[[CellRunner, str], ExperimentResult], playing: CellRunner, size: str, stopping: Stopping
+) -> ExperimentResult:
     try:
         return run(playing, size)
     except KeyboardInterrupt:
@@ -119,7 +121,7 @@ def _written(folder: Path, name: str, text: str) -> str:
     return str(folder / name)
 
 
-def _markdown(name: str, source: str, found: Outcome, files: list[str]) -> str:
+def _markdown(name: str, source: str, found: ExperimentResult, files: list[str]) -> str:
     parts = [f"## {name}\n\n{source}.\n", *(f"{remark}\n" for remark in found.remarks)]
     parts += [table.markdown() for table in found.tables]
     claims = [f"| {claim} | {answer if answer != 'no' else '**no**'} |" for claim, answer in found.claims.items()]
@@ -128,7 +130,7 @@ def _markdown(name: str, source: str, found: Outcome, files: list[str]) -> str:
     return "\n".join(parts)
 
 
-def _shown(name: str, source: str, found: Outcome) -> list[Any]:
+def _shown(name: str, source: str, found: ExperimentResult) -> list[Any]:
     from ..terminal.show import table_of
 
     shown: list[Any] = [f"[bold]{name}[/]: {source}", *found.remarks, ""]
