@@ -186,19 +186,20 @@ def load_main(what: str, port: int, seconds: float) -> Any:
 async def fill(db: str, instances_in_all: int, streams_in_all: int = 100) -> None:
     """Streams with so many instances, left behind as by a kill: without last snapshots."""
     from askwhen.service.events.settings import Budget, Settings
-    from askwhen.service.runtime.coordinator import Desk
+    from askwhen.service.runtime.coordinator import Coordinator
     from askwhen.service.store import open_store
     from askwhen.service.use_cases import instances, streams
 
-    desk = Desk(open_store(db))
-    await desk.start()
+    coordinator = Coordinator(open_store(db))
+    await coordinator.start()
     made = [
-        await streams.create(desk, f"s{i}", Settings(seed=i, budget=Budget(rate=0.1))) for i in range(streams_in_all)
+        await streams.create(coordinator, f"s{i}", Settings(seed=i, budget=Budget(rate=0.1)))
+        for i in range(streams_in_all)
     ]
     raws: list[Any] = [instances.Raw([v + 0.01 * i for v in X]) for i in range(500)]
     for i in range(instances_in_all // len(raws)):
-        await instances.play_all(desk, made[i % streams_in_all], raws)
-    await desk.commits.settled()
+        await instances.play_all(coordinator, made[i % streams_in_all], raws)
+    await coordinator.commits.settled()
     os._exit(0)
 
 

@@ -31,7 +31,7 @@ from askwhen.service.use_cases import (
 )
 from askwhen.service.use_cases.instances import Raw
 from askwhen.service.use_cases.label_studio.inbox import Inbox
-from tests.service.desks import Time, open_desk
+from tests.service.coordinators import Time, open_coordinator
 
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 X = np.random.default_rng(8).standard_normal((80, 3))
@@ -45,74 +45,78 @@ TEXTS = Settings(
 async def made(address):
     """Play everything that can happen, and end without a word."""
     time = Time()
-    async with open_desk(address, time, crash=True) as desk:
-        numbers = await streams.create(desk, "numbers", NUMBERS)
-        texts = await streams.create(desk, "text", TEXTS)
-        spent = await streams.create(desk, "spent", msgspec.structs.replace(NUMBERS, budget=Budget(rate=0.5, most=5)))
-        await tokens.make(desk, "root", ["admin"], None, None)
-        _, gone = await tokens.make(desk, "gone", ["producer"], None, 90.0)
-        await tokens.revoke(desk, gone.token)
-        hook = await webhooks.make(desk, "https://example.org/hook", ["question.answered", "budget.spent"])
-        other = await webhooks.make(desk, "https://example.org/", ["accuracy.below"], ["numbers"], 0.9)
-        await webhooks.remove(desk, other.hook)
+    async with open_coordinator(address, time, crash=True) as coordinator:
+        numbers = await streams.create(coordinator, "numbers", NUMBERS)
+        texts = await streams.create(coordinator, "text", TEXTS)
+        spent = await streams.create(
+            coordinator, "spent", msgspec.structs.replace(NUMBERS, budget=Budget(rate=0.5, most=5))
+        )
+        await tokens.make(coordinator, "root", ["admin"], None, None)
+        _, gone = await tokens.make(coordinator, "gone", ["producer"], None, 90.0)
+        await tokens.revoke(coordinator, gone.token)
+        hook = await webhooks.make(coordinator, "https://example.org/hook", ["question.answered", "budget.spent"])
+        other = await webhooks.make(coordinator, "https://example.org/", ["accuracy.below"], ["numbers"], 0.9)
+        await webhooks.remove(coordinator, other.hook)
         for i in range(60):
-            await instances.play(desk, numbers, Raw(X[i].tolist(), f"n{i}", subject=f"client {i % 3}"))
+            await instances.play(coordinator, numbers, Raw(X[i].tolist(), f"n{i}", subject=f"client {i % 3}"))
             text = " ".join(f"word{word}" for word in WORDS[i])
-            await instances.play(desk, texts, Raw(text, f"t{i}", show={"text": text, "page": i}))
-            await instances.play(desk, spent, Raw(X[i].tolist()))
+            await instances.play(coordinator, texts, Raw(text, f"t{i}", show={"text": text, "page": i}))
+            await instances.play(coordinator, spent, Raw(X[i].tolist()))
             for stream, who in ((numbers, "ann"), (texts, "ann"), (texts, "bob"), (spent, "ann")):
-                shown = await questions.next_question(desk, stream, who)
+                shown = await questions.next_question(coordinator, stream, who)
                 if shown is None or i % 5 == 4:
                     continue
                 allowed = stream.settings.labels
                 if i % 7 == 3:
-                    await questions.skip(desk, stream, shown.question, who)
+                    await questions.skip(coordinator, stream, shown.question, who)
                 elif i % 7 == 5:
-                    await questions.release(desk, stream, shown.question, who)
+                    await questions.release(coordinator, stream, shown.question, who)
                 else:
                     label = allowed[(i + len(who) + (who == "bob" and i % 4 == 0)) % len(allowed)]
-                    await questions.answer(desk, stream, shown.question, who, label, f"{who} {i}", 1.5)
+                    await questions.answer(coordinator, stream, shown.question, who, label, f"{who} {i}", 1.5)
                     if i % 11 == 2:
-                        await questions.undo(desk, stream, shown.question, who)
+                        await questions.undo(coordinator, stream, shown.question, who)
             time.now += 1.0
-            desk.tick()
+            coordinator.tick()
             if i == 20:
-                await streams.rename(desk, "text", "texts")
-                await streams.change_settings(desk, "texts", {"lease": 100.0, "view": {"blind": True}}, "root", "s1")
-                await streams.change(desk, "texts", "paused", "root")
-                await streams.change(desk, "texts", "resumed", "root")
+                await streams.rename(coordinator, "text", "texts")
+                await streams.change_settings(
+                    coordinator, "texts", {"lease": 100.0, "view": {"blind": True}}, "root", "s1"
+                )
+                await streams.change(coordinator, "texts", "paused", "root")
+                await streams.change(coordinator, "texts", "resumed", "root")
             if i == 30:
-                told = next(e.question for e in events(desk, numbers) if e.kind == "told")
-                await questions.review(desk, numbers, told, "rev", "yes")
-                await labels.volunteer(desk, numbers, "ann", "no", id=unasked(desk, numbers))
-                inbox, x = Inbox(desk), next(e for e in events(desk, numbers) if e.key == "i:n29")
+                told = next(e.question for e in events(coordinator, numbers) if e.kind == "told")
+                await questions.review(coordinator, numbers, told, "rev", "yes")
+                await labels.volunteer(coordinator, numbers, "ann", "no", id=unasked(coordinator, numbers))
+                inbox, x = Inbox(coordinator), next(e for e in events(coordinator, numbers) if e.key == "i:n29")
                 said = Received("studio", "7", 1030.0, x.seq, "dan", "yes")
                 await inbox.receive(numbers, [(29, said)])
                 await inbox.tell(numbers)
                 await inbox.receive(numbers, [(29, msgspec.structs.replace(said, at=1031.0, label="no"))])
-                await erasing.erase(desk, numbers, erasing.Which(subject="client 1"), "root")
+                await erasing.erase(coordinator, numbers, erasing.Which(subject="client 1"), "root")
             if i == 40:
-                await replaying.replay(desk, numbers, "root")
+                await replaying.replay(coordinator, numbers, "root")
         waiting = Message("msg_dead", hook.hook, 1000.0, None, 9, "it answered with status 500", "{}")
-        await desk.post([waiting])
-        await desk.committed(numbers)
-        return {stream.name: known(desk, stream) for stream in desk.numbers.values()}
+        await coordinator.post([waiting])
+        await coordinator.committed(numbers)
+        return {stream.name: known(coordinator, stream) for stream in coordinator.by_number.values()}
 
 
-def events(desk, stream):
-    with contextlib.closing(desk.reader()) as reader:
+def events(coordinator, stream):
+    with contextlib.closing(coordinator.reader()) as reader:
         return reader.events(stream.number, 0, 1 << 40)
 
 
-def unasked(desk, stream):
+def unasked(coordinator, stream):
     """The id of an instance that was not asked about, and is not erased later."""
-    found = [e for e in events(desk, stream) if e.kind == "instance" and e.question is None]
+    found = [e for e in events(coordinator, stream) if e.kind == "instance" and e.question is None]
     return next(e.key[2:] for e in found if e.subject == "client 2")
 
 
-def known(desk, stream):
+def known(coordinator, stream):
     """What later versions must find again."""
-    with contextlib.closing(desk.reader()) as reader:
+    with contextlib.closing(coordinator.reader()) as reader:
         tables = {
             table: [row for part in exports.chunks(reader, stream.number, table, 0, stream.seq) for row in part]
             for table in ("labels", "predictions")
@@ -122,7 +126,7 @@ def known(desk, stream):
         "facts": {name: value for name, value in facts.items() if name != "settings"},
         "labels": tables["labels"],
         "margins": [row["margin"] for row in tables["predictions"]],
-        "kinds": sorted({event.kind for event in events(desk, stream)}),
+        "kinds": sorted({event.kind for event in events(coordinator, stream)}),
     }
 
 

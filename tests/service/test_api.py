@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import askwhen as aw
-from tests.service.desks import run
+from tests.service.coordinators import run
 from tests.service.serving import Server
 
 RNG = np.random.default_rng(1)

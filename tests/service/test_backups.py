@@ -16,32 +16,34 @@ from askwhen.service.use_cases import instances, questions, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.forking import Forked
 from tests.service import history
-from tests.service.desks import Time, open_desk, run, settings
+from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.library import Library, bits
 
 X = np.random.default_rng(5).standard_normal((300, 5))
 
 
-async def play(desk, time, first, last):
+async def play(coordinator, time, first, last):
     """Instances of two streams, and a person who answers."""
     for i in range(first, last):
         for name in ("mails", "docs"):
-            stream = desk.stream(name)
-            await instances.play(desk, stream, Raw(X[i].tolist(), f"id {i}"))
-            shown = await questions.next_question(desk, stream, "ann")
+            stream = coordinator.stream(name)
+            await instances.play(coordinator, stream, Raw(X[i].tolist(), f"id {i}"))
+            shown = await questions.next_question(coordinator, stream, "ann")
             if shown is not None and i % 2:
-                await questions.answer(desk, stream, shown.question, "ann", stream.settings.labels[i % 3 % 2], f"k{i}")
+                await questions.answer(
+                    coordinator, stream, shown.question, "ann", stream.settings.labels[i % 3 % 2], f"k{i}"
+                )
         time.now += 1.0
-        desk.tick()
+        coordinator.tick()
 
 
-async def begun(desk):
-    await streams.create(desk, "mails", settings())
-    await streams.create(desk, "docs", settings(labels=["a", "b", "c"]))
+async def begun(coordinator):
+    await streams.create(coordinator, "mails", settings())
+    await streams.create(coordinator, "docs", settings(labels=["a", "b", "c"]))
 
 
-def log_of(desk, stream):
-    with contextlib.closing(desk.reader()) as reader:
+def log_of(coordinator, stream):
+    with contextlib.closing(coordinator.reader()) as reader:
         return reader.events(stream.number, 0, 1 << 40)
 
 
@@ -55,23 +57,25 @@ def elsewhere(request, tmp_path):
 def test_a_backup_under_load_is_restored_elsewhere_and_goes_on(address, elsewhere, tmp_path):
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            await begun(desk)
-            await play(desk, time, 0, 30)
+        async with open_coordinator(address, time) as coordinator:
+            await begun(coordinator)
+            await play(coordinator, time, 0, 30)
             path = str(tmp_path / "some.backup")
-            made, _ = await asyncio.gather(asyncio.to_thread(backups.backup, address, path), play(desk, time, 30, 80))
-            before = [log_of(desk, desk.stream(name)) for name in ("mails", "docs")]
+            made, _ = await asyncio.gather(
+                asyncio.to_thread(backups.backup, address, path), play(coordinator, time, 30, 80)
+            )
+            before = [log_of(coordinator, coordinator.stream(name)) for name in ("mails", "docs")]
         assert made == backups.checked(path) == backups.restore(path, elsewhere)
         assert made.streams == 2
-        async with open_desk(elsewhere, time) as desk:
+        async with open_coordinator(elsewhere, time) as coordinator:
             for name, events in zip(("mails", "docs"), before, strict=True):
-                stream = desk.stream(name)
-                assert log_of(desk, stream) == events[: stream.seq]
+                stream = coordinator.stream(name)
+                assert log_of(coordinator, stream) == events[: stream.seq]
                 assert 30 <= stream.state.round <= 80
-            await play(desk, time, 200, 230)
+            await play(coordinator, time, 200, 230)
             for name in ("mails", "docs"):
-                stream = desk.stream(name)
-                events, library = log_of(desk, stream), Library(stream.settings)
+                stream = coordinator.stream(name)
+                events, library = log_of(coordinator, stream), Library(stream.settings)
                 history.check(events)
                 library.follow(events)
                 assert bits(library.sampler) == bits(stream.model.sampler)
@@ -82,16 +86,16 @@ def test_a_backup_under_load_is_restored_elsewhere_and_goes_on(address, elsewher
 def test_a_service_moves_to_another_database(address, elsewhere):
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            await begun(desk)
-            await play(desk, time, 0, 20)
-            before = bits(desk.stream("docs").model.sampler)
+        async with open_coordinator(address, time) as coordinator:
+            await begun(coordinator)
+            await play(coordinator, time, 0, 20)
+            before = bits(coordinator.stream("docs").model.sampler)
         found = backups.migrate(address, elsewhere)
         assert found.events > 80
         with pytest.raises(InputError, match="has streams already"):
             backups.migrate(address, elsewhere)
-        async with open_desk(elsewhere, time) as desk:
-            assert bits(desk.stream("docs").model.sampler) == before
+        async with open_coordinator(elsewhere, time) as coordinator:
+            assert bits(coordinator.stream("docs").model.sampler) == before
 
     run(go())
 
@@ -99,9 +103,9 @@ def test_a_service_moves_to_another_database(address, elsewhere):
 @pytest.fixture
 def made(tmp_path):
     async def go():
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
-            await begun(desk)
-            await play(desk, Time(), 0, 5)
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            await begun(coordinator)
+            await play(coordinator, Time(), 0, 5)
 
     run(go())
     backups.backup(str(tmp_path / "log.db"), str(tmp_path / "one.backup"))
@@ -136,7 +140,7 @@ def test_an_error_in_the_middle_leaves_nothing(made, monkeypatch):
         yield from [next(iter(counting._parts))]
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(backups.Counting, "__iter__", parts)
+    monkeypatch.setattr(backups.CountedParts, "__iter__", parts)
     with pytest.raises(OSError, match="full"):
         backups.backup(str(made / "log.db"), str(made / "two.backup"))
     assert not list(made.glob("*two.backup*"))

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from askwhen.errors import AskwhenError
-from askwhen.service.runtime.coordinator import Desk
+from askwhen.service.runtime.coordinator import Coordinator
 from askwhen.service.store import backups, open_store
 from askwhen.service.use_cases import instances, questions, streams
 from askwhen.service.use_cases.instances import Raw
-from tests.service.desks import Time, open_desk, run, settings
+from tests.service.coordinators import Time, open_coordinator, run, settings
 
 PAGE = 4096
 DAMAGES = 60
@@ -19,11 +19,11 @@ DAMAGES = 60
 
 async def played(path):
     """A database with two streams, which have instances, answers and snapshots."""
-    async with open_desk(path, Time()) as desk:
+    async with open_coordinator(path, Time()) as coordinator:
         for name in ("one", "two"):
-            stream = await streams.create(desk, name, settings(budget=None, algorithm="perceptron"))
-            await instances.play_all(desk, stream, [Raw([1.0 + i, -1.0], f"id {i}") for i in range(30)])
-            await questions.answer(desk, stream, 0, "ann", "ham")
+            stream = await streams.create(coordinator, name, settings(budget=None, algorithm="perceptron"))
+            await instances.play_all(coordinator, stream, [Raw([1.0 + i, -1.0], f"id {i}") for i in range(30)])
+            await questions.answer(coordinator, stream, 0, "ann", "ham")
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +54,9 @@ def damaged(content, seed):
 
 async def start(path):
     with contextlib.closing(open_store(str(path))) as store:
-        desk = Desk(store, Time(5000.0).clock())
-        await desk.start()
-        await desk.close()
+        coordinator = Coordinator(store, Time(5000.0).clock())
+        await coordinator.start()
+        await coordinator.close()
 
 
 def said(act, *given):

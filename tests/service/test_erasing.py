@@ -16,7 +16,7 @@ from askwhen.service.store import backups
 from askwhen.service.use_cases import erasing, exports, instances, questions, replaying, streams
 from askwhen.service.use_cases.erasing import Gone, Retention, Which, erase
 from askwhen.service.use_cases.instances import Raw
-from tests.service.desks import Time, open_desk, run, settings
+from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.library import Library, bits
 
 TEXT = Features(kind="text", places=64)
@@ -26,24 +26,26 @@ def word(i):
     return f"secretword{i:04d}"
 
 
-async def played(desk, time, count, first=0, answers=True, **given):
+async def played(coordinator, time, count, first=0, answers=True, **given):
     """Rounds of a stream of texts, with a person who answers half of the questions."""
-    stream = desk.streams.get("mails")
+    stream = coordinator.streams.get("mails")
     if stream is None:
         given = {"grace": 0.0, "features": TEXT, **given}
-        stream = await streams.create(desk, "mails", settings(**given))
+        stream = await streams.create(coordinator, "mails", settings(**given))
     for i in range(first, first + count):
-        await instances.play(desk, stream, Raw(f"{word(i)} common {i % 7}", f"id {i}", subject=f"client {i % 5}"))
-        shown = await questions.next_question(desk, stream, "ann")
+        await instances.play(
+            coordinator, stream, Raw(f"{word(i)} common {i % 7}", f"id {i}", subject=f"client {i % 5}")
+        )
+        shown = await questions.next_question(coordinator, stream, "ann")
         if answers and shown is not None and i % 2:
-            await questions.answer(desk, stream, shown.question, "ann", "spam" if i % 4 == 1 else "ham", f"k{i}")
+            await questions.answer(coordinator, stream, shown.question, "ann", "spam" if i % 4 == 1 else "ham", f"k{i}")
         time.now += 1.0
-        desk.tick()
+        coordinator.tick()
     return stream
 
 
-def log_of(desk, stream):
-    with contextlib.closing(desk.reader()) as reader:
+def log_of(coordinator, stream):
+    with contextlib.closing(coordinator.reader()) as reader:
         return reader.events(stream.number, 0, 1 << 40)
 
 
@@ -58,12 +60,12 @@ def without_contents(events):
 def test_what_is_erased_is_gone_and_everything_else_stays(address):
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            stream = await played(desk, time, 60)
-            before = log_of(desk, stream)
-            open = {question.seq: question.round for question in stream.books.questions.values()}
-            gone = await erase(desk, stream, Which(subject="client 3"), "root")
-            events = log_of(desk, stream)
+        async with open_coordinator(address, time) as coordinator:
+            stream = await played(coordinator, time, 60)
+            before = log_of(coordinator, stream)
+            open = {question.seq: question.round for question in stream.questions.open.values()}
+            gone = await erase(coordinator, stream, Which(subject="client 3"), "root")
+            events = log_of(coordinator, stream)
             hit = [e.seq for e in before if e.subject == "client 3"]
             assert gone == Gone(len(hit), sum(seq in open for seq in hit)) == Gone(12, gone.forgotten)
             assert gone.forgotten > 0
@@ -72,8 +74,8 @@ def test_what_is_erased_is_gone_and_everything_else_stays(address):
             assert without_contents(events) == without_contents(before)
             forgotten = [e.question for e in events[len(before) :] if isinstance(facts_of(e), Forgotten)]
             assert forgotten == [open[seq] for seq in hit if seq in open]
-            assert await erase(desk, stream, Which(subject="client 3"), "root") == Gone(0, 0)
-            assert (await instances.play(desk, stream, Raw(f"{word(3)} common 3", "id 3"))).again
+            assert await erase(coordinator, stream, Which(subject="client 3"), "root") == Gone(0, 0)
+            assert (await instances.play(coordinator, stream, Raw(f"{word(3)} common 3", "id 3"))).again
 
     run(go())
 
@@ -87,20 +89,22 @@ def test_the_files_do_not_have_it_any_more(tmp_path):
 
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await streams.create(desk, "numbers", settings(algorithm="perceptron", raw=True, budget=None))
-            text = await played(desk, time, 30)
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await streams.create(
+                coordinator, "numbers", settings(algorithm="perceptron", raw=True, budget=None)
+            )
+            text = await played(coordinator, time, 30)
             for i in range(30):
-                await instances.play(desk, stream, Raw([number, float(i)], f"n{i}", show="secretshown"))
-            await desk.committed(stream, snapshot=True)
-            await desk.committed(text, snapshot=True)
-            assert stream.books.questions
+                await instances.play(coordinator, stream, Raw([number, float(i)], f"n{i}", show="secretshown"))
+            await coordinator.committed(stream, snapshot=True)
+            await coordinator.committed(text, snapshot=True)
+            assert stream.questions.open
             needle = struct.pack("<d", number)
             assert found(needle)
             assert found(word(3).encode())
-            await erase(desk, stream, Which(before=time.now + 1.0), "root")
-            await erase(desk, text, Which(ids=["id 3"]), "root")
-            assert not stream.books.questions
+            await erase(coordinator, stream, Which(before=time.now + 1.0), "root")
+            await erase(coordinator, text, Which(ids=["id 3"]), "root")
+            assert not stream.questions.open
             assert (found(needle), found(b"secretshown"), found(word(3).encode())) == ([], [], [])
             assert found(word(4).encode())
 
@@ -113,19 +117,21 @@ def test_the_model_holds_no_instance_that_was_erased(address):
 
     async def go():
         time = Time()
-        async with open_desk(address, time, crash=True) as desk:
-            stream = await streams.create(desk, "numbers", settings())
+        async with open_coordinator(address, time, crash=True) as coordinator:
+            stream = await streams.create(coordinator, "numbers", settings())
             for i in range(30):
-                await instances.play(desk, stream, Raw([number if i in (3, 29) else float(i), 1.0, float(-i)], f"n{i}"))
+                await instances.play(
+                    coordinator, stream, Raw([number if i in (3, 29) else float(i), 1.0, float(-i)], f"n{i}")
+                )
             needle = struct.pack("<d", number)
             assert needle in bits(stream.model.sampler)
-            assert (await erase(desk, stream, Which(ids=["n3", "n29"]), "root")).erased == 2
+            assert (await erase(coordinator, stream, Which(ids=["n3", "n29"]), "root")).erased == 2
             assert needle not in bits(stream.model.sampler)
             for i in range(30, 40):
-                await instances.play(desk, stream, Raw([float(i), 1.0, float(-i)], f"n{i}"))
+                await instances.play(coordinator, stream, Raw([float(i), 1.0, float(-i)], f"n{i}"))
             before = bits(stream.model.sampler)
-        async with open_desk(address, time) as desk:
-            assert bits(desk.stream("numbers").model.sampler) == before
+        async with open_coordinator(address, time) as coordinator:
+            assert bits(coordinator.stream("numbers").model.sampler) == before
 
     run(go())
 
@@ -133,12 +139,12 @@ def test_the_model_holds_no_instance_that_was_erased(address):
 def test_a_label_that_was_given_stays_also_within_its_grace(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await played(desk, time, 2, answers=False, algorithm="perceptron", budget=None, grace=20.0)
-            await questions.answer(desk, stream, 0, "ann", "spam")
-            assert await erase(desk, stream, Which(rounds=[0, 1]), "root") == Gone(2, 1)
-            kept = stream.books.kept
-            assert (kept.told, kept.forgotten, stream.books.find(0).label) == (1, 1, "spam")
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await played(coordinator, time, 2, answers=False, algorithm="perceptron", budget=None, grace=20.0)
+            await questions.answer(coordinator, stream, 0, "ann", "spam")
+            assert await erase(coordinator, stream, Which(rounds=[0, 1]), "root") == Gone(2, 1)
+            kept = stream.questions.stored
+            assert (kept.told, kept.forgotten, stream.questions.find(0).label) == (1, 1, "spam")
 
     run(go())
 
@@ -146,18 +152,18 @@ def test_a_label_that_was_given_stays_also_within_its_grace(tmp_path):
 def test_a_reader_in_the_way_lets_it_go_later(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await played(desk, time, 10)
-            with contextlib.closing(desk.reader()) as reader:
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await played(coordinator, time, 10)
+            with contextlib.closing(coordinator.reader()) as reader:
                 reader._connection.execute("begin")
                 reader.last(1)
-                await erase(desk, stream, Which(ids=["id 3"]), "root")
+                await erase(coordinator, stream, Which(ids=["id 3"]), "root")
                 wal = tmp_path / "log.db-wal"
                 assert word(3).encode() in wal.read_bytes()
-                await desk.scrub_again()
+                await coordinator.scrub_again()
                 assert word(3).encode() in wal.read_bytes()
-            await desk.scrub_again()
-            assert not desk._store.scrubbing
+            await coordinator.scrub_again()
+            assert not coordinator._store.scrubbing
             assert all(word(3).encode() not in file.read_bytes() for file in tmp_path.iterdir())
 
     run(go())
@@ -167,19 +173,19 @@ def test_a_reader_in_the_way_lets_it_go_later(tmp_path):
 def test_what_to_erase_is_named_in_several_ways(address, how):
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            stream = await played(desk, time, 20)
+        async with open_coordinator(address, time) as coordinator:
+            stream = await played(coordinator, time, 20)
             which = {
                 "rounds": Which(rounds=[0, 7, 19, 7]),
                 "ids": Which(ids=["id 0", "id 7", "id 19"]),
                 "before": Which(before=1003.0),
             }[how]
             wanted = [0, 1, 2] if how == "before" else [0, 7, 19]
-            assert (await erase(desk, stream, which, "root")).erased == 3
-            rounds = [facts_of(e).round for e in log_of(desk, stream) if e.kind == "instance" and e.row is None]
+            assert (await erase(coordinator, stream, which, "root")).erased == 3
+            rounds = [facts_of(e).round for e in log_of(coordinator, stream) if e.kind == "instance" and e.row is None]
             assert rounds == wanted
-            await erase(desk, stream, Which(rounds=[wanted[0], 5]), "root")
-            assert sum(e.row is None for e in log_of(desk, stream) if e.kind == "instance") == 4
+            await erase(coordinator, stream, Which(rounds=[wanted[0], 5]), "root")
+            assert sum(e.row is None for e in log_of(coordinator, stream) if e.kind == "instance") == 4
 
     run(go())
 
@@ -187,9 +193,9 @@ def test_what_to_erase_is_named_in_several_ways(address, how):
 def test_what_is_not_there_is_refused_and_nothing_is_erased(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await played(desk, time, 5)
-            before = log_of(desk, stream)
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await played(coordinator, time, 5)
+            before = log_of(coordinator, stream)
             for which, kind, said in (
                 (Which(ids=["id 1", "none"]), NotFoundError, "there is no instance with id 'none'"),
                 (Which(rounds=[1, 5]), NotFoundError, "there is no instance with round 5"),
@@ -200,13 +206,13 @@ def test_what_is_not_there_is_refused_and_nothing_is_erased(tmp_path):
                 (Which(subject=""), InputError, "subject must have 1 to 200 characters"),
             ):
                 with pytest.raises(kind, match=said):
-                    await erase(desk, stream, which, "root")
-            assert await erase(desk, stream, Which(subject="nobody"), "root") == Gone(0, 0)
-            assert log_of(desk, stream) == before
+                    await erase(coordinator, stream, which, "root")
+            assert await erase(coordinator, stream, Which(subject="nobody"), "root") == Gone(0, 0)
+            assert log_of(coordinator, stream) == before
             with pytest.raises(InputError, match="subject must have 1 to 200"):
-                await instances.play(desk, stream, Raw("a", subject="x" * 201))
+                await instances.play(coordinator, stream, Raw("a", subject="x" * 201))
             with pytest.raises(InputError, match="no zero character"):
-                await instances.play(desk, stream, Raw("a", subject="x\0"))
+                await instances.play(coordinator, stream, Raw("a", subject="x\0"))
 
     run(go())
 
@@ -214,42 +220,42 @@ def test_what_is_not_there_is_refused_and_nothing_is_erased(tmp_path):
 def test_people_cannot_answer_what_nobody_can_see(address):
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            stream = await played(desk, time, 1, algorithm="perceptron", budget=None, slots=2, lease=1.0)
-            await played(desk, time, 1, first=1, answers=False)
+        async with open_coordinator(address, time) as coordinator:
+            stream = await played(coordinator, time, 1, algorithm="perceptron", budget=None, slots=2, lease=1.0)
+            await played(coordinator, time, 1, first=1, answers=False)
             first, second = 0, 1
             time.now += 1.0  # nobody holds them
-            await questions.answer(desk, stream, first, "bob", "spam")
-            await questions.answer(desk, stream, second, "bob", "ham")
-            await questions.answer(desk, stream, second, "cid", "ham")
+            await questions.answer(coordinator, stream, first, "bob", "spam")
+            await questions.answer(coordinator, stream, second, "bob", "ham")
+            await questions.answer(coordinator, stream, second, "cid", "ham")
             time.now += 1.0
-            desk.tick()
-            assert stream.books.kept.told == 1
-            await questions.undo(desk, stream, second, "cid")  # open again, though the model was told
+            coordinator.tick()
+            assert stream.questions.stored.told == 1
+            await questions.undo(coordinator, stream, second, "cid")  # open again, though the model was told
             model = bits(stream.model.sampler)
-            gone = await erase(desk, stream, Which(rounds=[first, second]), "root")
+            gone = await erase(coordinator, stream, Which(rounds=[first, second]), "root")
             assert gone == Gone(2, 1)  # what was answered is decided by that
-            kept = stream.books.kept
-            assert (kept.told, kept.forgotten, len(stream.books.questions)) == (2, 0, 0)
+            kept = stream.questions.stored
+            assert (kept.told, kept.forgotten, len(stream.questions.open)) == (2, 0, 0)
             for round in (first, second):
                 with pytest.raises(ConflictError, match=r"contents were erased|its time was over"):
-                    await questions.answer(desk, stream, round, "dan", "ham")
+                    await questions.answer(coordinator, stream, round, "dan", "ham")
                 with pytest.raises(ConflictError, match="contents of this question were erased"):
-                    await questions.undo(desk, stream, round, "bob")
-                shown = await questions.show(desk, stream, round)
+                    await questions.undo(coordinator, stream, round, "bob")
+                shown = await questions.show(coordinator, stream, round)
                 assert (shown.erased, shown.x, shown.show) == (True, None, None)
-            assert await questions.next_question(desk, stream, "eve") is None
-            with contextlib.closing(desk.reader()) as reader:
+            assert await questions.next_question(coordinator, stream, "eve") is None
+            with contextlib.closing(coordinator.reader()) as reader:
                 (rows,) = exports.chunks(reader, stream.number, "labels", 0, stream.seq)
             assert {(row["question"], row["told"], row["label"]) for row in rows} == {
                 (0, "spam", "spam"),
                 (1, "ham", None),
             }
             with pytest.raises(ConflictError, match="contents of this question were erased: nobody can decide it"):
-                await questions.review(desk, stream, second, "rev", "spam")
-        async with open_desk(address, time) as desk:
-            stream = desk.stream("mails")
-            assert not stream.books.questions
+                await questions.review(coordinator, stream, second, "rev", "spam")
+        async with open_coordinator(address, time) as coordinator:
+            stream = coordinator.stream("mails")
+            assert not stream.questions.open
             assert bits(stream.model.sampler) != model  # the open question is not in it any more
 
     run(go())
@@ -258,14 +264,14 @@ def test_people_cannot_answer_what_nobody_can_see(address):
 def test_a_lease_on_what_was_erased_is_over(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await played(desk, time, 1, answers=False, algorithm="perceptron", budget=None)
-            await erase(desk, stream, Which(rounds=[0]), "root")
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await played(coordinator, time, 1, answers=False, algorithm="perceptron", budget=None)
+            await erase(coordinator, stream, Which(rounds=[0]), "root")
             for act in (questions.release, questions.renew, questions.skip):
                 with pytest.raises(ConflictError, match=r"holds no slot|contents were erased"):
-                    await act(desk, stream, 0, "ann")
-            assert not stream.books.questions
-            assert await questions.next_question(desk, stream, "bob") is None
+                    await act(coordinator, stream, 0, "ann")
+            assert not stream.questions.open
+            assert await questions.next_question(coordinator, stream, "bob") is None
 
     run(go())
 
@@ -273,15 +279,15 @@ def test_a_lease_on_what_was_erased_is_over(tmp_path):
 def test_after_a_crash_it_goes_on_bit_for_bit(address):
     async def go():
         time = Time()
-        async with open_desk(address, time, crash=True) as desk:
-            stream = await played(desk, time, 40)
-            await erase(desk, stream, Which(before=time.now - 10.0), "root")
-            await played(desk, time, 20, first=40)
-            before, count = bits(stream.model.sampler), len(log_of(desk, stream))
-        async with open_desk(address, time) as desk:
-            stream = desk.stream("mails")
+        async with open_coordinator(address, time, crash=True) as coordinator:
+            stream = await played(coordinator, time, 40)
+            await erase(coordinator, stream, Which(before=time.now - 10.0), "root")
+            await played(coordinator, time, 20, first=40)
+            before, count = bits(stream.model.sampler), len(log_of(coordinator, stream))
+        async with open_coordinator(address, time) as coordinator:
+            stream = coordinator.stream("mails")
             assert (bits(stream.model.sampler), stream.seq) == (before, count)
-            await played(desk, time, 5, first=60)
+            await played(coordinator, time, 5, first=60)
 
     run(go())
 
@@ -289,15 +295,15 @@ def test_after_a_crash_it_goes_on_bit_for_bit(address):
 def test_a_model_made_again_is_that_of_what_is_left(address):
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            stream = await played(desk, time, 60)
-            told = [e.question for e in log_of(desk, stream) if e.kind == "told"]
-            await questions.review(desk, stream, told[1], "rev", "ham")
-            await questions.review(desk, stream, told[2], "rev", "spam")
-            await erase(desk, stream, Which(rounds=[2, told[0], told[1], 30]), "root")
-            await replaying.replay(desk, stream, "root")
-            await played(desk, time, 10, first=60)
-            events = log_of(desk, stream)
+        async with open_coordinator(address, time) as coordinator:
+            stream = await played(coordinator, time, 60)
+            told = [e.question for e in log_of(coordinator, stream) if e.kind == "told"]
+            await questions.review(coordinator, stream, told[1], "rev", "ham")
+            await questions.review(coordinator, stream, told[2], "rev", "spam")
+            await erase(coordinator, stream, Which(rounds=[2, told[0], told[1], 30]), "root")
+            await replaying.replay(coordinator, stream, "root")
+            await played(coordinator, time, 10, first=60)
+            events = log_of(coordinator, stream)
             replays = next(e.seq for e in events if e.kind == "replayed")
             model, labels, numbers = Model(stream.settings), {told[2]: "spam"}, {}
             for event in events[:replays]:
@@ -323,7 +329,7 @@ def test_a_model_made_again_is_that_of_what_is_left(address):
             library = Library(stream.settings)
             library.sampler = model.sampler
             for question in (told[0], told[1], told[2]):
-                found = stream.books.find(question)
+                found = stream.questions.find(question)
                 assert found.model == (None if found.erased else found.label)
             for event in events[replays:]:
                 fact = facts_of(event)
@@ -332,19 +338,19 @@ def test_a_model_made_again_is_that_of_what_is_left(address):
                     assert (ask.round, ask.margin, ask.query) == (fact.played, fact.margin, fact.asked)
                     assert ask.round == fact.round - 4
                 elif event.kind in ("told", "forgotten"):
-                    played_as = stream.books.find(event.question).played
+                    played_as = stream.questions.find(event.question).played
                     if event.kind == "told":
                         library.sampler.tell(played_as, library.value(fact.label))
                     else:
                         library.sampler.forget(played_as)
             assert bits(library.sampler) == bits(stream.model.sampler)
-            with contextlib.closing(desk.reader()) as reader:
+            with contextlib.closing(coordinator.reader()) as reader:
                 parts = exports.chunks(reader, stream.number, "labels", 0, stream.seq, stream.state.passed)
                 rows = {row["question"]: row for part in parts for row in part}
             assert [rows[each]["told"] for each in told[:3]] == [None, None, "spam"]
             assert [rows[each]["corrected"] for each in told[:3]] == [False, False, False]
-        async with open_desk(address, time) as desk:
-            stream = desk.stream("mails")
+        async with open_coordinator(address, time) as coordinator:
+            stream = coordinator.stream("mails")
             assert bits(library.sampler) == bits(stream.model.sampler)
 
     run(go())
@@ -359,11 +365,11 @@ def test_contents_go_when_the_time_of_the_stream_is_over(address, monkeypatch):
 
     async def go():
         time = Time()
-        async with open_desk(address, time) as desk:
-            stream = await played(desk, time, 20, erase=10.0)
-            retention = Retention(desk)
+        async with open_coordinator(address, time) as coordinator:
+            stream = await played(coordinator, time, 20, erase=10.0)
+            retention = Retention(coordinator)
             await retention.look()
-            gone = [e for e in log_of(desk, stream) if e.kind == "instance" and e.row is None]
+            gone = [e for e in log_of(coordinator, stream) if e.kind == "instance" and e.row is None]
             assert [facts_of(e).round for e in gone] == list(range(10))
             assert all(e.time < 1010.0 for e in gone)
             assert stream.state.erased == gone[-1].seq
@@ -373,16 +379,16 @@ def test_contents_go_when_the_time_of_the_stream_is_over(address, monkeypatch):
             assert stream.state.erased == gone[-1].seq
             time.now += 60.0
             await retention.look()
-            assert not stream.books.questions
+            assert not stream.questions.open
             before = bits(stream.model.sampler)
-        async with open_desk(address, time) as desk:
-            stream = desk.stream("mails")
-            assert all(contents(e) == (None, None, None) for e in log_of(desk, stream))
-            assert stream.state.erased == max(e.seq for e in log_of(desk, stream) if e.kind == "instance")
+        async with open_coordinator(address, time) as coordinator:
+            stream = coordinator.stream("mails")
+            assert all(contents(e) == (None, None, None) for e in log_of(coordinator, stream))
+            assert stream.state.erased == max(e.seq for e in log_of(coordinator, stream) if e.kind == "instance")
             assert bits(stream.model.sampler) == before
-            last = log_of(desk, stream)[-1].seq
-            await Retention(desk).look()
-            assert log_of(desk, stream)[-1].seq == last
+            last = log_of(coordinator, stream)[-1].seq
+            await Retention(coordinator).look()
+            assert log_of(coordinator, stream)[-1].seq == last
 
     run(go())
 
@@ -390,9 +396,9 @@ def test_contents_go_when_the_time_of_the_stream_is_over(address, monkeypatch):
 def test_backups_made_later_do_not_have_it(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await played(desk, time, 20)
-            await erase(desk, stream, Which(rounds=[3]), "root")
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await played(coordinator, time, 20)
+            await erase(coordinator, stream, Which(rounds=[3]), "root")
 
     run(go())
     backups.backup(str(tmp_path / "log.db"), str(tmp_path / "later.backup"))
@@ -402,10 +408,12 @@ def test_backups_made_later_do_not_have_it(tmp_path):
     backups.restore(str(tmp_path / "later.backup"), str(tmp_path / "again.db"))
 
     async def again():
-        async with open_desk(tmp_path / "again.db", Time(2000.0)) as desk:
-            stream = desk.stream("mails")
-            assert [facts_of(e).round for e in log_of(desk, stream) if e.kind == "instance" and e.row is None] == [3]
-            await played(desk, Time(2000.0), 3, first=20)
+        async with open_coordinator(tmp_path / "again.db", Time(2000.0)) as coordinator:
+            stream = coordinator.stream("mails")
+            assert [
+                facts_of(e).round for e in log_of(coordinator, stream) if e.kind == "instance" and e.row is None
+            ] == [3]
+            await played(coordinator, Time(2000.0), 3, first=20)
 
     run(again())
 
@@ -413,12 +421,12 @@ def test_backups_made_later_do_not_have_it(tmp_path):
 def test_a_damaged_snapshot_after_an_erasure_is_said_in_a_sentence(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await played(desk, time, 20)
-            await erase(desk, stream, Which(rounds=[3]), "root")
-            desk._store.connection.execute("update snapshots set model = x'00'")
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            (aside,) = desk.set_aside
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await played(coordinator, time, 20)
+            await erase(coordinator, stream, Which(rounds=[3]), "root")
+            coordinator._store.connection.execute("update snapshots set model = x'00'")
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            (aside,) = coordinator.set_aside
             assert "does not follow from older ones; restore a backup" in aside.aside
 
     run(go())
@@ -427,11 +435,11 @@ def test_a_damaged_snapshot_after_an_erasure_is_said_in_a_sentence(tmp_path):
 @pytest.mark.parametrize("id", ["a\0b", "\ud800", "", "x" * 201])
 def test_an_id_that_no_instance_can_have_is_refused(address, id):
     async def go():
-        async with open_desk(address, Time()) as desk:
-            stream = await played(desk, Time(), 3)
+        async with open_coordinator(address, Time()) as coordinator:
+            stream = await played(coordinator, Time(), 3)
             with pytest.raises(InputError, match="id must"):
-                await erase(desk, stream, Which(ids=["fine", id]), "root")
-            assert (desk.broken, desk.set_aside) == (None, [])
-            assert (await erase(desk, stream, Which(rounds=[1]), "root")).erased == 1
+                await erase(coordinator, stream, Which(ids=["fine", id]), "root")
+            assert (coordinator.broken, coordinator.set_aside) == (None, [])
+            assert (await erase(coordinator, stream, Which(rounds=[1]), "root")).erased == 1
 
     run(go())

@@ -10,7 +10,7 @@ from askwhen.errors import InputError
 from askwhen.service.events.settings import Budget, Features, Settings
 from askwhen.service.use_cases import instances, questions, replaying, reports, streams
 from askwhen.service.use_cases.instances import Raw
-from tests.service.desks import Time, open_desk, run
+from tests.service.coordinators import Time, open_coordinator, run
 from tests.service.library import bits
 
 pytestmark = pytest.mark.xdist_group("every stream")
@@ -44,38 +44,40 @@ def word(stream, round):
     return WORDS[round] if known == "open" else known[round % len(known)]
 
 
-async def begin(desk, name, settings):
+async def begin(coordinator, name, settings):
     """A stream with instances that are answered, one of them twice."""
-    stream = await streams.create(desk, name, settings)
-    await instances.play_all(desk, stream, [Raw(x, f"id {i}") for i, x in enumerate(KINDS[settings.features.kind][1])])
-    open = list(stream.books.questions)
+    stream = await streams.create(coordinator, name, settings)
+    await instances.play_all(
+        coordinator, stream, [Raw(x, f"id {i}") for i, x in enumerate(KINDS[settings.features.kind][1])]
+    )
+    open = list(stream.questions.open)
     for round in open[:4]:
-        await questions.answer(desk, stream, round, "ann", word(stream, round))
+        await questions.answer(coordinator, stream, round, "ann", word(stream, round))
     if open:
-        await questions.undo(desk, stream, None, "ann")
-        await questions.answer(desk, stream, open[:4][-1], "ann", word(stream, 0))
+        await questions.undo(coordinator, stream, None, "ann")
+        await questions.answer(coordinator, stream, open[:4][-1], "ann", word(stream, 0))
     return stream
 
 
-async def correct(desk, stream):
+async def correct(coordinator, stream):
     """Corrections of what the model was told: by whoever answered, and by a reviewer."""
-    told = [event.question for event in log_of(desk, stream) if event.kind == "told"]
+    told = [event.question for event in log_of(coordinator, stream) if event.kind == "told"]
     for round in told[:1]:
-        await questions.undo(desk, stream, round, "ann")
-        await questions.answer(desk, stream, round, "ann", word(stream, 1))
+        await questions.undo(coordinator, stream, round, "ann")
+        await questions.answer(coordinator, stream, round, "ann", word(stream, 1))
     for round in told[1:2]:
-        await questions.review(desk, stream, round, "eve", word(stream, 2))
+        await questions.review(coordinator, stream, round, "eve", word(stream, 2))
 
 
-async def pass_time(desk, time):
+async def pass_time(coordinator, time):
     time.now += 2.0
-    desk.tick()
-    await desk.commits.settled()
-    assert (desk.set_aside, desk.broken) == ([], None)
+    coordinator.tick()
+    await coordinator.commits.settled()
+    assert (coordinator.set_aside, coordinator.broken) == ([], None)
 
 
-def log_of(desk, stream):
-    with contextlib.closing(desk.reader()) as reader:
+def log_of(coordinator, stream):
+    with contextlib.closing(coordinator.reader()) as reader:
         return reader.events(stream.number, 0, 1 << 40)
 
 
@@ -87,24 +89,24 @@ def state_of(stream):
 def test_every_stream_goes_on_whatever_happens_to_it(tmp_path, algorithm):
     async def play():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time, crash=True) as desk:
-            desk.warmth.begin = lambda *_: None
+        async with open_coordinator(tmp_path / "log.db", time, crash=True) as coordinator:
+            coordinator.warmups.begin = lambda *_: None
             made = []
             for name, settings in all_settings(algorithm).items():
                 with contextlib.suppress(InputError):  # it predicts numbers, or knows two labels only
-                    made.append(await begin(desk, name, settings))
-            await pass_time(desk, time)
+                    made.append(await begin(coordinator, name, settings))
+            await pass_time(coordinator, time)
             for stream in made:
-                await correct(desk, stream)
-            await pass_time(desk, time)
+                await correct(coordinator, stream)
+            await pass_time(coordinator, time)
             alive = {stream.name: state_of(stream) for stream in made}
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            assert not desk.set_aside
-            assert {name: state_of(stream) for name, stream in desk.streams.items()} == alive
-            for stream in desk.streams.values():
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            assert not coordinator.set_aside
+            assert {name: state_of(stream) for name, stream in coordinator.streams.items()} == alive
+            for stream in coordinator.streams.values():
                 if stream.settings.features.kind == "text":
-                    assert (await reports.report(desk, stream, 0.95))["accuracy"]["rounds"] == 6
-                await replaying.replay(desk, stream, "me")
-            await pass_time(desk, time)
+                    assert (await reports.report(coordinator, stream, 0.95))["accuracy"]["rounds"] == 6
+                await replaying.replay(coordinator, stream, "me")
+            await pass_time(coordinator, time)
 
     run(play())

@@ -18,11 +18,11 @@ import pytest
 
 import askwhen as aw
 from askwhen.service.errors import SlowError
-from askwhen.service.http.middleware.body_timeout import Impatient
+from askwhen.service.http.middleware.body_timeout import BodyTimeout
 from askwhen.service.process.server import BROKEN
 from askwhen.service.store import open_store
 from tests.service import history
-from tests.service.desks import run
+from tests.service.coordinators import run
 from tests.service.nursery import Child, Nursery
 from tests.service.serving import Server, free_port
 from tests.small_disk import mounted
@@ -294,6 +294,6 @@ def test_a_body_that_stops_coming_is_cut_off():
                 pass
 
         with pytest.raises(SlowError, match="too slowly"):
-            await Impatient(app, 0.05)({"type": "http"}, receive, None)
+            await BodyTimeout(app, 0.05)({"type": "http"}, receive, None)
 
     run(play())

@@ -12,8 +12,8 @@ from askwhen.service.errors import ConflictError
 from askwhen.service.use_cases import instances, questions, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service import history
-from tests.service.desks import Time, open_desk
-from tests.service.desks import settings as stream_settings
+from tests.service.coordinators import Time, open_coordinator
+from tests.service.coordinators import settings as stream_settings
 from tests.service.library import Library, bits
 from tests.soak import times
 
@@ -50,20 +50,20 @@ class Machine(RuleBasedStateMachine):
         self.slots, self.lease = SLOTS, LEASE
         self.open()
         given = {"labels": ["a", "b"], "slots": SLOTS, "lease": LEASE, "grace": GRACE, "forget": FORGET}
-        self.do(streams.create(self.desk, "one", stream_settings(algorithm="perceptron", budget=None, **given)))
+        self.do(streams.create(self.coordinator, "one", stream_settings(algorithm="perceptron", budget=None, **given)))
         for id in range(3):
             self.send(0.5, id)
 
     def open(self):
-        self.opened = open_desk(f"{self.folder.name}/log.db", self.time, crash=True)
-        self.desk = self.do(self.opened.__aenter__())
+        self.opened = open_coordinator(f"{self.folder.name}/log.db", self.time, crash=True)
+        self.coordinator = self.do(self.opened.__aenter__())
 
     def do(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
     @property
     def stream(self):
-        return self.desk.stream("one")
+        return self.coordinator.stream("one")
 
     def refused(self, coroutine):
         """Whether it was refused."""
@@ -78,7 +78,7 @@ class Machine(RuleBasedStateMachine):
         self.send(x, id)
 
     def send(self, x, id):
-        said = self.do(instances.play(self.desk, self.stream, Raw([x, 1.0], f"n{id}")))
+        said = self.do(instances.play(self.coordinator, self.stream, Raw([x, 1.0], f"n{id}")))
         assert said.again == (id in self.ids)
         if id in self.ids:
             assert said.round == self.ids[id]
@@ -91,7 +91,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(who=PEOPLE)
     def next(self, who):
-        shown = self.do(questions.next_question(self.desk, self.stream, who))
+        shown = self.do(questions.next_question(self.coordinator, self.stream, who))
         now = self.time.now
         holding = [q for q, each in self.plain.items() if each.held.get(who, 0) > now and not each.closed]
         free = [
@@ -123,7 +123,7 @@ class Machine(RuleBasedStateMachine):
     def answer(self, question, who, label):
         question %= self.rounds
         wanted = self.may(question, who)
-        assert self.refused(questions.answer(self.desk, self.stream, question, who, label)) != wanted
+        assert self.refused(questions.answer(self.coordinator, self.stream, question, who, label)) != wanted
         if wanted:
             self.plain[question].answers[who] = label
             self.plain[question].held.pop(who, None)
@@ -133,7 +133,7 @@ class Machine(RuleBasedStateMachine):
     def skip(self, question, who):
         question %= self.rounds
         wanted = self.may(question, who)
-        assert self.refused(questions.skip(self.desk, self.stream, question, who)) != wanted
+        assert self.refused(questions.skip(self.coordinator, self.stream, question, who)) != wanted
         if wanted:
             self.plain[question].skipped.add(who)
             self.plain[question].held.pop(who, None)
@@ -143,7 +143,7 @@ class Machine(RuleBasedStateMachine):
         question %= self.rounds
         each = self.plain[question]
         wanted = who in each.answers
-        assert self.refused(questions.undo(self.desk, self.stream, question, who)) != wanted
+        assert self.refused(questions.undo(self.coordinator, self.stream, question, who)) != wanted
         if wanted:
             del each.answers[who]
             each.held[who] = self.time.now + self.lease
@@ -154,19 +154,19 @@ class Machine(RuleBasedStateMachine):
         question %= self.rounds
         each = self.plain[question]
         wanted = each.held.get(who, 0) > self.time.now and not each.closed and who not in each.answers
-        assert self.refused(questions.release(self.desk, self.stream, question, who)) != wanted
+        assert self.refused(questions.release(self.coordinator, self.stream, question, who)) != wanted
         each.held.pop(who, None) if wanted else None
 
     @rule(seconds=st.sampled_from([0.5, 11.0, 49.0, 60.0]))
     def wait(self, seconds):
         self.time.now += seconds
-        self.desk.tick()
+        self.coordinator.tick()
         self.settle()
 
     def settle(self):
-        """What is closed is what the books no longer have; when it may be is the books' own test."""
+        """Closed questions are those no longer in memory; when they close is tested in test_question_commands."""
         for question, each in self.plain.items():
-            gone = question not in self.stream.books.questions
+            gone = question not in self.stream.questions.open
             if gone and not each.closed:
                 old = self.time.now >= each.opened + FORGET
                 assert len(each.answers) == each.slots or old, "closed too early"
@@ -175,7 +175,7 @@ class Machine(RuleBasedStateMachine):
     @rule(slots=st.integers(1, 3), lease=st.sampled_from([5.0, LEASE]), grace=st.sampled_from([0.0, GRACE, 70.0]))
     def change(self, slots, lease, grace):
         given = {"slots": slots, "lease": lease, "grace": grace}
-        self.do(streams.change_settings(self.desk, "one", given, "root"))
+        self.do(streams.change_settings(self.coordinator, "one", given, "root"))
         self.slots, self.lease = slots, lease
 
     @rule()
@@ -188,13 +188,13 @@ class Machine(RuleBasedStateMachine):
         if hasattr(self, "desk"):
             assert self.stream.state.round == self.rounds
             for question, each in self.plain.items():
-                found = self.stream.books.find(question)
+                found = self.stream.questions.find(question)
                 assert {answer.annotator: answer.label for answer in found.answers} == each.answers
 
     def teardown(self):
         if hasattr(self, "desk"):
-            self.do(self.desk.commits.settled())
-            reader = self.desk.reader()
+            self.do(self.coordinator.commits.settled())
+            reader = self.coordinator.reader()
             events = reader.events(1, 0, 1 << 40)
             reader.close()
             history.check(events)

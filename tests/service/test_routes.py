@@ -11,7 +11,7 @@ import pytest
 from litestar import Litestar
 
 from askwhen.service.use_cases import streams, tokens
-from tests.service.desks import run, settings
+from tests.service.coordinators import run, settings
 from tests.service.in_process import running
 
 ENDLESS = ("/events", "/overview/events")
@@ -36,9 +36,9 @@ def filled(path):
 @contextlib.asynccontextmanager
 async def serving(tmp_path, wanted=True):
     """A client of a service with a stream, which asks for tokens where ``wanted``; its routes; an admin's secret."""
-    async with running(tmp_path / "log.db") as (desk, http):
-        await streams.create(desk, "mails", settings(algorithm="perceptron"))
-        secret = (await tokens.make(desk, "root", ["admin"], None, None))[0] if wanted else None
+    async with running(tmp_path / "log.db") as (coordinator, http):
+        await streams.create(coordinator, "mails", settings(algorithm="perceptron"))
+        secret = (await tokens.make(coordinator, "root", ["admin"], None, None))[0] if wanted else None
         yield http, list(routes(http)), secret
 
 
@@ -142,11 +142,11 @@ def test_no_body_is_read_of_those_who_may_not_send_it(tmp_path):
 
 def test_no_body_is_read_of_those_who_have_another_role(tmp_path):
     async def go():
-        async with running(tmp_path / "log.db") as (desk, http):
-            await streams.create(desk, "mails", settings(algorithm="perceptron"))
-            await tokens.make(desk, "root", ["admin"], None, None)
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            await streams.create(coordinator, "mails", settings(algorithm="perceptron"))
+            await tokens.make(coordinator, "root", ["admin"], None, None)
             secrets = {
-                role: (await tokens.make(desk, role, [role], ["mails"], None))[0]
+                role: (await tokens.make(coordinator, role, [role], ["mails"], None))[0]
                 for role in ("producer", "reviewer", "annotator")
             }
             for method, path, handler in routes(http):

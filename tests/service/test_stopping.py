@@ -15,13 +15,13 @@ import pytest
 import askwhen as aw
 from askwhen.service.errors import StoppingError
 from askwhen.service.events.kinds import Changed
-from askwhen.service.http.streaming import Parts
-from askwhen.service.runtime import coordinator as desks
+from askwhen.service.http.streaming import Download
+from askwhen.service.runtime import coordinator as coordinators
 from askwhen.service.store.sqlite import SqliteReader
 from askwhen.service.use_cases import instances, replaying, streams
 from askwhen.service.use_cases.instances import Raw
 from askwhen.service.use_cases.webhook_delivery.delivery import delivering
-from tests.service.desks import Time, open_desk, run, settings
+from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("service observed")
@@ -133,11 +133,11 @@ def test_whoever_reads_in_another_thread_ends_when_told_to_and_its_reader_is_clo
         found = []
 
         async def read():
-            async with desk.reading() as log:
+            async with coordinator.reading() as log:
                 found.append(log.reader)
-                await log.apart(busy, log.reader)
+                await log.in_thread(busy, log.reader)
 
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
             task = asyncio.create_task(read())
             await asyncio.sleep(0.1)
             task.cancel()
@@ -163,7 +163,7 @@ def test_webhooks_end_while_the_outbox_is_read(tmp_path, monkeypatch):
         return []
 
     async def play():
-        async with open_desk(tmp_path / "log.db", Time(1e9)) as desk, delivering(desk, ()):
+        async with open_coordinator(tmp_path / "log.db", Time(1e9)) as coordinator, delivering(coordinator, ()):
             began.clear()
             monkeypatch.setattr(SqliteReader, "messages", messages)
             await asyncio.to_thread(began.wait)
@@ -193,37 +193,37 @@ def test_an_export_ends_when_its_client_has_left(tmp_path):
                 left.set()
                 await asyncio.sleep(0)  # a server takes what is sent to a client that left, and says nothing
 
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
-            await Parts(desk, parts, "text/csv", "x.csv")({}, receive, send)
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            await Download(coordinator, parts, "text/csv", "x.csv")({}, receive, send)
             assert len(made) < 100
-            assert desk._exports == 0
+            assert coordinator._exports == 0
 
     run(go())
 
 
 def test_a_replay_does_not_keep_a_service_that_is_asked_to_stop(tmp_path):
     async def go():
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
-            stream = await streams.create(desk, "one", settings(algorithm="perceptron"))
-            await instances.play_all(desk, stream, [Raw([1.0 + i, 1.0]) for i in range(50)])
-            desk.stopping.set()
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            stream = await streams.create(coordinator, "one", settings(algorithm="perceptron"))
+            await instances.play_all(coordinator, stream, [Raw([1.0 + i, 1.0]) for i in range(50)])
+            coordinator.stopping.set()
             with pytest.raises(StoppingError, match="the service is stopping"):
-                await replaying.replay(desk, stream, "me")
+                await replaying.replay(coordinator, stream, "me")
 
     run(go())
 
 
 def test_an_end_that_has_no_time_for_snapshots_loses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(desks, "CLOSING", -1.0)
+    monkeypatch.setattr(coordinators, "CLOSING", -1.0)
 
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            stream = await streams.create(desk, "one", settings(algorithm="perceptron"))
-            await instances.play_all(desk, stream, [Raw([1.0 + i, 1.0]) for i in range(20)])
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await streams.create(coordinator, "one", settings(algorithm="perceptron"))
+            await instances.play_all(coordinator, stream, [Raw([1.0 + i, 1.0]) for i in range(20)])
             stream.note("paused", Changed("me"), time.now)  # waits for the next commit
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            assert (desk.stream("one").state.round, desk.stream("one").state.paused) == (20, True)
-            assert desk._reader.snapshot(1).seq == 0
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            assert (coordinator.stream("one").state.round, coordinator.stream("one").state.paused) == (20, True)
+            assert coordinator._reader.snapshot(1).seq == 0
 
     run(go())

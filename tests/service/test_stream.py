@@ -39,8 +39,8 @@ class Log:
         return [event for event in self.events if event.question == question]
 
     def commit(self):
-        self.events += self.stream.out
-        self.stream.out.clear()
+        self.events += self.stream.uncommitted
+        self.stream.uncommitted.clear()
 
 
 def settings(k=2, **given):
@@ -66,15 +66,15 @@ def play_scenario(log, rounds, seed, d=6):
             now -= 50.0  # a clock that jumps: the stream's own time does not go back
         who = people[rng.integers(3)]
         for _ in range(rng.integers(3)):
-            lease = stream.books.next(who, stream._now(now))
+            lease = stream.commands.next(who, stream._time(now))
             if lease is not None:
-                stream.happen(lease, now)
+                stream.record(lease, now)
                 round = lease[0]
                 what = rng.random()
                 late = now + (400.0 if rng.random() < 0.05 else rng.exponential(3.0))
                 try:
                     if what < 0.05:
-                        stream.happen(stream.books.skip(round, who, stream._now(late)), late)
+                        stream.record(stream.commands.skip(round, who, stream._time(late)), late)
                     elif what < 0.1:
                         stream.answer(round, who, None, late, None, None)
                     elif what < 0.2:
@@ -122,14 +122,14 @@ def test_the_log_makes_the_same_stream_again_from_anywhere(k, shape):
     snapshots = [(0, None, None)]
     for part in range(3):
         play_scenario(log, 150, seed=part)
-        seq, books, pack = log.stream.dump()
-        snapshots.append((seq, books, pack()))
+        seq, state, pack = log.stream.dump()
+        snapshots.append((seq, state, pack()))
     last = snapshots.pop()
-    for seq, books, model in snapshots:
+    for seq, state, model in snapshots:
         again = log.fresh()
-        if books is not None:
-            again.restore(seq, books, model)
-        again.read(log.events[seq:])
+        if state is not None:
+            again.restore(seq, state, model)
+        again.current.read(log.events[seq:])
         found = again.dump()
         assert found[0] == last[0]
         assert json.loads(found[1]) == json.loads(last[1])
@@ -143,8 +143,8 @@ def test_a_round_that_decides_otherwise_is_seen():
     facts = json.loads(log.events[at].facts)
     facts["margin"] = float(np.nextafter(facts["margin"], 9.0))
     log.events[at] = log.events[at]._replace(facts=json.dumps(facts))
-    with pytest.raises(StoreError, match="played again, decides otherwise than the log says"):
-        log.fresh().read(log.events)
+    with pytest.raises(StoreError, match="played again, does not give the decision in the log"):
+        log.fresh().current.read(log.events)
 
 
 def test_a_log_with_a_gap_is_refused():
@@ -152,7 +152,7 @@ def test_a_log_with_a_gap_is_refused():
     play_scenario(log, 60, seed=1)
     del log.events[30]
     with pytest.raises(StoreError, match="lacks event 31"):
-        log.fresh().read(log.events)
+        log.fresh().current.read(log.events)
 
 
 def test_no_slot_is_held_by_two_and_nobody_has_two_of_one_question():
@@ -166,7 +166,7 @@ def test_text_is_hashed_as_the_library_does():
     log = Log(settings(features=Features(kind="text", places=1 << 12)))
     event, _ = log.stream.play(log.stream.reader.instance("To be or not to be"), b'"To be"', None, 0.0)
     log.commit()
-    assert (log.stream.instance(event.seq) != hash_text(["to be or not to be"], 1 << 12)).nnz == 0
+    assert (log.stream.current.instance(event.seq) != hash_text(["to be or not to be"], 1 << 12)).nnz == 0
     assert event.shown == b'"To be"'
 
 
@@ -258,5 +258,5 @@ def test_every_algorithm_takes_several_labels(name, k):
         log.commit()
     assert sampler.questions > 5
     again = log.fresh()
-    again.read(log.events)
+    again.current.read(log.events)
     assert bits(again.model.sampler) == bits(sampler)

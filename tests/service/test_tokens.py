@@ -12,11 +12,11 @@ import askwhen as aw
 from askwhen.service.domain.tokens import Tokens, new_token
 from askwhen.service.errors import ConflictError, NotAllowedError, NotSignedInError, TooManyError
 from askwhen.service.events.kinds import TokenRevoked
-from askwhen.service.http.authorization import Pace
+from askwhen.service.http.authorization import RateLimiter
 from askwhen.service.process.server import is_public
 from askwhen.service.use_cases import tokens
 from tests.forking import Forked
-from tests.service.desks import Time, open_desk, run
+from tests.service.coordinators import Time, open_coordinator, run
 from tests.service.serving import Server
 
 pytestmark = pytest.mark.xdist_group("service tokens")  # they share a server
@@ -155,7 +155,7 @@ def test_a_token_expires():
 
 
 def test_requests_come_at_a_pace():
-    pace = Pace(10.0)
+    pace = RateLimiter(10.0)
     for _ in range(10):
         pace.take("a", 0.0)
     with pytest.raises(TooManyError, match="more than 10 requests a second"):
@@ -295,18 +295,18 @@ def test_there_is_always_somebody_who_can_make_tokens(tmp_path):
 def test_the_last_admin_can_neither_expire_nor_be_revoked(tmp_path):
     async def go():
         time = Time()
-        async with open_desk(tmp_path / "log.db", time) as desk:
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
             with pytest.raises(aw.InputError, match="without an end"):
-                await tokens.make(desk, "root", ["admin"], None, 30.0)
-            _, first = await tokens.make(desk, "root", ["admin"], None, None)
-            _, other = await tokens.make(desk, "other", ["admin"], None, 30.0)
+                await tokens.make(coordinator, "root", ["admin"], None, 30.0)
+            _, first = await tokens.make(coordinator, "root", ["admin"], None, None)
+            _, other = await tokens.make(coordinator, "other", ["admin"], None, 30.0)
             with pytest.raises(ConflictError, match="the last admin for all streams that does not expire"):
-                await tokens.revoke(desk, first.token)
-            desk.tokens.apply(TokenRevoked(first.token))  # as older versions could come to it
+                await tokens.revoke(coordinator, first.token)
+            coordinator.tokens.apply(TokenRevoked(first.token))  # as older versions could come to it
             with pytest.raises(ConflictError, match="the last admin for all streams; make another one first"):
-                await tokens.revoke(desk, other.token)
+                await tokens.revoke(coordinator, other.token)
             time.now += 31 * 86400.0
-            await tokens.revoke(desk, other.token)
+            await tokens.revoke(coordinator, other.token)
 
     run(go())
 

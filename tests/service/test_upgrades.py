@@ -26,7 +26,7 @@ from askwhen.service.store.urls import looking
 from askwhen.service.use_cases import exports, instances, questions, reports, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service import history
-from tests.service.desks import Time, open_desk, run
+from tests.service.coordinators import Time, open_coordinator, run
 from tests.service.serving import Server
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
@@ -86,11 +86,11 @@ def test_a_backup_is_made_before_a_database_is_changed(old, tmp_path):
 def test_a_backup_by_an_older_version_is_restored(tmp_path, address):
     """What ``askwhen backup`` of the first version wrote: no subjects, no outbox."""
     old = unpacked("service-1", tmp_path)
-    counting = backups.Counting([rows_of(old)[:1]])
+    counting = backups.CountedParts([rows_of(old)[:1]])
     list(counting)
     digest = hashlib.sha256(msgspec.msgpack.encode(tuple(rows_of(old)[0])[:9])).hexdigest()
     assert counting.contents().digest == digest
-    counting = backups.Counting([[row] for row in rows_of(old)])
+    counting = backups.CountedParts([[row] for row in rows_of(old)])
     list(counting)
     with contextlib.closing(apsw.Connection(str(old))) as connection:
         connection.execute(backups._TABLE)
@@ -218,13 +218,13 @@ def test_a_database_of_an_older_version_goes_on(version, address, tmp_path):
 
     async def go():
         time = Time(1060.0)
-        async with open_desk(address, time) as desk:
-            assert set(desk.streams) == set(known)
-            assert [holder.name for holder in desk.tokens.all()] == ["root"]
+        async with open_coordinator(address, time) as coordinator:
+            assert set(coordinator.streams) == set(known)
+            assert [holder.name for holder in coordinator.tokens.all()] == ["root"]
             for name, wanted in known.items():
-                stream = desk.stream(name)
+                stream = coordinator.stream(name)
                 facts = streams.facts(stream)
-                with contextlib.closing(desk.reader()) as reader:
+                with contextlib.closing(coordinator.reader()) as reader:
                     tables = {
                         table: [
                             row
@@ -237,21 +237,21 @@ def test_a_database_of_an_older_version_goes_on(version, address, tmp_path):
                 assert [row["margin"] for row in tables["predictions"]] == wanted["margins"]
                 for count in ("rounds", "asked", "told", "forgotten", "corrected", "waiting"):
                     assert facts[count] == wanted["facts"][count]
-            with contextlib.closing(desk.reader()) as reader:
-                assert bool(desk.hooks.all) == bool(reader.messages()) == (version != "service-1")
-            for stream in desk.numbers.values():
-                await reports.report(desk, stream, 0.95)
-            stream = desk.stream("numbers")
-            assert (await instances.play(desk, stream, Raw(X[0].tolist(), "n0"))).again
+            with contextlib.closing(coordinator.reader()) as reader:
+                assert bool(coordinator.webhooks.all) == bool(reader.messages()) == (version != "service-1")
+            for stream in coordinator.by_number.values():
+                await reports.report(coordinator, stream, 0.95)
+            stream = coordinator.stream("numbers")
+            assert (await instances.play(coordinator, stream, Raw(X[0].tolist(), "n0"))).again
             for i in range(60, 80):
-                await instances.play(desk, stream, Raw(X[i].tolist(), f"n{i}"))
-                shown = await questions.next_question(desk, stream, "cid")
+                await instances.play(coordinator, stream, Raw(X[i].tolist(), f"n{i}"))
+                shown = await questions.next_question(coordinator, stream, "cid")
                 if shown is not None:
-                    await questions.answer(desk, stream, shown.question, "cid", "yes", f"c{i}")
+                    await questions.answer(coordinator, stream, shown.question, "cid", "yes", f"c{i}")
                 time.now += 3.0
-                desk.tick()
+                coordinator.tick()
             assert stream.state.round == known["numbers"]["facts"]["rounds"] + 20
-            with contextlib.closing(desk.reader()) as reader:
+            with contextlib.closing(coordinator.reader()) as reader:
                 history.check(reader.events(stream.number, 0, 1 << 40))
 
     run(go())

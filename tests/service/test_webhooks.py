@@ -26,10 +26,10 @@ from askwhen.service.events.settings import Budget
 from askwhen.service.use_cases import instances, questions, reports, streams, webhooks
 from askwhen.service.use_cases.instances import Raw
 from askwhen.service.use_cases.webhook_delivery import delivery as couriers
-from askwhen.service.use_cases.webhook_delivery.addresses import Guarded, check_url, may_reach, networks_of
+from askwhen.service.use_cases.webhook_delivery.addresses import RestrictedBackend, check_url, may_reach, networks_of
 from askwhen.service.use_cases.webhook_delivery.alarms import Alarms
-from askwhen.service.use_cases.webhook_delivery.delivery import Courier
-from tests.service.desks import Time, open_desk, run, settings
+from askwhen.service.use_cases.webhook_delivery.delivery import WebhookSender
+from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.receiver import Receiver, babbles, drips, hangs, hangs_up, promises
 from tests.service.serving import Server
 
@@ -46,46 +46,48 @@ def receiver():
 @contextlib.asynccontextmanager
 async def served(address, time, **given):
     """A desk with a courier, which sends when it is told to."""
-    async with open_desk(address, time, **given) as desk:
-        courier = Courier(desk, LOOPBACK)
-        await courier.start()
+    async with open_coordinator(address, time, **given) as coordinator:
+        sender = WebhookSender(coordinator, LOOPBACK)
+        await sender.start()
         try:
-            yield desk, courier
+            yield coordinator, sender
         finally:
-            await courier.close()
+            await sender.close()
 
 
-async def send(courier):
-    courier.look()
-    await courier.idle()
+async def send(sender):
+    sender.look()
+    await sender.idle()
 
 
-async def asked(desk, count=1, **given):
+async def asked(coordinator, count=1, **given):
     """Questions on a stream that asks about everything."""
-    stream = desk.streams.get("mails")
+    stream = coordinator.streams.get("mails")
     if stream is None:
-        stream = await streams.create(desk, "mails", settings(algorithm="perceptron", budget=None, grace=0.0, **given))
+        stream = await streams.create(
+            coordinator, "mails", settings(algorithm="perceptron", budget=None, grace=0.0, **given)
+        )
     for i in range(count):
-        await instances.play(desk, stream, Raw([float(i), 1.0], show="secret text", subject="secret subject"))
+        await instances.play(coordinator, stream, Raw([float(i), 1.0], show="secret text", subject="secret subject"))
     return stream
 
 
-def waiting(desk, hook):
-    with contextlib.closing(desk.reader()) as reader:
+def waiting(coordinator, hook):
+    with contextlib.closing(coordinator.reader()) as reader:
         return reader.messages(hook)
 
 
 def test_what_happens_is_told_signed_and_without_contents(address, receiver):
     async def go():
         time = Time(1_800_000_000.0)
-        async with served(address, time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, QUESTIONS, None, None, LOOPBACK)
-            stream = await streams.create(desk, "mails", settings(algorithm="perceptron", budget=None))
-            await instances.play(desk, stream, Raw([1.0, 2.0], "m1", 0.5, "secret text", "secret subject"))
-            await questions.answer(desk, stream, 0, "ann", "spam", "k")
-            assert [each.due for each in waiting(desk, hook.hook)] == [1_800_000_000.0] * 2
-            await send(courier)
-            assert waiting(desk, hook.hook) == []
+        async with served(address, time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, QUESTIONS, None, None, LOOPBACK)
+            stream = await streams.create(coordinator, "mails", settings(algorithm="perceptron", budget=None))
+            await instances.play(coordinator, stream, Raw([1.0, 2.0], "m1", 0.5, "secret text", "secret subject"))
+            await questions.answer(coordinator, stream, 0, "ann", "spam", "k")
+            assert [each.due for each in waiting(coordinator, hook.hook)] == [1_800_000_000.0] * 2
+            await send(sender)
+            assert waiting(coordinator, hook.hook) == []
             return hook
 
     hook = run(go())
@@ -109,16 +111,16 @@ def test_what_happens_is_told_signed_and_without_contents(address, receiver):
 def test_only_what_is_wanted_is_told(address, receiver):
     async def go():
         time = Time()
-        async with served(address, time) as (desk, courier):
-            stream = await asked(desk)
-            other = await streams.create(desk, "other", settings(algorithm="perceptron", budget=None))
-            await webhooks.make(desk, receiver.url, ["question.opened"], ["mails"], None, LOOPBACK)
-            await asked(desk)
-            await instances.play(desk, other, Raw([1.0]))
-            await questions.answer(desk, stream, 0, "ann", "spam")
-            await streams.rename(desk, "mails", "post")
-            await instances.play(desk, stream, Raw([1.0, 3.0]))
-            await send(courier)
+        async with served(address, time) as (coordinator, sender):
+            stream = await asked(coordinator)
+            other = await streams.create(coordinator, "other", settings(algorithm="perceptron", budget=None))
+            await webhooks.make(coordinator, receiver.url, ["question.opened"], ["mails"], None, LOOPBACK)
+            await asked(coordinator)
+            await instances.play(coordinator, other, Raw([1.0]))
+            await questions.answer(coordinator, stream, 0, "ann", "spam")
+            await streams.rename(coordinator, "mails", "post")
+            await instances.play(coordinator, stream, Raw([1.0, 3.0]))
+            await send(sender)
 
     run(go())
     assert sorted((each["data"]["stream"], each["data"]["round"]) for each in receiver.told) == [
@@ -134,22 +136,22 @@ def test_a_receiver_that_fails_hangs_and_lies_gets_it_in_the_end(address, receiv
 
     async def go():
         time = Time()
-        async with served(address, time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk)
+        async with served(address, time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator)
             for i in range(len(bad)):
-                await send(courier)
-                (message,) = waiting(desk, hook.hook)
+                await send(sender)
+                (message,) = waiting(coordinator, hook.hook)
                 assert (message.attempts, bool(message.problem)) == (i + 1, True)
                 pause = couriers.PAUSES[min(i, len(couriers.PAUSES) - 1)]
                 assert 0.8 * pause <= message.due - time.now <= max(1.2 * pause, 50.0)
                 if i == 6:
                     assert message.due - time.now >= 50.0
-                await send(courier)
+                await send(sender)
                 assert len(receiver.got) == i + 1
                 time.now = message.due
-            await send(courier)
-            assert waiting(desk, hook.hook) == []
+            await send(sender)
+            assert waiting(coordinator, hook.hook) == []
 
     run(go())
     assert len(receiver.got) == len(bad) + 1
@@ -162,11 +164,11 @@ def test_a_status_is_enough_whatever_the_body_does(tmp_path, receiver, monkeypat
     receiver.answers = [promises]
 
     async def go():
-        async with served(tmp_path / "log.db", Time()) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk)
-            await send(courier)
-            assert waiting(desk, hook.hook) == []
+        async with served(tmp_path / "log.db", Time()) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator)
+            await send(sender)
+            assert waiting(coordinator, hook.hook) == []
 
     run(go())
 
@@ -176,28 +178,28 @@ def test_what_nobody_takes_for_a_day_is_dead_and_can_be_sent_again(address, rece
 
     async def go():
         time = Time()
-        async with served(address, time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk, 2)
-            while any(each.due is not None for each in waiting(desk, hook.hook)):
-                await send(courier)
+        async with served(address, time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator, 2)
+            while any(each.due is not None for each in waiting(coordinator, hook.hook)):
+                await send(sender)
                 time.now += 3600.0
-            assert len(receiver.got) == sum(each.attempts for each in waiting(desk, hook.hook)) > 10
+            assert len(receiver.got) == sum(each.attempts for each in waiting(coordinator, hook.hook)) > 10
             assert time.now == 1000.0 + 86_400.0 + 3600.0  # the last attempt was after a day
-            dead = await webhooks.dead(desk, hook.hook)
+            dead = await webhooks.dead(coordinator, hook.hook)
             assert [each.problem for each in dead] == ["it answered with status 500"] * 2
-            facts = await webhooks.facts(desk, hook)
+            facts = await webhooks.facts(coordinator, hook)
             assert (facts["waiting"], facts["dead"]) == (0, 2)
             with pytest.raises(NotFoundError, match="no message 'msg_no' waits to be sent again"):
-                await webhooks.resend(desk, hook.hook, [dead[0].id, "msg_no"])
-            assert len(await webhooks.dead(desk, hook.hook)) == 2
+                await webhooks.resend(coordinator, hook.hook, [dead[0].id, "msg_no"])
+            assert len(await webhooks.dead(coordinator, hook.hook)) == 2
             receiver.then = 200
-            assert await webhooks.resend(desk, hook.hook, [dead[0].id]) == 1
-            await send(courier)
-            assert [each.id for each in waiting(desk, hook.hook)] == [dead[1].id]
-            assert await webhooks.resend(desk, hook.hook) == 1
-            await send(courier)
-            assert waiting(desk, hook.hook) == []
+            assert await webhooks.resend(coordinator, hook.hook, [dead[0].id]) == 1
+            await send(sender)
+            assert [each.id for each in waiting(coordinator, hook.hook)] == [dead[1].id]
+            assert await webhooks.resend(coordinator, hook.hook) == 1
+            await send(sender)
+            assert waiting(coordinator, hook.hook) == []
 
     run(go())
 
@@ -208,15 +210,15 @@ def test_old_dead_messages_go_after_a_month(tmp_path, receiver, monkeypatch):
 
     async def go():
         time = Time()
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk)
-            await send(courier)
-            await courier.purge()
-            assert len(await webhooks.dead(desk, hook.hook)) == 1
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator)
+            await send(sender)
+            await sender.purge()
+            assert len(await webhooks.dead(coordinator, hook.hook)) == 1
             time.now += 31 * 86_400.0
-            await courier.purge()
-            assert await webhooks.dead(desk, hook.hook) == []
+            await sender.purge()
+            assert await webhooks.dead(coordinator, hook.hook) == []
 
     run(go())
 
@@ -226,24 +228,24 @@ def test_a_receiver_that_is_gone_is_left_alone_until_told_otherwise(address, rec
 
     async def go():
         time = Time()
-        async with served(address, time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk)
-            await send(courier)
+        async with served(address, time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator)
+            await send(sender)
             assert "410" in hook.stopped
-            await asked(desk, 2)
+            await asked(coordinator, 2)
             time.now += 90_000.0
-            await send(courier)
+            await send(sender)
             assert len(receiver.got) == 1
             assert hook.dropped == 2
         receiver.then = 200
-        async with served(address, time) as (desk, courier):
-            assert desk.hooks.all[hook.hook].stopped
-            assert await webhooks.resend(desk, hook.hook) == 1
-            await asked(desk)
-            await send(courier)
-            assert not desk.hooks.all[hook.hook].stopped
-            assert waiting(desk, hook.hook) == []
+        async with served(address, time) as (coordinator, sender):
+            assert coordinator.webhooks.all[hook.hook].stopped
+            assert await webhooks.resend(coordinator, hook.hook) == 1
+            await asked(coordinator)
+            await send(sender)
+            assert not coordinator.webhooks.all[hook.hook].stopped
+            assert waiting(coordinator, hook.hook) == []
             assert len(receiver.got) == 3
 
     run(go())
@@ -253,12 +255,12 @@ def test_one_who_hangs_does_not_hold_up_the_others(tmp_path, receiver, monkeypat
     monkeypatch.setattr(couriers, "PATIENCE", 3.0)
 
     async def go():
-        async with served(tmp_path / "log.db", Time()) as (desk, courier):
+        async with served(tmp_path / "log.db", Time()) as (coordinator, sender):
             with Receiver(then=hangs) as slow:
-                await webhooks.make(desk, slow.url, ["question.opened"], None, None, LOOPBACK)
-                await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-                await asked(desk, 40)
-                courier.look()  # once: whoever is done makes room for the next
+                await webhooks.make(coordinator, slow.url, ["question.opened"], None, None, LOOPBACK)
+                await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+                await asked(coordinator, 40)
+                sender.look()  # once: whoever is done makes room for the next
                 end = clock.monotonic() + 2.5
                 while len(receiver.got) < 40 and clock.monotonic() < end:
                     await asyncio.sleep(0.02)
@@ -272,17 +274,17 @@ def test_an_end_in_the_middle_of_a_commit_harms_nobody(tmp_path, receiver):
     """The courier waits for the same commit as others do; they still hear of it once it has gone."""
 
     async def go():
-        async with served(tmp_path / "log.db", Time()) as (desk, courier):
-            await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk)
-            write, go_on = desk._store.write, threading.Event()
-            desk._store.write = lambda *given: (go_on.wait(5.0), write(*given))
-            courier.look()
-            while not desk.commits._waits and desk.commits.started is None:
+        async with served(tmp_path / "log.db", Time()) as (coordinator, sender):
+            await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator)
+            write, go_on = coordinator._store.write, threading.Event()
+            coordinator._store.write = lambda *given: (go_on.wait(5.0), write(*given))
+            sender.look()
+            while not coordinator.commits._waits and coordinator.commits.started is None:
                 await asyncio.sleep(0.01)
-            waiting = asyncio.ensure_future(desk.commits.settled())
+            waiting = asyncio.ensure_future(coordinator.commits.settled())
             await asyncio.sleep(0.05)
-            await courier.close()
+            await sender.close()
             go_on.set()
             await waiting
 
@@ -291,15 +293,15 @@ def test_an_end_in_the_middle_of_a_commit_harms_nobody(tmp_path, receiver):
 
 def test_after_its_end_a_courier_sends_nothing(tmp_path, receiver):
     async def go():
-        async with served(tmp_path / "log.db", Time()) as (desk, courier):
-            await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk, 30)
-            courier.look()
+        async with served(tmp_path / "log.db", Time()) as (coordinator, sender):
+            await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator, 30)
+            sender.look()
             while not receiver.got:
                 await asyncio.sleep(0.001)
-            await courier.close()
-            courier.look()  # as somebody does who was done in the same moment
-            assert not courier._tasks
+            await sender.close()
+            sender.look()  # as somebody does who was done in the same moment
+            assert not sender._tasks
 
     run(go())
 
@@ -307,16 +309,16 @@ def test_after_its_end_a_courier_sends_nothing(tmp_path, receiver):
 def test_after_a_crash_what_was_not_told_is_told(address, receiver):
     async def go():
         time = Time()
-        async with open_desk(address, time, crash=True) as desk:
-            await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk, 3)
-        async with served(address, time) as (desk, courier):
-            await send(courier)
+        async with open_coordinator(address, time, crash=True) as coordinator:
+            await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator, 3)
+        async with served(address, time) as (coordinator, sender):
+            await send(sender)
             assert sorted(each["data"]["round"] for each in receiver.told) == [0, 1, 2]
-            await asked(desk, 1)
-            await send(courier)
-        async with served(address, time) as (desk, courier):
-            await send(courier)
+            await asked(coordinator, 1)
+            await send(sender)
+        async with served(address, time) as (coordinator, sender):
+            await send(sender)
 
     run(go())
     assert len(receiver.got) == 4
@@ -325,17 +327,17 @@ def test_after_a_crash_what_was_not_told_is_told(address, receiver):
 def test_a_webhook_that_is_removed_is_told_nothing(address, receiver):
     async def go():
         time = Time()
-        async with served(address, time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk, 2)
-            await webhooks.remove(desk, hook.hook)
-            await asked(desk)
-            await send(courier)
-            assert waiting(desk, hook.hook) == []
+        async with served(address, time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator, 2)
+            await webhooks.remove(coordinator, hook.hook)
+            await asked(coordinator)
+            await send(sender)
+            assert waiting(coordinator, hook.hook) == []
             with pytest.raises(NotFoundError, match="there is no webhook"):
-                await webhooks.remove(desk, hook.hook)
-        async with served(address, time) as (desk, courier):
-            assert not desk.hooks.all
+                await webhooks.remove(coordinator, hook.hook)
+        async with served(address, time) as (coordinator, sender):
+            assert not coordinator.webhooks.all
 
     run(go())
     assert receiver.got == []
@@ -345,13 +347,13 @@ def test_messages_beyond_the_limit_are_counted_and_not_kept(tmp_path, receiver, 
     monkeypatch.setattr(hooks, "MOST_WAITING", 3)
 
     async def go():
-        async with served(tmp_path / "log.db", Time()) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["question.opened"], None, None, LOOPBACK)
-            await asked(desk, 5)
-            assert (len(waiting(desk, hook.hook)), hook.dropped) == (3, 2)
-            await send(courier)
-            await asked(desk)
-            assert len(waiting(desk, hook.hook)) == 1
+        async with served(tmp_path / "log.db", Time()) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["question.opened"], None, None, LOOPBACK)
+            await asked(coordinator, 5)
+            assert (len(waiting(coordinator, hook.hook)), hook.dropped) == (3, 2)
+            await send(sender)
+            await asked(coordinator)
+            assert len(waiting(coordinator, hook.hook)) == 1
 
     run(go())
 
@@ -364,16 +366,16 @@ def test_a_budget_that_is_spent_is_told_once(tmp_path, receiver, budget, spent):
 
     async def go():
         time = Time()
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            await webhooks.make(desk, receiver.url, ["budget.spent"], None, None, LOOPBACK)
-            stream = await streams.create(desk, "mails", settings(budget=budget))
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            await webhooks.make(coordinator, receiver.url, ["budget.spent"], None, None, LOOPBACK)
+            stream = await streams.create(coordinator, "mails", settings(budget=budget))
             for i in range(300 if budget.count is None else 270):
-                await instances.play(desk, stream, Raw(X[i].tolist()))
+                await instances.play(coordinator, stream, Raw(X[i].tolist()))
                 time.now += 0.1
                 if i == 150:
-                    await desk.committed(stream, snapshot=True)
-            await send(courier)
-            with contextlib.closing(desk.reader()) as reader:
+                    await coordinator.committed(stream, snapshot=True)
+            await send(sender)
+            with contextlib.closing(coordinator.reader()) as reader:
                 return [facts_of(e) for e in reader.events(stream.number, 0, 1 << 40) if e.kind == "instance"]
 
     facts = run(go())
@@ -386,16 +388,16 @@ def test_a_budget_that_is_spent_is_told_once(tmp_path, receiver, budget, spent):
 def test_an_accuracy_below_the_bound_is_told_once_until_it_is_better(tmp_path, receiver, monkeypatch):
     said = {"value": 0.95, "low": 0.9, "high": 0.99}
 
-    async def report(desk, stream, confidence):
+    async def report(coordinator, stream, confidence):
         return {"accuracy": {"recent": said}}
 
     monkeypatch.setattr(reports, "report", report)
 
     async def go():
         time = Time()
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            hook = await webhooks.make(desk, receiver.url, ["accuracy.below"], None, 0.9, LOOPBACK)
-            alarms, told = Alarms(desk), []
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, receiver.url, ["accuracy.below"], None, 0.9, LOOPBACK)
+            alarms, told = Alarms(coordinator), []
             for value, high in (
                 (0.95, 0.99),
                 (0.85, 0.95),
@@ -406,20 +408,20 @@ def test_an_accuracy_below_the_bound_is_told_once_until_it_is_better(tmp_path, r
                 (0.8, 0.88),
             ):
                 said.update(value=value, high=high)
-                await asked(desk)
+                await asked(coordinator)
                 await alarms.look()
-                await send(courier)
+                await send(sender)
                 told.append(len(receiver.got))
             assert told == [0, 0, 1, 1, 1, 1, 2]
             assert hook.low == {1}
             await alarms.look()
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            await Alarms(desk).look()
-            await send(courier)
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            await Alarms(coordinator).look()
+            await send(sender)
             assert len(receiver.got) == 2
             said.update(value=None, high=None)
-            await asked(desk)
-            await Alarms(desk).look()
+            await asked(coordinator)
+            await Alarms(coordinator).look()
 
     run(go())
     data = receiver.told[0]["data"]
@@ -431,25 +433,27 @@ def test_a_real_fall_of_the_accuracy_is_noticed(tmp_path, receiver):
 
     async def go():
         time = Time()
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            await webhooks.make(desk, receiver.url, ["accuracy.below"], None, 0.8, LOOPBACK)
-            stream = await streams.create(desk, "mails", settings(algorithm="perceptron", budget=None, grace=0.0))
-            alarms = Alarms(desk)
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            await webhooks.make(coordinator, receiver.url, ["accuracy.below"], None, 0.8, LOOPBACK)
+            stream = await streams.create(
+                coordinator, "mails", settings(algorithm="perceptron", budget=None, grace=0.0)
+            )
+            alarms = Alarms(coordinator)
             for i, x in enumerate(X):
-                found = await instances.play(desk, stream, Raw(x.tolist()))
+                found = await instances.play(coordinator, stream, Raw(x.tolist()))
                 label = "spam" if x[0] > 0 else "ham"
                 if i >= 300:
                     label = "spam" if found.prediction == "ham" else "ham"
-                await questions.answer(desk, stream, found.round, "ann", label)
+                await questions.answer(coordinator, stream, found.round, "ann", label)
                 time.now += 1.0
                 if i == 299:
-                    desk.tick()
+                    coordinator.tick()
                     await alarms.look()
-                    await send(courier)
+                    await send(sender)
                     assert receiver.got == []
-            desk.tick()
+            coordinator.tick()
             await alarms.look()
-            await send(courier)
+            await send(sender)
 
     run(go())
     (told,) = receiver.told
@@ -461,8 +465,8 @@ def test_a_switch_is_told(tmp_path, receiver):
 
     async def go():
         time = Time()
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            await webhooks.make(desk, receiver.url, ["switch.detected"], None, None, LOOPBACK)
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            await webhooks.make(coordinator, receiver.url, ["switch.detected"], None, None, LOOPBACK)
             given = settings(
                 algorithm="bbq-switch",
                 letters={"kappa": 0.7, "L0": 100, "K": 1, "delta": 0.9},
@@ -470,17 +474,17 @@ def test_a_switch_is_told(tmp_path, receiver):
                 grace=0.0,
                 raw=True,
             )
-            stream = await streams.create(desk, "mails", given)
+            stream = await streams.create(coordinator, "mails", given)
             for i in range(600):
                 x = rng.standard_normal(2)
                 x /= np.linalg.norm(x)
-                found = await instances.play(desk, stream, Raw(x.tolist()))
+                found = await instances.play(coordinator, stream, Raw(x.tolist()))
                 if found.asked:
                     truth = x[0] if i < 300 else -x[0]
-                    await questions.answer(desk, stream, found.round, "ann", "spam" if truth > 0 else "ham")
+                    await questions.answer(coordinator, stream, found.round, "ann", "spam" if truth > 0 else "ham")
                 time.now += 1.0
-                desk.tick()
-            await send(courier)
+                coordinator.tick()
+            await send(sender)
             return stream.model.sampler.switches
 
     switches = run(go())
@@ -547,12 +551,12 @@ def test_an_address_that_is_none_is_a_failed_attempt(tmp_path, monkeypatch, url)
 
     async def go():
         time = Time(1_800_000_000.0)
-        async with served(tmp_path / "log.db", time) as (desk, courier):
-            hook = await webhooks.make(desk, url, QUESTIONS, None, None, LOOPBACK)
-            await asked(desk)
-            await send(courier)
-            (message,) = waiting(desk, hook.hook)
-            assert (message.attempts, desk.hooks.failed[hook.hook]) == (1, 1)
+        async with served(tmp_path / "log.db", time) as (coordinator, sender):
+            hook = await webhooks.make(coordinator, url, QUESTIONS, None, None, LOOPBACK)
+            await asked(coordinator)
+            await send(sender)
+            (message,) = waiting(coordinator, hook.hook)
+            assert (message.attempts, coordinator.webhooks.failed[hook.hook]) == (1, 1)
             assert message.problem
             assert message.due > time.now
 
@@ -571,7 +575,7 @@ def test_a_name_that_leads_inside_is_not_followed(receiver, monkeypatch):
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
         monkeypatch.setattr(loop, "getaddrinfo", getaddrinfo, raising=False)
-        backend = Guarded(networks_of(allowed))
+        backend = RestrictedBackend(networks_of(allowed))
         stream = await backend.connect_tcp("inside.example.org", receiver.server.server_port, timeout=2.0)
         await stream.aclose()
 
@@ -585,8 +589,8 @@ def test_a_name_that_leads_inside_is_not_followed(receiver, monkeypatch):
 
 def test_what_cannot_be_meant_is_refused(tmp_path, receiver):
     async def go():
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
-            await asked(desk)
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            await asked(coordinator)
             for given, said in (
                 ((["nothing"],), "kinds must be some of question.opened"),
                 (([],), "kinds must be some of"),
@@ -596,10 +600,10 @@ def test_what_cannot_be_meant_is_refused(tmp_path, receiver):
                 ((QUESTIONS, []), "name at least one stream"),
             ):
                 with pytest.raises(InputError, match=said):
-                    await webhooks.make(desk, "https://example.org/", *given)
+                    await webhooks.make(coordinator, "https://example.org/", *given)
             with pytest.raises(NotFoundError, match="there is no stream 'none'"):
-                await webhooks.make(desk, "https://example.org/", QUESTIONS, ["none"])
-            assert not desk.hooks.all
+                await webhooks.make(coordinator, "https://example.org/", QUESTIONS, ["none"])
+            assert not coordinator.webhooks.all
 
     run(go())
 

@@ -17,7 +17,7 @@ from askwhen.service.use_cases.label_studio.inbox import Inbox
 from askwhen.service.use_cases.label_studio.requests import Exported, Predict, Said, Train
 from tests.service import history
 from tests.service.bridges import studio
-from tests.service.desks import Time, open_desk, run, settings
+from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.library import Library, bits
 
 ANN, BOB = "label-studio:1", "label-studio:2"
@@ -26,36 +26,36 @@ ANN, BOB = "label-studio:1", "label-studio:2"
 class Bridge:
     """A stream of texts that asks about all of them or hardly any, and what Label Studio says of it."""
 
-    def __init__(self, desk, time):
-        self.desk, self.time, self.inbox, self.stream = desk, time, Inbox(desk), None
+    def __init__(self, coordinator, time):
+        self.coordinator, self.time, self.inbox, self.stream = coordinator, time, Inbox(coordinator), None
 
     async def create(self, asks=True, tasks=8, **given):
         given = {"features": Features(kind="text"), "budget": Budget(rate=1.0), "grace": 1.0} | given
         if not asks:
             given |= {"budget": Budget(rate=0.01)}
-        self.stream = await streams.create(self.desk, "mails", settings(**given))
+        self.stream = await streams.create(self.coordinator, "mails", settings(**given))
         for i in () if asks else range(40):  # the first ones are asked about whatever the budget is
-            await instances.play(self.desk, self.stream, Raw(f"before {i}"))
+            await instances.play(self.coordinator, self.stream, Raw(f"before {i}"))
         return await self.predict(range(1, tasks + 1))
 
     def find(self):
-        self.stream = self.desk.stream("mails")
+        self.stream = self.coordinator.stream("mails")
         return self
 
     async def predict(self, numbers):
         asked = read(Predict, studio.predict([studio.task(number) for number in numbers]))
-        return await label_studio.predict(self.desk, self.stream, asked)
+        return await label_studio.predict(self.coordinator, self.stream, asked)
 
     async def receive(self, said):
-        return (await label_studio.webhook(self.desk, self.inbox, self.stream, read(Said, said)))["received"]
+        return (await label_studio.webhook(self.coordinator, self.inbox, self.stream, read(Said, said)))["received"]
 
     async def tell(self):
         """Tell what waits; the outcome of each, oldest first."""
         before = self.stream.seq
         await self.inbox.tell(self.stream)
         self.time.now += 5.0
-        self.desk.tick()
-        await self.desk.commits.settled()
+        self.coordinator.tick()
+        await self.coordinator.commits.settled()
         return [facts_of(event).outcome for event in self.log() if event.kind == "handled" and event.seq > before]
 
     async def said(self, said):
@@ -64,15 +64,15 @@ class Bridge:
 
     async def sync(self, tasks, at=None):
         given = Exported(1, studio.exported(tasks), studio.CONFIG, at=at)
-        return await label_studio.sync(self.desk, self.inbox, self.stream, given)
+        return await label_studio.sync(self.coordinator, self.inbox, self.stream, given)
 
     def log(self):
-        with contextlib.closing(self.desk.reader()) as reader:
+        with contextlib.closing(self.coordinator.reader()) as reader:
             return reader.events(self.stream.number, 0, 1 << 40)
 
     def rows(self):
         """The labels that stand: of each task who said what, what is held to be right, what the model was told."""
-        with contextlib.closing(self.desk.reader()) as reader:
+        with contextlib.closing(self.coordinator.reader()) as reader:
             chunks = exports.chunks(reader, self.stream.number, "labels", 0, self.stream.seq)
             rows = [row for part in chunks for row in part if not row["undone"]]
         return {
@@ -95,8 +95,8 @@ def read(kind, given):
 @contextlib.asynccontextmanager
 async def bridge(address, time=None, crash=False):
     time = Time() if time is None else time
-    async with open_desk(address, time, crash=crash) as desk:
-        yield Bridge(desk, time)
+    async with open_coordinator(address, time, crash=crash) as coordinator:
+        yield Bridge(coordinator, time)
 
 
 def test_asked_labels_are_answers_corrections_and_undone(address):
@@ -112,7 +112,7 @@ def test_asked_labels_are_answers_corrections_and_undone(address):
             assert await b.said(studio.created(12, 1, "spam", 9, user=2)) == "answered"  # the slot is free again
             assert b.rows() == {("1", BOB): ("spam", "spam", "spam")}
             b.check()
-            await replaying.replay(b.desk, b.stream, "me")
+            await replaying.replay(b.coordinator, b.stream, "me")
             assert b.rows() == {("1", BOB): ("spam", "spam", "spam")}
 
     run(go())
@@ -130,7 +130,7 @@ def test_labels_that_nobody_asked_for_are_learnt_corrected_and_taken_back(addres
             b.check()
             assert await b.said(studio.deleted(11)) == "taken back"
             assert ("1", ANN) not in b.rows()
-            await replaying.replay(b.desk, b.stream, "me")
+            await replaying.replay(b.coordinator, b.stream, "me")
             assert b.stream.model.sampler.volunteered == 0
 
     run(go())
@@ -185,10 +185,10 @@ def test_a_slot_that_somebody_holds_is_waited_for(address):
     async def go():
         async with bridge(address) as b:
             await b.create(tasks=1)
-            held = await questions.next_question(b.desk, b.stream, "cid")
+            held = await questions.next_question(b.coordinator, b.stream, "cid")
             assert await b.receive(studio.created(11, 1, "spam")) == 1
             assert (await b.tell(), b.stream.state.received != []) == ([], True)
-            await questions.release(b.desk, b.stream, held.question, "cid")
+            await questions.release(b.coordinator, b.stream, held.question, "cid")
             assert (await b.tell(), b.stream.state.received) == (["answered"], [])
             assert b.rows() == {("1", ANN): ("spam", "spam", "spam")}
 
@@ -200,14 +200,14 @@ def test_what_cannot_be_told_says_why_and_changes_nothing(address):
         async with bridge(address) as b:
             await b.create(forget=100.0)
             await b.said(studio.created(11, 1, "spam"))
-            await questions.review(b.desk, b.stream, 0, "rev", "ham")
+            await questions.review(b.coordinator, b.stream, 0, "rev", "ham")
             assert await b.said(studio.updated(11, 1, "ham", 5)) == "refused: a reviewer has decided this question."
             assert await b.said(studio.created(12, 2, None)) == "known"  # nothing was chosen
             assert await b.said(studio.created(13, 3, "spam", was_cancelled=True)) == "known"
-            await erasing.erase(b.desk, b.stream, erasing.Which(ids=["label-studio:1:4"]), "me")
+            await erasing.erase(b.coordinator, b.stream, erasing.Which(ids=["label-studio:1:4"]), "me")
             assert "were erased" in await b.said(studio.created(14, 4, "spam"))
             b.time.now += 200.0
-            b.desk.tick()
+            b.coordinator.tick()
             assert await b.said(studio.created(15, 5, "spam")) == "learnt"  # its question was forgotten
             before = b.stream.seq
             for said, match in (
@@ -310,9 +310,9 @@ def test_older_versions_send_all_annotations_to_train(tmp_path):
             await b.said(studio.created(11, 1, "spam"))
             tasks = studio.exported({2: [studio.annotation(12, 2, "ham")]})
             given = {"annotations": tasks, "project": "1.1794962918", "label_config": studio.CONFIG, "params": {}}
-            found = await label_studio.train(b.desk, b.inbox, b.stream, read(Train, given))
+            found = await label_studio.train(b.coordinator, b.inbox, b.stream, read(Train, given))
             assert (found.new, found.gone) == (1, 0)  # what is not there may still be there
-            assert (await label_studio.train(b.desk, b.inbox, b.stream, Train())).tasks == 0
+            assert (await label_studio.train(b.coordinator, b.inbox, b.stream, Train())).tasks == 0
 
     run(go())
 
@@ -323,7 +323,7 @@ def test_one_bad_task_of_an_export_is_refused_and_the_others_are_told(tmp_path):
             await b.create(tasks=0)
             tasks = studio.exported({1: [studio.annotation(11, 1, "spam")], 2: [studio.annotation(12, 2, "egg")]})
             tasks += [{"id": 3, "data": 5}, studio.task(4, image="x.png") | {"annotations": tasks[0]["annotations"]}]
-            found = await label_studio.sync(b.desk, b.inbox, b.stream, Exported(1, tasks, studio.CONFIG))
+            found = await label_studio.sync(b.coordinator, b.inbox, b.stream, Exported(1, tasks, studio.CONFIG))
             assert (found.new, [sentence[:25] for sentence in found.refused]) == (
                 1,
                 ["data of task 3 must be an", "the label must be one of ", "'text' of the data must b"],

@@ -17,7 +17,7 @@ from askwhen.service.use_cases.label_studio.requests import Predict
 from tests.service import history
 from tests.service.bridges import studio
 from tests.service.bridges.studio import TEXT, backend, until
-from tests.service.desks import Time, open_desk, run
+from tests.service.coordinators import Time, open_coordinator, run
 from tests.service.serving import Server
 from tests.soak import times
 
@@ -65,14 +65,14 @@ def test_others_are_served_while_the_first_guesses_are_compiled(tmp_path, monkey
     monkeypatch.setattr(warmup, "warm_guesses", lambda settings: compiled.wait(60.0))
 
     async def play():
-        async with open_desk(tmp_path / "log.db", Time()) as desk:
-            stream = await streams.create(desk, "mails", msgspec.convert(TEXT, Settings))
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            stream = await streams.create(coordinator, "mails", msgspec.convert(TEXT, Settings))
             asked = msgspec.convert(studio.predict([studio.task(1)]), Predict)
-            await label_studio.predict(desk, stream, asked)
-            again = asyncio.create_task(label_studio.predict(desk, stream, asked))
+            await label_studio.predict(coordinator, stream, asked)
+            again = asyncio.create_task(label_studio.predict(coordinator, stream, asked))
             for number in range(2, 5):
                 await label_studio.predict(
-                    desk, stream, msgspec.convert(studio.predict([studio.task(number)]), Predict)
+                    coordinator, stream, msgspec.convert(studio.predict([studio.task(number)]), Predict)
                 )
             assert not again.done(), "it waits for the compiler"
             compiled.set()

@@ -3,9 +3,9 @@
 import numpy as np
 
 from askwhen.service.use_cases import accuracy_history, instances, questions, reports, streams
-from askwhen.service.use_cases.accuracy_history import History, Line
+from askwhen.service.use_cases.accuracy_history import AccuracyHistory, Timeline
 from askwhen.service.use_cases.instances import Raw
-from tests.service.desks import Time, open_desk, run, settings
+from tests.service.coordinators import Time, open_coordinator, run, settings
 
 X = np.random.default_rng(5).standard_normal((80, 3))
 
@@ -16,30 +16,30 @@ def test_points_are_there_after_a_crash_and_go_on(address, monkeypatch):
 
     async def play():
         time = Time()
-        async with open_desk(address, time, crash=True) as desk:
-            noted = History(desk)
-            stream = await streams.create(desk, "mails", settings())
-            await streams.create(desk, "still", settings())
+        async with open_coordinator(address, time, crash=True) as coordinator:
+            noted = AccuracyHistory(coordinator)
+            stream = await streams.create(coordinator, "mails", settings())
+            await streams.create(coordinator, "still", settings())
             assert not await noted.look(stream)
             for first in range(0, 40, 4):
                 for x in X[first : first + 4]:
-                    await instances.play(desk, stream, Raw(x.tolist()))
+                    await instances.play(coordinator, stream, Raw(x.tolist()))
                 time.now += 1.0
                 assert await noted.look(stream)
                 assert not await noted.look(stream)
                 assert await noted.note(stream)
                 assert not await noted.note(stream)
             before = list((await noted.line(stream)).points)
-        async with open_desk(address, time) as desk:
-            noted, stream = History(desk), desk.stream("mails")
+        async with open_coordinator(address, time) as coordinator:
+            noted, stream = AccuracyHistory(coordinator), coordinator.stream("mails")
             assert (await noted.line(stream)).points == before
             assert not await noted.look(stream)
             for x in X[40:]:
-                await instances.play(desk, stream, Raw(x.tolist()))
+                await instances.play(coordinator, stream, Raw(x.tolist()))
             assert await noted.look(stream)
             assert await noted.note(stream)
             after = (await noted.line(stream)).points
-            assert (await noted.line(desk.stream("still"))).points == []
+            assert (await noted.line(coordinator.stream("still"))).points == []
         return before, after
 
     before, after = run(play())
@@ -49,7 +49,7 @@ def test_points_are_there_after_a_crash_and_go_on(address, monkeypatch):
 
 
 def test_points_come_farther_apart_as_a_stream_grows_old():
-    line, now, rounds = Line(), 0.0, 0
+    line, now, rounds = Timeline(), 0.0, 0
     while now < 5 * 365 * 86400.0:
         now, rounds = now + 600.0, rounds + 1
         if line.is_due(rounds, rounds // 10, now):
@@ -64,17 +64,22 @@ def test_looks_that_wait_are_few_and_say_what_the_report_said_then(tmp_path, mon
 
     async def play():
         time, wanted = Time(), {}
-        async with open_desk(tmp_path / "log.db", time) as desk:
-            noted, stream = History(desk), await streams.create(desk, "mails", settings(grace=0.0))
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            noted, stream = (
+                AccuracyHistory(coordinator),
+                await streams.create(coordinator, "mails", settings(grace=0.0)),
+            )
             for x in X[:14]:
-                said = await instances.play(desk, stream, Raw(x.tolist()))
+                said = await instances.play(coordinator, stream, Raw(x.tolist()))
                 if said.asked:
-                    await questions.answer(desk, stream, said.round, "ann", "ham" if x[0] > 0 else "spam")
+                    await questions.answer(coordinator, stream, said.round, "ann", "ham" if x[0] > 0 else "spam")
                 time.now += 1.0
                 if not await noted.look(stream):
                     continue
                 place = accuracy_history.place_of(stream)
-                wanted[place] = accuracy_history.point_of(await reports.report(desk, stream, 0.95), place, time.now)
+                wanted[place] = accuracy_history.point_of(
+                    await reports.report(coordinator, stream, 0.95), place, time.now
+                )
             while await noted.note(stream):
                 pass
             return (await noted.line(stream)).points, wanted

@@ -44,7 +44,7 @@ def erase(
     askwhen erase mails --subject customer-17 --db mails.db
     askwhen erase mails --before 2026-01-01 --server http://127.0.0.1:8300
     """
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases import erasing
 
     moment = None if before is None else before.replace(tzinfo=UTC).timestamp()
@@ -57,7 +57,9 @@ def erase(
             facts = client.send("POST", f"/v1/streams/{stream}/erase", json=given)
     else:
         which = erasing.Which(**given)
-        gone = at_desk(db, lambda desk: erasing.erase(desk, desk.stream(stream), which, "command line"))
+        gone = run_on_database(
+            db, lambda coordinator: erasing.erase(coordinator, coordinator.stream(stream), which, "command line")
+        )
         facts = {"erased": gone.erased, "forgotten": gone.forgotten}
     questions = f" {facts['forgotten']:,} open questions were forgotten." if facts["forgotten"] else ""
     out.result(facts, f"The contents of {facts['erased']:,} instances are gone.{questions}")

@@ -24,12 +24,14 @@ def replay(out: Output, stream: str, db: str, server: str | None) -> None:
     askwhen replay mails --db mails.db
     askwhen replay mails --server http://127.0.0.1:8300
     """
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases.replaying import replay as retrain
 
     if server is not None:
         with client_of(server) as client:
             labels = client.send("POST", f"/v1/streams/{stream}/replay")["labels"]
     else:
-        labels = at_desk(db, lambda desk: retrain(desk, desk.stream(stream), "the command line"))
+        labels = run_on_database(
+            db, lambda coordinator: retrain(coordinator, coordinator.stream(stream), "the command line")
+        )
     out.result({"stream": stream, "labels": labels}, f"The model of {stream} was retrained from {labels:,} labels.")

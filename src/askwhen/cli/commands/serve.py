@@ -58,7 +58,7 @@ def serve(out: Output, config: str | None, show_config: bool, demo: bool, **give
     if demo:
         where = f"http://{serving.host}:{serving.port}{serving.options.root}/"
         out.say(f"The demo is at {where} and its API at {where}docs ; its database is {serving.db}")
-    serve(serving, (lambda desk: run_demo(desk, out.say)) if demo else None)
+    serve(serving, (lambda coordinator: run_demo(coordinator, out.say)) if demo else None)
 
 
 def _of_people(roles: dict[str, Any], config: str | None) -> dict[str, dict[str, Any]]:

@@ -49,7 +49,7 @@ def make(
     \b
     askwhen token make ann --role annotator --stream mails --days 90
     """
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases import tokens
 
     chosen = list(streams) or None
@@ -59,7 +59,9 @@ def make(
                 "POST", "/v1/tokens", json={"name": name, "roles": list(roles), "streams": chosen, "days": days}
             )
     else:
-        secret, made = at_desk(db, lambda desk: tokens.make(desk, name, list(roles), chosen, days), make=True)
+        secret, made = run_on_database(
+            db, lambda coordinator: tokens.make(coordinator, name, list(roles), chosen, days), make=True
+        )
         facts = {"token": made.token, "name": name, "roles": made.roles, "streams": chosen, "secret": secret}
     out.say(f"Token {facts['token']} of {name}; it is shown only now:")
     out.result(facts, facts["secret"])
@@ -70,14 +72,14 @@ def make(
 @SERVER
 def listed(out: Output, db: str, server: str | None) -> None:
     """List the tokens, without their secrets."""
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases.tokens import all_facts
 
     if server is not None:
         with client_of(server) as client:
             facts = client.send("GET", "/v1/tokens")
     else:
-        facts = at_desk(db, all_facts)
+        facts = run_on_database(db, all_facts)
     shown = [_line(each) for each in facts]
     out.result(facts, *(shown or ["There are no tokens: everybody on this machine may do everything."]))
 
@@ -96,14 +98,14 @@ def _line(facts: dict[str, Any]) -> str:
 @SERVER
 def revoke(out: Output, number: str, db: str, server: str | None) -> None:
     """Revoke a token by its number, which `list` shows."""
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases import tokens
 
     if server is not None:
         with client_of(server) as client:
             client.send("DELETE", f"/v1/tokens/{number}")
     else:
-        at_desk(db, lambda desk: tokens.revoke(desk, number))
+        run_on_database(db, lambda coordinator: tokens.revoke(coordinator, number))
     out.result({"revoked": number}, f"Token {number} is not valid any more.")
 
 

@@ -53,7 +53,7 @@ def make(
     askwhen webhook make https://example.org/hook --kind question.opened --stream mails
     askwhen webhook make https://example.org/hook --kind accuracy.below --accuracy 0.9
     """
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases import webhooks
     from ...service.use_cases.webhook_delivery.addresses import networks_of
 
@@ -64,7 +64,9 @@ def make(
             facts = client.send("POST", "/v1/webhooks", json=given)
     else:
         networks = networks_of(allow)
-        made = at_desk(db, lambda desk: webhooks.make(desk, url, kinds, chosen, accuracy, networks))
+        made = run_on_database(
+            db, lambda coordinator: webhooks.make(coordinator, url, kinds, chosen, accuracy, networks)
+        )
         facts = {"webhook": made.hook, "url": url, "kinds": sorted(made.kinds), "secret": made.secret}
     out.say(f"Webhook {facts['webhook']}; the secret of its signatures is shown only now:")
     out.result(facts, facts["secret"])
@@ -75,14 +77,14 @@ def make(
 @SERVER
 def listed(out: Output, db: str, server: str | None) -> None:
     """List the webhooks, with their waiting and undelivered messages."""
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases.webhooks import all_facts
 
     if server is not None:
         with client_of(server) as client:
             facts = client.send("GET", "/v1/webhooks")
     else:
-        facts = at_desk(db, all_facts)
+        facts = run_on_database(db, all_facts)
     out.result(facts, *([_line(each) for each in facts] or ["There are no webhooks."]))
 
 
@@ -97,7 +99,7 @@ def _line(facts: dict[str, Any]) -> str:
 
 def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...] = ()) -> Any:
     """Do something to a webhook, through the service or in its database."""
-    from ...service.process.server import at_desk
+    from ...service.process.server import run_on_database
     from ...service.use_cases import webhooks
 
     if server is not None:
@@ -107,11 +109,11 @@ def _done(hook: str, what: str, db: str, server: str | None, ids: tuple[str, ...
             found = client.send(method, f"/v1/webhooks/{hook}{path}", **body)
         return found["messages"] if what == "resend" else found
     if what == "dead":
-        return [each._asdict() for each in at_desk(db, lambda desk: webhooks.dead(desk, hook))]
+        return [each._asdict() for each in run_on_database(db, lambda coordinator: webhooks.dead(coordinator, hook))]
     if what == "resend":
-        return at_desk(db, lambda desk: webhooks.resend(desk, hook, list(ids) or None))
+        return run_on_database(db, lambda coordinator: webhooks.resend(coordinator, hook, list(ids) or None))
     act = webhooks.remove if what == "remove" else webhooks.test
-    return at_desk(db, lambda desk: act(desk, hook))
+    return run_on_database(db, lambda coordinator: act(coordinator, hook))
 
 
 @command

@@ -11,7 +11,7 @@ from ...evaluate.agreement import cohen, coincidences, from_coincidences
 from .questions import Question
 
 
-class Person(msgspec.Struct):
+class AnnotatorCounts(msgspec.Struct):
     """What one person did."""
 
     answers: int = 0
@@ -22,16 +22,16 @@ class Person(msgspec.Struct):
     timed: int = 0
 
 
-class People(msgspec.Struct):
+class AnnotatorStats(msgspec.Struct):
     """Everybody of a stream. ``pairs`` counts labels of two people, by both names and labels."""
 
-    persons: dict[str, Person] = {}
+    persons: dict[str, AnnotatorCounts] = {}
     pairs: dict[str, dict[str, dict[str, int]]] = {}
     together: dict[str, dict[str, float]] = {}
 
-    def person(self, name: str) -> Person:
+    def person(self, name: str) -> AnnotatorCounts:
         """What somebody did so far."""
-        return self.persons.setdefault(name, Person())
+        return self.persons.setdefault(name, AnnotatorCounts())
 
     def count(self, question: Question, sign: int) -> None:
         """Take the answers of a full question into account, or out of it."""

@@ -1,15 +1,18 @@
-"""A stream as its log makes it: what events do to it, as they happen or read again. Knows no clock and no SQL."""
+"""What the events of a stream have made: its state, its model and its questions.
+
+The same events have the same effect when they happen and when they are read from the log again. Nothing here depends on
+a clock or a database.
+"""
 
 from __future__ import annotations
 
-import contextlib
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 
-from ..errors import NotFoundError, SetAsideError, StoreError
+from ..errors import NotFoundError, StoreError
 from ..events.kinds import (
     Changed,
     Erased,
@@ -29,32 +32,29 @@ from ..events.kinds import (
 from ..events.settings import Settings
 from ..store.records import Event
 from . import row_codec
-from .brief import Brief
-from .features import Reader
 from .model import Model
-from .question_commands import Books
-from .question_snapshot import Kept
-from .questions import UNPLAYED, Question, remade
+from .question_snapshot import QuestionSnapshot
+from .question_state import QuestionState
+from .questions import UNPLAYED, Question, retrained
 from .setting_changes import Changes, changed
+from .summary import StreamSummary
 
-_PARTS = ("state", "model", "books")
-"""What a stream does not have that is set aside, or not in memory."""
-
-BESIDE = (Volunteered, Received, Handled)
-"""What is said of an instance, and is not about its question."""
+_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled)
+"""Facts about an instance that do not change its question."""
 
 
-class State(msgspec.Struct):
-    """What a snapshot has of a stream, beside its model.
+class StreamState(msgspec.Struct):
+    """What a snapshot stores of a stream, apart from its model.
 
-    ``replays`` are the events that made the model again, ``unasked`` the questions that the last model made so would
-    not have asked, and ``passed`` the rounds that it has not played, since their instances were erased. Up to the event
-    ``erased`` the contents of all instances are. ``spent`` says whether the budget is. ``changes`` are those of the
-    settings, each with its event. ``received`` are the events of what other tools said and nobody was told yet.
+    ``replays`` are the events that retrained the model, ``unasked`` the questions that the retrained model would not
+    have asked, and ``passed`` the rounds that it has not played because their instances were erased. The contents of
+    all instances up to the event ``erased`` are erased. ``spent`` says whether the budget is spent. ``changes`` are
+    changes of the settings, each with its event. ``received`` are the events with labels from other tools that have not
+    been handled yet.
     """
 
     name: str
-    books: Kept
+    questions: QuestionSnapshot = msgspec.field(name="books")
     round: int = 0
     time: float = 0.0
     paused: bool = False
@@ -68,199 +68,146 @@ class State(msgspec.Struct):
     received: list[int] = []
 
 
-def brief_of(state: State) -> Brief:
-    """The counts that a state has."""
-    kept, questions = state.books, state.books.questions
-    return Brief(
+def summary_of(state: StreamState) -> StreamSummary:
+    """The counts in a state."""
+    stored, questions = state.questions, state.questions.questions
+    return StreamSummary(
         state.name,
         "archived" if state.archived else "paused" if state.paused else "active",
         state.round,
-        kept.asked,
-        kept.told,
-        kept.forgotten,
+        stored.asked,
+        stored.told,
+        stored.forgotten,
         sum(not question.is_full for question in questions),
         sum(question.disputed for question in questions),
-        len(kept.corrections),
+        len(stored.corrections),
         erased=state.erased,
     )
 
 
-class Logged:
-    """A stream, its model and its books, as far as its log goes.
+class StreamLog:
+    """The events of one stream: those in the store, and those that wait for their commit.
 
     Parameters
     ----------
-    number : int
-        The number of its log.
-    name, settings
-        What it is.
-    look : callable
-        ``look(seq)`` gives an event of the log, ``look_all(round)`` all those of a question; both only what is
-        committed.
-    begin : bool, default True
-        False makes a stream without a model, until ``begin`` is called.
+    event : callable
+        ``event(seq)`` gives a committed event, or None.
+    of_question : callable
+        ``of_question(round)`` gives the committed events about the instance of a round, in order.
 
     Attributes
     ----------
-    aside : str
-        Why the stream is set aside, in a sentence; empty where it is not. Whoever uses ``state``, ``model`` or
-        ``books`` of such a stream gets a SetAsideError.
-    loaded : bool
-        Whether these three are in memory. Whoever uses them where they are not loads them.
+    uncommitted : list of Event
+        Events that have been applied in memory and wait for their commit.
     """
 
-    state: State
-    model: Model
-    books: Books
+    def __init__(self, event: Callable[[int], Event | None], of_question: Callable[[int], list[Event]]) -> None:
+        self._event, self._of_question = event, of_question
+        self.uncommitted: list[Event] = []
 
-    def __init__(
-        self,
-        number: int,
-        name: str,
-        settings: Settings,
-        look: Callable[[int], Event | None],
-        look_all: Callable[[int], list[Event]],
-        begin: bool = True,
-    ) -> None:
-        self.number, self._made, self.settings = number, settings, settings
-        self.seq = 0
-        self.out: list[Event] = []
-        self.aside = ""
-        self._load: Callable[[], None] | None = None
-        self.reader = Reader(settings.features)
-        self._look, self._look_all = look, look_all
-        self._brief = Brief(name)
-        if begin:
-            self.begin()
+    def event(self, seq: int) -> Event:
+        """A committed event."""
+        found = self._event(seq)
+        if found is None:
+            raise NotFoundError(f"the log has no event {seq}.", owner="serve")
+        return found
 
-    def begin(self) -> None:
-        """Start with a model that has played no round."""
-        self._begin(State(self._brief.name, Kept()), Model(self._made))
-        self.seq = 0
+    def of_question(self, round: int) -> list[Event]:
+        """All events about the instance of a round, in order."""
+        return [*self._of_question(round), *(event for event in self.uncommitted if event.question == round)]
 
-    def __getattr__(self, name: str) -> Any:
-        """Only called for what is not there."""
-        if name in _PARTS and self.aside:
-            raise SetAsideError(self.aside, owner="stream")
-        if name in _PARTS and self._load is not None:
-            self._load()
-            return self.__dict__[name]
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
-    def _begin(self, state: State, model: Model) -> None:
-        self.state, self.model = state, model
-        self.settings = changed(self._made, *(changes for _, changes in state.changes))
-        self.books = Books(self.settings, self.recall, state.books)
+class EventSourcedStream:
+    """A stream as the events up to ``seq`` have made it.
 
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.state.name if "state" in self.__dict__ else self._brief.name
+    Parameters
+    ----------
+    created : Settings
+        The settings that the stream was created with; ``settings`` are those after all changes.
+    state : StreamState
+        From a snapshot, or a new one.
+    model : Model
+        From the same snapshot, or a new one.
+    log : StreamLog
+        Where closed questions and older instances are read from.
+    seq : int
+        The last event that state and model include.
+    """
 
-    @property
-    def loaded(self) -> bool:
-        """Whether its state, model and books are in memory."""
-        return all(part in self.__dict__ for part in _PARTS)
+    def __init__(self, created: Settings, state: StreamState, model: Model, log: StreamLog, seq: int = 0) -> None:
+        self._created, self._log = created, log
+        self.state, self.seq = state, seq
+        self.settings = changed(created, *(changes for _, changes in state.changes))
+        self.questions = QuestionState(self.settings, self.recall, state.questions)
+        self.take_model(model)
 
-    def rest(self, load: Callable[[], None]) -> None:
-        """Give the memory back, of a stream that is on the disk as it is; ``load`` makes it again."""
-        self._brief = self.brief()
-        self._load = load
-        for part in _PARTS:
-            del self.__dict__[part]
-
-    def brief(self) -> Brief:
-        """Its counts; those of a stream that is not in memory are the last that are known."""
-        if not self.loaded:
-            return self._brief
-        self.state.books = self.books.dump()
-        brief = brief_of(self.state)
-        brief.updates = self.model.sampler.updates
-        return brief
-
-    def set_aside(self, why: str, brief: Brief | None = None) -> None:
-        """Let nobody use it any more: its model failed. Only what is committed stays."""
-        if brief is None:
-            brief = Brief(self.name)
-            with contextlib.suppress(Exception):  # what failed may be half-changed
-                brief = self.brief()
-        self._brief = brief
-        self.aside = (
-            f"the stream {brief.name} is set aside, since {why}; its log is kept, other streams go on, and the next "
-            "start of the service tries it again."
-        )
-        if self.out:
-            self.seq, self.out = self.out[0].seq - 1, []
-        for part in _PARTS:
-            self.__dict__.pop(part, None)
-
-    def settings_at(self, seq: int) -> Settings:
-        """The settings as they were when an event happened."""
-        if not self.state.changes or seq > self.state.changes[-1][0]:
-            return self.settings
-        return changed(self._made, *(changes for at, changes in self.state.changes if at < seq))
-
-    def restore(self, seq: int, books: bytes, model: bytes) -> None:
-        """Go back to what a snapshot has."""
-        self._begin(msgspec.json.decode(books, type=State), Model.load(self.settings, model))
-        self.seq = seq
-
-    def take(self, model: Model) -> None:
-        """Go on with another model."""
+    def take_model(self, model: Model) -> None:
+        """Continue with another model."""
         self.model = model
 
+    def settings_at(self, seq: int) -> Settings:
+        """The settings as they were when an event was recorded."""
+        if not self.state.changes or seq > self.state.changes[-1][0]:
+            return self.settings
+        return changed(self._created, *(changes for at, changes in self.state.changes if at < seq))
+
+    def summary(self) -> StreamSummary:
+        """The current counts."""
+        self.state.questions = self.questions.dump()
+        summary = summary_of(self.state)
+        summary.updates = self.model.sampler.updates
+        return summary
+
     def dump(self) -> tuple[int, bytes, Callable[[], bytes]]:
-        """Everything as it is now: the last event, the books, and a function that packs the model."""
-        self.state.books = self.books.dump()
+        """Everything that a snapshot stores: the last event, the state, and a function that packs the model."""
+        self.state.questions = self.questions.dump()
         return self.seq, msgspec.json.encode(self.state), self.model.dump()
 
-    def _played(self, fact: Instance, seq: int, time: float) -> None:
+    def add_round(self, fact: Instance, seq: int, time: float) -> None:
+        """Take over a round that the model has played or skipped."""
         self.state.round += 1
         if fact.probability > 0.0 or fact.spent:
             self.state.spent = fact.spent
         if fact.asked:
-            self.books.open(fact, seq, time)
+            self.questions.add(fact, seq, time)
+        self.seq, self.state.time = seq, time
 
     def replay(self, event: Event, fact: Instance) -> None:
-        """Play a stored round again, and demand the stored decision, bit for bit."""
+        """Play a stored round again, and require the stored decision, bit for bit."""
         ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time)
         found = (ask.round, self.model.word(ask.prediction), ask.margin, ask.probability, coin, ask.query)
         stored = (fact.played, fact.prediction, fact.margin, fact.probability, fact.coin, fact.asked)
         if found != stored or (ask.certainty, ask.uncertainty) != (fact.certainty, fact.uncertainty):
             raise StoreError(
-                f"round {fact.round} of stream {self.name}, played again, decides otherwise than the log says: "
-                f"{found} and not {stored}; askwhen serve --from-snapshots goes on without playing again.",
+                f"round {fact.round} of stream {self.state.name}, played again, does not give the decision in the log: "
+                f"{found} instead of {stored}; askwhen serve --from-snapshots continues without playing again.",
                 owner="serve",
             )
 
-    def pass_over(self, event: Event, fact: Instance) -> None:
-        """Take a stored round as decided, without playing it: the model does not know of it."""
-        self._follow(event, fact)
+    def skip_round(self, event: Event, fact: Instance) -> None:
+        """Take over a stored round without playing it: its decision holds, but the model has not seen it."""
+        self._expect(event)
+        self.add_round(fact, event.seq, event.time)
         if fact.asked:
-            self.books.questions[fact.round].played = UNPLAYED
+            self.questions.open[fact.round].played = UNPLAYED
 
     def _expect(self, event: Event) -> None:
         if event.seq != self.seq + 1:
-            raise StoreError(f"the log of stream {self.name} lacks event {self.seq + 1}.", owner="serve")
-
-    def _follow(self, event: Event, fact: Instance) -> None:
-        self._expect(event)
-        self._played(fact, event.seq, event.time)
-        self.seq, self.state.time = event.seq, event.time
+            raise StoreError(f"the log of stream {self.state.name} lacks event {self.seq + 1}.", owner="serve")
 
     def apply(self, event: Event, fact: Fact) -> None:
-        """Make an event happen that is no round."""
+        """Apply any event but a round."""
         self._expect(event)
         if isinstance(fact, (Told, Forgotten)):
             self._teach(event, fact)
         if isinstance(fact, Volunteered):
-            self._learn(fact)
+            self._learn_unsolicited(fact)
         elif isinstance(fact, Received):
             self.state.received.append(event.seq)
         elif isinstance(fact, Handled):
             self.state.received.remove(fact.received)
         elif event.question is not None:
-            self.books.apply(event.question, fact, event.time)
+            self.questions.apply(event.question, fact, event.time)
         elif isinstance(fact, Renamed):
             self.state.name = fact.name
         elif isinstance(fact, Changed):
@@ -269,20 +216,24 @@ class Logged:
         elif isinstance(fact, SettingsChanged):
             self.state.changes.append((event.seq, fact.changes))
             self.settings = changed(self.settings, fact.changes)
-            self.books.change(self.settings)
+            self.questions.change(self.settings)
         elif isinstance(fact, Replayed):
             self.state.replays.append(event.seq)
-            for question in self.books.questions.values():
-                self._remade(question)
+            for question in self.questions.open.values():
+                self._retrained(question)
         elif isinstance(fact, Erased):
             self.state.erased = max(self.state.erased, fact.until)
         elif not isinstance(fact, WentOn):
-            raise StoreError(f"event {event.seq} of stream {self.name} is about nothing.", owner="serve")
+            raise StoreError(f"event {event.seq} of stream {self.state.name} is about nothing.", owner="serve")
         self.seq, self.state.time = event.seq, event.time
 
     def _teach(self, event: Event, fact: Told | Forgotten) -> None:
-        """Tell the model; a question that it does not have open, since it went on elsewhere, is learnt as given."""
-        question = self.books.find(event.question if event.question is not None else -1)
+        """Give the label of a question to the model, or drop the question.
+
+        Where the model does not have the question open, since it continued from a snapshot or was retrained, the label
+        is learnt like an unsolicited one.
+        """
+        question = self.questions.find(event.question if event.question is not None else -1)
         if self.model.waits(question.played):
             if isinstance(fact, Told):
                 self.model.tell(question.played, fact.label)
@@ -291,65 +242,57 @@ class Logged:
         elif isinstance(fact, Told):
             self.model.learn(self.instance(question.seq), fact.label)
 
-    def _learn(self, fact: Volunteered) -> None:
-        """Learn a label that nobody asked for, as ``Sampler.learn`` does."""
+    def _learn_unsolicited(self, fact: Volunteered) -> None:
+        """Learn a label that was not asked for, as ``Sampler.learn`` does."""
         if fact.learnt and fact.label is not None:
             self.model.learn(self.instance(fact.instance), fact.label)
-        self.books.know(fact.label)
-
-    def event(self, seq: int) -> Event:
-        """A committed event of the log."""
-        found = self._look(seq)
-        if found is None:
-            raise NotFoundError(f"the log has no event {seq}.", owner="serve")
-        return found
+        self.questions.add_label(fact.label)
 
     def instance(self, seq: int) -> Any:
-        """The instance of an event of the log, as it was predicted on."""
-        return row_codec.from_bytes(self.event(seq).row)
+        """The instance of a committed event, as it was predicted on."""
+        return row_codec.from_bytes(self._log.event(seq).row)
 
     def read(self, events: Iterable[Event]) -> None:
-        """Follow the log: rounds are played again, everything else happens again."""
+        """Read events from the log: rounds are played again, all other events are applied."""
         for event in events:
             fact = facts_of(event)
             if isinstance(fact, Instance):
                 self._expect(event)
                 self.replay(event, fact)
-                self._follow(event, fact)
+                self.add_round(fact, event.seq, event.time)
             else:
                 self.apply(event, fact)
 
     def history(self, round: int) -> list[Event]:
-        """What happened to an instance since it was asked about or labelled, in order."""
-        events = [*self._look_all(round), *(event for event in self.out if event.question == round)]
-        return [event for event in events if event.seq <= self.seq]
+        """All events so far about the instance of a round that was asked about or labelled, in order."""
+        return [event for event in self._log.of_question(round) if event.seq <= self.seq]
 
     def recall(self, round: int) -> Question | None:
-        """A closed question, from what the log says of it."""
-        books, found = Books(self._made, lambda _: None), None
+        """A closed question, made again from its events; None where the round has none."""
+        questions, found = QuestionState(self._created, lambda _: None), None
         replays = iter([*self.state.replays, self.seq + 1])
         replay = next(replays)
         for event in self.history(round):
             while replay < event.seq:
                 if found is not None:
-                    self._remade(found)
+                    self._retrained(found)
                 replay = next(replays)
             fact = facts_of(event)
             if isinstance(fact, Instance):
-                books.settings = self.settings_at(event.seq)
-                books.open(fact, event.seq, event.time)
-                found = books.questions[round]
+                questions.settings = self.settings_at(event.seq)
+                questions.add(fact, event.seq, event.time)
+                found = questions.open[round]
                 found.erased = event.row is None
-            elif found is not None and not isinstance(fact, BESIDE):
-                books.questions[round] = found
-                books.apply(round, fact, event.time)
+            elif found is not None and not isinstance(fact, _NOT_ABOUT_QUESTIONS):
+                questions.open[round] = found
+                questions.apply(round, fact, event.time)
         if found is not None and replay <= self.seq:
-            self._remade(found)
+            self._retrained(found)
         return found
 
-    def _remade(self, question: Question) -> None:
-        """Let a question know the model that was made again."""
+    def _retrained(self, question: Question) -> None:
+        """Update a question for the retrained model."""
         state, round = self.state, question.round
         before = bisect_left(state.passed, round)
         known = state.passed[before : before + 1] != [round]
-        remade(question, round - before if known and round not in state.unasked else UNPLAYED, known)
+        retrained(question, round - before if known and round not in state.unasked else UNPLAYED, known)

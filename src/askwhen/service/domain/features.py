@@ -17,7 +17,7 @@ MOST_FEATURES = 100_000
 """Of one instance."""
 
 
-class Reader:
+class FeatureReader:
     """Makes instances of raw input, as the settings of a stream say."""
 
     def __init__(self, features: Features) -> None:

@@ -1,4 +1,4 @@
-"""Questions that wait, in the order in which they are given out; and what is due at a time. Rebuilt from the books."""
+"""Questions that wait for an annotator, in order, and timers. Both are rebuilt from the open questions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sortedcontainers import SortedSet
 from .questions import Question
 
 
-class Queue:
-    """The questions with a free slot, by the order of the stream."""
+class QuestionQueue:
+    """Questions with a free slot, in the order that the settings of the stream say."""
 
     def __init__(self, order: str) -> None:
         self._order = order
@@ -24,15 +24,15 @@ class Queue:
         return -(question.value if self._order == "valuable" else question.priority), question.round
 
     def add(self, question: Question) -> None:
-        """Put a question where it belongs, unless it is there."""
+        """Add a question; one that is in the queue already stays."""
         self._keys.add(self._key(question))
 
     def remove(self, question: Question) -> None:
-        """Take a question out, if it is there."""
+        """Remove a question, if it is in the queue."""
         self._keys.discard(self._key(question))
 
     def rounds(self) -> Iterator[int]:
-        """The questions, the first one to be given out first."""
+        """Rounds of the questions, in the order in which they are given out."""
         return (round for _, round in self._keys)
 
     def __len__(self) -> int:
@@ -40,17 +40,17 @@ class Queue:
 
 
 class Timer:
-    """Rounds by the time at which they must be looked at."""
+    """Rounds by the time at which they must be checked."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int]] = []
 
     def add(self, time: float, round: int) -> None:
-        """Look at this round then."""
+        """Check a round at a time."""
         heapq.heappush(self._heap, (time, round))
 
     def due(self, now: float) -> list[int]:
-        """The rounds whose time has come; each is told once."""
+        """Remove and return the rounds whose time has come."""
         found = []
         while self._heap and self._heap[0][0] <= now:
             found.append(heapq.heappop(self._heap)[1])

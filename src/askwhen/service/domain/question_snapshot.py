@@ -1,4 +1,4 @@
-"""What the books of a stream keep: open questions, what people did last, and sums."""
+"""What a snapshot stores of the questions of a stream: open questions, recent answers, leases, counts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import msgspec
 
 from ..events.kinds import Instance
 from ..events.settings import Settings
-from .annotator_stats import People
+from .annotator_stats import AnnotatorStats
 from .questions import Question, Slot
 
 
 class Correction(msgspec.Struct):
-    """What the estimate of the accuracy needs of a label that was corrected after the model was told."""
+    """What the accuracy estimate needs of a label that was corrected after the model had learnt it."""
 
     played: int
     probability: float
@@ -22,13 +22,17 @@ class Correction(msgspec.Struct):
     label: str | None
 
 
-class Kept(msgspec.Struct):
-    """What a snapshot has of the books. ``labels`` are those that people gave, where they were not known beforehand."""
+class QuestionSnapshot(msgspec.Struct):
+    """The stored part of ``QuestionState``.
+
+    ``labels`` are those given so far where the set of labels is open. ``recent`` and ``leases`` have the rounds of each
+    annotator's latest answers and leases.
+    """
 
     questions: list[Question] = []
     recent: dict[str, list[int]] = {}
     leases: dict[str, list[int]] = {}
-    people: People = msgspec.field(default_factory=People)
+    people: AnnotatorStats = msgspec.field(default_factory=AnnotatorStats)
     corrections: dict[int, Correction] = {}
     labels: list[str] = []
     asked: int = 0
@@ -36,8 +40,8 @@ class Kept(msgspec.Struct):
     forgotten: int = 0
 
 
-def opened(fact: Instance, seq: int, time: float, value: float, settings: Settings) -> Question:
-    """The question of a round that has asked."""
+def new_question(fact: Instance, seq: int, time: float, value: float, settings: Settings) -> Question:
+    """The question of a round that asked for its label."""
     return Question(
         round=fact.round,
         seq=seq,

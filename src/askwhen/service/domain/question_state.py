@@ -1,12 +1,12 @@
-"""The open questions of a stream, and what events do to them.
+"""The open questions of a stream, as its events have made them.
 
-A service that recovers applies the same facts from the log, so that it ends where the first one was. Nothing here knows
-a clock, a store or a model.
+Recovery applies the same facts from the log, so that it ends in the same state. Nothing here depends on a clock, a
+store or a model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...errors import InputError
@@ -26,109 +26,158 @@ from ..events.kinds import (
     Undone,
 )
 from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
-from .question_queue import Queue, Timer
-from .question_snapshot import Correction, Kept, opened
+from .question_queue import QuestionQueue, Timer
+from .question_snapshot import Correction, QuestionSnapshot, new_question
 from .questions import Answer, Question, Slot
 
 UNDOABLE = 2
-"""Of the last answers of a person, so many can be undone before the model is told, however fast they come."""
+"""Number of an annotator's latest answers that the model has not learnt yet, however fast they come."""
 
 
-class Ledger:
-    """The open questions of a stream; closed ones come back through ``recall``, which reads them from the log."""
+class QuestionState:
+    """The open questions of a stream, and the queue and the timers that follow from them.
 
-    def __init__(self, settings: Settings, recall: Callable[[int], Question | None], kept: Kept | None = None) -> None:
+    Only ``apply``, ``add``, ``add_label`` and ``change`` change what a snapshot stores. The queue and the timers are
+    made from the open questions, and are not stored.
+
+    Parameters
+    ----------
+    settings : Settings
+        The current settings of the stream.
+    recall : callable
+        Reads a closed question from the log; None where the round has no question.
+    stored : QuestionSnapshot, optional
+        From a snapshot; without it the state is empty.
+
+    Attributes
+    ----------
+    open : dict
+        The open questions by round.
+    stored : QuestionSnapshot
+        Everything else that a snapshot stores: counts, leases, corrections, labels, statistics of annotators.
+    """
+
+    def __init__(
+        self, settings: Settings, recall: Callable[[int], Question | None], stored: QuestionSnapshot | None = None
+    ) -> None:
         self.settings, self._recall = settings, recall
-        self.kept = Kept() if kept is None else kept
-        self.questions = {question.round: question for question in self.kept.questions}
-        self._arrange()
+        self.stored = QuestionSnapshot() if stored is None else stored
+        self.open = {question.round: question for question in self.stored.questions}
+        self._schedule_all()
 
-    def _arrange(self) -> None:
+    def _schedule_all(self) -> None:
         """Make the queue and the timers from the open questions."""
-        self._queue = Queue(self.settings.order)
-        self._ends, self._graces, self._expiries = Timer(), Timer(), Timer()
-        self._early: list[int] = []
-        for question in self.questions.values():
-            self._watch(question)
+        self._queue = QuestionQueue(self.settings.order)
+        self._lease_ends, self._grace_ends, self._expiries = Timer(), Timer(), Timer()
+        self._settled_early: list[int] = []
+        for question in self.open.values():
+            self._schedule(question)
 
-    def _watch(self, question: Question) -> None:
+    def _schedule(self, question: Question) -> None:
         """Put a question into the queue and the timers."""
         settings = self.settings
         for slot in question.slots:
             if slot.answer is None and slot.annotator:
-                self._ends.add(slot.until, question.round)
+                self._lease_ends.add(slot.until, question.round)
             if slot.answer is not None:
-                self._graces.add(slot.answer.final(settings.grace), question.round)
+                self._grace_ends.add(slot.answer.final(settings.grace), question.round)
                 if slot.answer.settled:
-                    self._early.append(question.round)
+                    self._settled_early.append(question.round)
         if not question.disputed:
-            self._expire(question)
+            self._schedule_expiry(question)
         if not question.is_full and not question.disputed:
             self._queue.add(question)
 
     def change(self, settings: Settings) -> None:
-        """Go on with other settings. Leases, answers and questions keep what they were promised: end, grace, slots."""
+        """Use other settings from now on. Existing leases, answers and questions keep their end, grace and slots."""
         if settings.grace != self.settings.grace:
-            for question in self.questions.values():
+            for question in self.open.values():
                 for answer in question.answers:
                     answer.undoable = answer.final(self.settings.grace)
         self.settings = settings
-        self._arrange()
+        self._schedule_all()
 
-    def dump(self) -> Kept:
-        """What a snapshot keeps; to be encoded at once."""
-        self.kept.questions = list(self.questions.values())
-        return self.kept
+    def dump(self) -> QuestionSnapshot:
+        """What a snapshot stores. It shares its objects with this state, so encode it before anything else happens."""
+        self.stored.questions = list(self.open.values())
+        return self.stored
 
     @property
     def waiting(self) -> int:
-        """How many questions have a slot to fill."""
-        return sum(not question.is_full for question in self.questions.values())
+        """Number of questions with an empty slot."""
+        return sum(not question.is_full for question in self.open.values())
 
     @property
     def labels(self) -> list[str]:
-        """Those that can be given, or where they are open, those that were."""
-        return list(self.kept.labels if self.settings.labels == OPEN else self.settings.labels)
+        """The labels of the stream; where the set of labels is open, those given so far."""
+        return list(self.stored.labels if self.settings.labels == OPEN else self.settings.labels)
 
     def check_label(self, label: str | None, owner: str) -> None:
-        """Refuse what is no label of the stream."""
+        """Refuse a label that the stream does not have."""
         if label is None or label in self.labels:
             return
         if self.settings.labels == OPEN:
             check_label(label)
-            if len(self.kept.labels) < MOST_OPEN:
+            if len(self.stored.labels) < MOST_OPEN:
                 return
-            raise InputError(f"the stream has {MOST_OPEN} labels already, and {label!r} is none of them.", owner=owner)
+            raise InputError(
+                f"the stream already has {MOST_OPEN} labels, and {label!r} is not one of them.", owner=owner
+            )
         listed = ", ".join(self.labels[:8])
         raise InputError(f"the label must be one of {listed}, got {label[:100]!r}.", owner=owner, parameter="label")
 
     def find(self, round: int) -> Question:
         """A question, open or closed."""
-        found = self.questions.get(round) or self._recall(round)
+        found = self.open.get(round) or self._recall(round)
         if found is None:
             raise NotFoundError(f"round {round} has no question.", owner="question")
         return found
 
-    def open(self, fact: Instance, seq: int, time: float) -> None:
-        """A round has asked."""
+    def add(self, fact: Instance, seq: int, time: float) -> None:
+        """Open the question of a round that asked for its label."""
         doubt = 1.0 - fact.certainty if fact.certainty is not None else fact.uncertainty or 0.0
-        question = opened(fact, seq, time, doubt, self.settings)
-        self.questions[fact.round] = question
-        self.kept.asked += 1
+        question = new_question(fact, seq, time, doubt, self.settings)
+        self.open[fact.round] = question
+        self.stored.asked += 1
         self._queue.add(question)
-        self._expire(question)
+        self._schedule_expiry(question)
 
-    def _expire(self, question: Question) -> None:
-        """Let a question be forgotten in time, where the stream says so."""
+    def queued(self) -> Iterator[Question]:
+        """Questions with a free slot, in the order in which they are given out."""
+        return (self.open[round] for round in self._queue.rounds())
+
+    def requeue_expired_leases(self, now: float) -> None:
+        """Put questions back into the queue whose lease has ended without an answer."""
+        for round in self._lease_ends.due(now):
+            question = self.open.get(round)
+            if question is not None and question.free_slot(now) is not None and not question.disputed:
+                self._queue.add(question)
+
+    def pop_settled(self, now: float) -> list[int]:
+        """Rounds with an answer that has become final since the last call."""
+        found = list(dict.fromkeys([*self._settled_early, *self._grace_ends.due(now)]))
+        self._settled_early.clear()
+        return found
+
+    def pop_expired(self, now: float) -> list[int]:
+        """Rounds whose question has expired since the last call."""
+        return self._expiries.due(now)
+
+    def expire_at(self, round: int, time: float) -> None:
+        """Let the question of a round expire at a time."""
+        self._expiries.add(time, round)
+
+    def _schedule_expiry(self, question: Question) -> None:
+        """Let a question expire when the settings say so."""
         if self.settings.forget is not None:
-            self._expiries.add(question.opened + self.settings.forget, question.round)
+            self.expire_at(question.round, question.opened + self.settings.forget)
 
     def apply(self, round: int, fact: Fact, time: float) -> Question:
-        """Make it happen to a question; what it is now."""
-        question = self.questions.get(round)
+        """Apply a fact to a question, which is returned; a closed one is read from the log first."""
+        question = self.open.get(round)
         if question is None:
             question = self.find(round)
-            self.questions[round] = question
+            self.open[round] = question
         _APPLY[type(fact)](self, question, fact, time)
         return question
 
@@ -138,15 +187,15 @@ class Ledger:
         self._hold(question, fact.annotator, fact.until, time)
 
     def _hold(self, question: Question, annotator: str, until: float, time: float) -> None:
-        held = [each for each in self.kept.leases.get(annotator, []) if each != question.round]
-        open_still = [each for each in held if each in self.questions]
-        self.kept.leases[annotator] = [*open_still, question.round]
-        self._ends.add(until, question.round)
+        held = [each for each in self.stored.leases.get(annotator, []) if each != question.round]
+        open_still = [each for each in held if each in self.open]
+        self.stored.leases[annotator] = [*open_still, question.round]
+        self._lease_ends.add(until, question.round)
         if question.free_slot(time) is None:
             self._queue.remove(question)
 
     def _unhold(self, question: Question, annotator: str) -> None:
-        held = self.kept.leases.get(annotator, [])
+        held = self.stored.leases.get(annotator, [])
         if question.round in held:
             held.remove(question.round)
 
@@ -157,12 +206,12 @@ class Ledger:
 
     def _answered(self, question: Question, fact: Answered, time: float) -> None:
         question.slots[fact.slot] = Slot(answer=Answer(fact.annotator, fact.label, time))
-        for i, slot in enumerate(question.slots):  # a slot of one's own that was not used
+        for i, slot in enumerate(question.slots):  # another slot that the same annotator still holds is given back
             if slot.answer is None and slot.annotator == fact.annotator:
                 question.slots[i] = Slot()
         self._unhold(question, fact.annotator)
-        self.know(fact.label)
-        person = self.kept.people.person(fact.annotator)
+        self.add_label(fact.label)
+        person = self.stored.people.person(fact.annotator)
         person.answers += 1
         person.unsure += fact.label is None
         if fact.lead is not None:
@@ -170,30 +219,30 @@ class Ledger:
             person.timed += 1
         if question.free_slot(time) is None:
             self._queue.remove(question)
-        self._graces.add(time + self.settings.grace, question.round)
-        recent = self.kept.recent.setdefault(fact.annotator, [])
+        self._grace_ends.add(time + self.settings.grace, question.round)
+        recent = self.stored.recent.setdefault(fact.annotator, [])
         recent.append(question.round)
         if len(recent) > UNDOABLE:
             self._settle(recent.pop(0), fact.annotator)
 
-    def know(self, label: str | None) -> None:
-        """A label was given; where they are open, it is one of the stream's from now on."""
-        if self.settings.labels == OPEN and label is not None and label not in self.kept.labels:
-            self.kept.labels.append(label)
+    def add_label(self, label: str | None) -> None:
+        """Take a label into those of the stream, where the set of labels is open."""
+        if self.settings.labels == OPEN and label is not None and label not in self.stored.labels:
+            self.stored.labels.append(label)
 
     def _settle(self, round: int, annotator: str) -> None:
-        """An answer so many answers ago can no longer be undone without a correction."""
-        question = self.questions.get(round)
+        """Make an answer final before its grace period ends, since newer answers of the annotator followed."""
+        question = self.open.get(round)
         slot = None if question is None else question.slot_of(annotator)
         if question is not None and slot is not None:
             answer = question.slots[slot].answer
             if answer is not None:
                 answer.settled = True
-                self._early.append(round)
+                self._settled_early.append(round)
 
     def _skipped(self, question: Question, fact: Skipped, time: float) -> None:
         question.skipped = [*question.skipped, fact.annotator]
-        self.kept.people.person(fact.annotator).skipped += 1
+        self.stored.people.person(fact.annotator).skipped += 1
         slot = question.slot_of(fact.annotator)
         if slot is not None and question.slots[slot].answer is None:
             question.slots[slot] = Slot()
@@ -205,12 +254,12 @@ class Ledger:
         question.slots[fact.slot] = Slot(fact.annotator, fact.until)
         question.disputed = question.closed = False
         question.forgotten = ""
-        self.kept.people.person(fact.annotator).undone += 1
-        recent = self.kept.recent.get(fact.annotator, [])
+        self.stored.people.person(fact.annotator).undone += 1
+        recent = self.stored.recent.get(fact.annotator, [])
         if question.round in recent:
             recent.remove(question.round)
         self._hold(question, fact.annotator, fact.until, time)
-        self._expire(question)
+        self._schedule_expiry(question)
 
     def _disputed(self, question: Question, fact: Disputed, time: float) -> None:
         question.disputed = True
@@ -218,26 +267,26 @@ class Ledger:
         self._queue.remove(question)
 
     def _reviewed(self, question: Question, fact: Reviewed, time: float) -> None:
-        self.know(fact.label)
+        self.add_label(fact.label)
         question.disputed, question.reviewed = False, True
 
     def _told(self, question: Question, fact: Told, time: float) -> None:
         question.told, question.model, question.label = True, fact.label, fact.label
-        self.kept.told += 1
+        self.stored.told += 1
         self._close(question)
 
     def _forgotten(self, question: Question, fact: Forgotten, time: float) -> None:
-        if not question.told:  # else it was open again after an undo, and the model keeps what it knows
+        if not question.told:  # otherwise it was reopened by an undo, and the model keeps the label that it learnt
             question.told, question.model = True, None
-            self.kept.forgotten += 1
+            self.stored.forgotten += 1
         question.label, question.forgotten = None, fact.why
         self._close(question)
 
     def _corrected(self, question: Question, fact: Corrected, time: float) -> None:
         question.label = fact.label
-        self.kept.corrections.pop(question.round, None)
+        self.stored.corrections.pop(question.round, None)
         if question.label != question.model:
-            self.kept.corrections[question.round] = Correction(
+            self.stored.corrections[question.round] = Correction(
                 question.played,
                 question.probability,
                 question.level,
@@ -250,32 +299,32 @@ class Ledger:
             self._close(question)
 
     def _close(self, question: Question) -> None:
-        """Let a question leave the books; the log has it."""
+        """Remove a question from memory; the log has it."""
         question.closed = True
         self._count(question)
         self._queue.remove(question)
-        self.questions.pop(question.round, None)
+        self.open.pop(question.round, None)
 
     def _count(self, question: Question) -> None:
         if not question.counted and len(question.slots) > 1:
             question.counted = True
-            self.kept.people.count(question, 1)
+            self.stored.people.count(question, 1)
 
     def _uncount(self, question: Question) -> None:
         if question.counted:
             question.counted = False
-            self.kept.people.count(question, -1)
+            self.stored.people.count(question, -1)
 
 
-_APPLY: dict[type[Fact], Any] = {
-    Leased: Ledger._leased,
-    Released: Ledger._released,
-    Answered: Ledger._answered,
-    Skipped: Ledger._skipped,
-    Undone: Ledger._undone,
-    Disputed: Ledger._disputed,
-    Reviewed: Ledger._reviewed,
-    Told: Ledger._told,
-    Forgotten: Ledger._forgotten,
-    Corrected: Ledger._corrected,
+_APPLY: dict[type[Fact], Callable[[QuestionState, Question, Any, float], None]] = {
+    Leased: QuestionState._leased,
+    Released: QuestionState._released,
+    Answered: QuestionState._answered,
+    Skipped: QuestionState._skipped,
+    Undone: QuestionState._undone,
+    Disputed: QuestionState._disputed,
+    Reviewed: QuestionState._reviewed,
+    Told: QuestionState._told,
+    Forgotten: QuestionState._forgotten,
+    Corrected: QuestionState._corrected,
 }

@@ -132,7 +132,7 @@ class Question(msgspec.Struct, gc=False):
         return free
 
 
-def remade(question: Question, played: int, known: bool) -> None:
+def retrained(question: Question, played: int, known: bool) -> None:
     """The model was made again from the labels that are held to be right.
 
     ``played`` is its round, if it would have asked this question; it is not ``known`` where its instance was erased.

@@ -17,11 +17,11 @@ from ..events.settings import Settings
 from ..store.records import Event
 from . import row_codec
 from .model import Model
-from .question_snapshot import Kept
+from .question_snapshot import QuestionSnapshot
 from .questions import UNPLAYED
 
 
-class Remaking:
+class Retraining:
     """Follows a log. ``labels`` are those held to be right by now, by round; None where there is none.
 
     ``given`` are those that nobody asked for, the same way, and ``look`` gives an event by its number. ``unasked`` has
@@ -113,11 +113,11 @@ def last_given(events: Iterable[Event]) -> dict[int, str | None]:
     return {round: list(labels.values())[-1] if labels else None for round, labels in standing.items()}
 
 
-def settle(kept: Kept, made: Remaking) -> None:
+def drop_learnt_corrections(stored: QuestionSnapshot, made: Retraining) -> None:
     """Drop the corrections that the new model knows, in place."""
-    for round, correction in list(kept.corrections.items()):
+    for round, correction in list(stored.corrections.items()):
         correction.played = made.played.get(round, UNPLAYED)
         if round in made.told:
             correction.model = made.told[round]
             if correction.model == correction.label:
-                del kept.corrections[round]
+                del stored.corrections[round]

@@ -1,20 +1,30 @@
-"""One stream: its model, its books, and the log that both follow from. Knows no HTTP, no SQL and no clock.
+"""One stream: what may be done to it, and when it is in memory. Nothing here depends on HTTP, SQL or a clock.
 
-A command checks, then notes what happened: the event gets its number, is applied in memory, and waits in ``out`` for
-whoever owns the stream to commit it. Nobody may be told of it before.
+A command checks, then records an event: the event gets its number, is applied in memory, and waits in ``uncommitted``
+until the coordinator commits it. Before that commit no reply may depend on it.
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from ...errors import AskwhenError
-from ..errors import ConflictError
+from ..errors import ConflictError, SetAsideError
 from ..events.kinds import Fact, Instance, Undone, Volunteered, encoded, facts_of
+from ..events.settings import Settings
 from ..store.records import Event
 from . import row_codec
-from .event_sourced_stream import Logged
-from .question_commands import Happening
+from .event_sourced_stream import EventSourcedStream, StreamLog, StreamState
+from .features import FeatureReader
+from .model import Model
+from .question_commands import QuestionCommands, QuestionFact
+from .question_snapshot import QuestionSnapshot
+from .question_state import QuestionState
+from .summary import StreamSummary
 
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
 
@@ -22,8 +32,161 @@ Played = tuple[Event, Instance]
 """A round as an event, and its facts."""
 
 
-class Stream(Logged):
-    """What can be done to a stream."""
+class Stream:
+    """A stream, whether it is in memory, on disk only, or set aside because its model failed.
+
+    Parameters
+    ----------
+    number : int
+        The number of its log.
+    name : str
+        Its first name.
+    settings : Settings
+        The settings that it was created with.
+    event, of_question : callable
+        Read committed events: one by its number, or those about the instance of a round.
+    begin : bool, default True
+        False leaves the stream without content until ``begin`` is called.
+
+    Attributes
+    ----------
+    aside : str
+        Why the stream is set aside, in a sentence; empty where it is not. ``current`` raises SetAsideError then.
+    reader : FeatureReader
+        Turns raw input into instances.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        settings: Settings,
+        event: Callable[[int], Event | None],
+        of_question: Callable[[int], list[Event]],
+        begin: bool = True,
+    ) -> None:
+        self.number, self.aside = number, ""
+        self.reader = FeatureReader(settings.features)
+        self._created, self._log = settings, StreamLog(event, of_question)
+        self._current: EventSourcedStream | None = None
+        self._load: Callable[[], None] | None = None
+        # What is known of the stream while ``_current`` is None.
+        self._last_summary, self._last_settings, self._last_seq = StreamSummary(name), settings, 0
+        if begin:
+            self.begin()
+
+    # In memory or not.
+
+    @property
+    def current(self) -> EventSourcedStream:
+        """The stream as its log has made it; loaded where it is not in memory."""
+        if self._current is None and self.aside:
+            raise SetAsideError(self.aside, owner="stream")
+        if self._current is None and self._load is not None:
+            self._load()
+        if self._current is None:
+            raise RuntimeError("the stream has not been recovered")
+        return self._current
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the stream is in memory."""
+        return self._current is not None
+
+    def begin(self) -> None:
+        """Start with a model that has played no round."""
+        state = StreamState(self._last_summary.name, QuestionSnapshot())
+        self._current = EventSourcedStream(self._created, state, Model(self._created), self._log)
+
+    def restore(self, seq: int, state: bytes, model: bytes) -> None:
+        """Start from a snapshot."""
+        found = msgspec.json.decode(state, type=StreamState)
+        self._current = EventSourcedStream(self._created, found, Model.load(self._created, model), self._log, seq)
+
+    def unload(self, load: Callable[[], None]) -> None:
+        """Release the memory of a stream that is stored as it is; ``load`` brings it back."""
+        self._load = load
+        self._release(self.summary())
+
+    def set_aside(self, why: str, summary: StreamSummary | None = None, seq: int | None = None) -> None:
+        """Stop using the stream because its model failed. Events that are not committed are dropped."""
+        if summary is None:
+            summary = StreamSummary(self.name)
+            with contextlib.suppress(Exception):  # what failed may be half-changed
+                summary = self.summary()
+        self.aside = (
+            f"the stream {summary.name} is set aside, since {why}; its log is kept, other streams go on, and the next "
+            "start of the service tries it again."
+        )
+        self._release(summary)
+        dropped = self.pop_uncommitted()
+        if dropped:
+            self._last_seq = dropped[0].seq - 1
+        if seq is not None:
+            self._last_seq = seq
+
+    def _release(self, summary: StreamSummary) -> None:
+        self._last_summary, self._last_settings, self._last_seq = summary, self.settings, self.seq
+        self._current = None
+
+    def pop_uncommitted(self) -> list[Event]:
+        """The events that wait for their commit; they wait no longer."""
+        found, self._log.uncommitted = self._log.uncommitted, []
+        return found
+
+    @property
+    def uncommitted(self) -> list[Event]:
+        """Events that have been applied and wait for their commit."""
+        return self._log.uncommitted
+
+    @property
+    def name(self) -> str:
+        """The current name."""
+        return self._last_summary.name if self._current is None else self._current.state.name
+
+    @property
+    def settings(self) -> Settings:
+        """The current settings."""
+        return self._last_settings if self._current is None else self._current.settings
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event."""
+        return self._last_seq if self._current is None else self._current.seq
+
+    @property
+    def state(self) -> StreamState:
+        """Its state; loaded where it is not in memory, as are the model and the questions."""
+        return self.current.state
+
+    @property
+    def model(self) -> Model:
+        """Its model."""
+        return self.current.model
+
+    @property
+    def questions(self) -> QuestionState:
+        """Its questions."""
+        return self.current.questions
+
+    @property
+    def commands(self) -> QuestionCommands:
+        """What may be done to its questions."""
+        return QuestionCommands(self.current.questions)
+
+    def summary(self) -> StreamSummary:
+        """Its counts; while it is not in memory, the last ones that are known."""
+        return self._last_summary if self._current is None else self._current.summary()
+
+    def dump(self) -> tuple[int, bytes, Callable[[], bytes]]:
+        """Everything that a snapshot stores: the last event, the state, and a function that packs the model."""
+        return self.current.dump()
+
+    def event(self, seq: int) -> Event:
+        """A committed event."""
+        return self._log.event(seq)
+
+    # Commands.
 
     def check_playing(self) -> None:
         """Refuse instances while the stream is paused or archived."""
@@ -41,9 +204,10 @@ class Stream(Logged):
         priority: float = 0.0,
         subject: str | None = None,
     ) -> Played:
-        """Play one round on an instance as the reader made it; what was decided, as an event."""
-        time = max(now, self.state.time)
-        ask, coin, switched, level = self.model.ask(x, time)
+        """Play one round on an instance that ``reader`` made; the decision is an event."""
+        current = self.current
+        time = self._time(now)
+        ask, coin, switched, level = current.model.ask(x, time)
         fact = Instance(
             self.state.round,
             self.model.word(ask.prediction),
@@ -60,81 +224,80 @@ class Stream(Logged):
             switched,
             not self.state.spent and ask.probability == 0.0 and self._is_spent(),
         )
-        seq = self.seq + 1
+        seq = current.seq + 1
         question = fact.round if ask.query else None
         row = row_codec.to_bytes(x)
         event = Event(self.number, seq, time, "instance", question, key, encoded(fact), row, shown, subject)
-        self._played(fact, seq, time)
-        self.seq, self.state.time = seq, time
-        self.out.append(event)
+        current.add_round(fact, seq, time)
+        self.uncommitted.append(event)
         return event, fact
 
     def _is_spent(self) -> bool:
-        """Whether nothing may be asked any more, in this period or ever, where the budget is a number of labels."""
+        """Whether a budget that is a number of labels is used up, for this period or for good."""
         budget = self.settings.budget
         if budget is None or not self.model.has_budget:
             return False
-        return budget.count is not None or (budget.most is not None and self.books.kept.asked >= budget.most)
+        return budget.count is not None or (budget.most is not None and self.questions.stored.asked >= budget.most)
 
     def note(self, kind: str, fact: Fact, now: float, question: int | None = None, key: str | None = None) -> Event:
-        """Number an event, make it happen, and let it wait for the commit."""
-        time = max(now, self.state.time)
-        event = Event(self.number, self.seq + 1, time, kind, question, key, encoded(fact))
-        self.apply(event, fact)
-        self.out.append(event)
+        """Number an event, apply it, and let it wait for the commit."""
+        current = self.current
+        event = Event(self.number, current.seq + 1, self._time(now), kind, question, key, encoded(fact))
+        current.apply(event, fact)
+        self.uncommitted.append(event)
         return event
 
-    def happen(self, happening: Happening, now: float, key: str | None = None) -> Event:
-        """Note what a command of the books said is to happen to a question."""
-        round, fact = happening
+    def record(self, outcome: QuestionFact, now: float, key: str | None = None) -> Event:
+        """Record the fact that a command on questions returned."""
+        round, fact = outcome
         return self.note(fact.event_kind, fact, now, round, key)
 
     def tick(self, now: float) -> None:
-        """Tell the model what is due, and forget what has expired."""
-        now = max(now, self.state.time)
+        """Give final answers to the model, and drop questions that have expired."""
+        now = self._time(now)
         try:
-            for happening in self.books.due(now):
-                self.happen(happening, now)
-        except AskwhenError as error:  # it was checked when it came, so that this is no refusal
+            for outcome in self.commands.due(now):
+                self.record(outcome, now)
+        except AskwhenError as error:  # answers were checked when they came, so this is a failure and not a refusal
             raise RuntimeError("what is due cannot be done") from error
 
     def answer(
         self, round: int, annotator: str, label: str | None, now: float, lead: float | None, key: str | None
     ) -> Event:
         """Fill a slot of a question."""
-        self.books.check_label(label, "answer")
-        event = self.happen(self.books.answer(round, annotator, label, self._now(now), lead), now, key)
+        self.questions.check_label(label, "answer")
+        event = self.record(self.commands.answer(round, annotator, label, self._time(now), lead), now, key)
         self.tick(now)
         return event
 
     def undo(self, round: int | None, annotator: str, now: float, key: str | None = None) -> Event:
-        """Take an answer back; where the model knew it, that is a correction."""
-        happening = self.books.undo(round, annotator, self._now(now))
-        event = self.happen(happening, now, key)
-        round, fact = happening
+        """Take an answer back; where the model has learnt it, that is a correction."""
+        outcome = self.commands.undo(round, annotator, self._time(now))
+        event = self.record(outcome, now, key)
+        round, fact = outcome
         if isinstance(fact, Undone) and fact.told:
-            self.happen(self.books.after_undo(self.books.questions[round]), now)
+            self.record(self.commands.after_undo(self.questions.open[round]), now)
         return event
 
     def review(self, round: int, annotator: str, label: str | None, now: float, key: str | None = None) -> Event:
         """Decide what the label of a question is."""
-        self.books.check_label(label, "review")
-        event = self.happen(self.books.review(round, annotator, label), now, key)
-        question = self.books.questions[round]
-        for happening in self.books.settled(question, label, "a reviewer said that it has none"):
-            self.happen(happening, now)
+        self.questions.check_label(label, "review")
+        event = self.record(self.commands.review(round, annotator, label), now, key)
+        question = self.questions.open[round]
+        for outcome in self.commands.settled(question, label, "a reviewer said that it has none"):
+            self.record(outcome, now)
         return event
 
     def volunteer(
         self, instance: Event, annotator: str, label: str | None, now: float, key: str | None = None
     ) -> Event:
-        """Take the label of a committed instance that no question waits for, or without one take it back."""
+        """Take the label of a committed instance that no question waits for; None takes the annotator's label back."""
         fact = facts_of(instance)
         assert isinstance(fact, Instance)
-        self.books.check_label(label, "label")
+        self.questions.check_label(label, "label")
         if fact.asked:
-            self.books.check_unlabelled(fact.round)
-        if self.event(instance.seq).row is None:
+            self.commands.check_unlabelled(fact.round)
+        if self._log.event(instance.seq).row is None:
             raise ConflictError(
                 "the contents of this instance were erased, so that nothing can be learnt.", owner="label"
             )
@@ -142,13 +305,14 @@ class Stream(Logged):
         if label is None and next((each.label for each in before[::-1] if each.annotator == annotator), None) is None:
             raise ConflictError(f"{annotator} has given no label of this instance.", owner="label")
         known = any(each.learnt for each in before)
-        said = Volunteered(instance.seq, annotator, label, label is not None and not known)
-        return self.note("volunteered", said, now, fact.round, key)
+        given = Volunteered(instance.seq, annotator, label, label is not None and not known)
+        return self.note("volunteered", given, now, fact.round, key)
 
     def volunteered(self, round: int) -> list[Volunteered]:
-        """What people said of an instance that no question waited for, in order."""
-        found = map(facts_of, self.history(round))
+        """The unsolicited labels of an instance, in order, with those that took one back."""
+        found = map(facts_of, self.current.history(round))
         return [fact for fact in found if isinstance(fact, Volunteered)]
 
-    def _now(self, now: float) -> float:
+    def _time(self, now: float) -> float:
+        """The time of the next event: times in a log never go back, even where the clock does."""
         return max(now, self.state.time)

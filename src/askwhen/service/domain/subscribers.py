@@ -5,30 +5,30 @@ from __future__ import annotations
 import asyncio
 
 
-class Watchers:
+class Subscribers:
     """Events that are set whenever something was committed to a stream."""
 
     def __init__(self) -> None:
         self._of: dict[int, set[asyncio.Event]] = {}
 
-    def watch(self, number: int) -> asyncio.Event:
+    def subscribe(self, number: int) -> asyncio.Event:
         """One more who looks at a stream; give it back with ``unwatch``."""
         found = asyncio.Event()
         self._of.setdefault(number, set()).add(found)
         return found
 
-    def unwatch(self, number: int, watcher: asyncio.Event) -> None:
+    def unsubscribe(self, number: int, changed: asyncio.Event) -> None:
         """Look at a stream no longer."""
-        self._of[number].discard(watcher)
+        self._of[number].discard(changed)
 
-    def at(self, number: int) -> int:
+    def count(self, number: int) -> int:
         """How many look at a stream."""
         return len(self._of.get(number, ()))
 
-    def wake(self, number: int) -> None:
+    def notify(self, number: int) -> None:
         """Something was committed to a stream."""
-        for watcher in self._of.get(number, ()):
-            watcher.set()
+        for changed in self._of.get(number, ()):
+            changed.set()
 
     def __len__(self) -> int:
         return sum(map(len, self._of.values()))

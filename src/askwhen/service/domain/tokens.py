@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ...errors import InputError
 from ..errors import NotAllowedError, NotFoundError, NotSignedInError
 from ..events.kinds import Fact, TokenMade, TokenRevoked
-from .subscribers import Watchers
+from .subscribers import Subscribers
 
 ROLES = ("producer", "annotator", "reviewer", "admin")
 LONGEST_NAME = 100
@@ -32,7 +32,7 @@ class Holder(NamedTuple):
     streams: frozenset[int] | None
     expires: float | None
 
-    def is_head(self, now: float) -> bool:
+    def is_global_admin(self, now: float) -> bool:
         """Whether they may make tokens."""
         return "admin" in self.roles and self.streams is None and not self.has_expired(now)
 
@@ -89,8 +89,8 @@ class Tokens:
     """
 
     def __init__(self) -> None:
-        self.wanted = False
-        self.changes = Watchers()
+        self.required = False
+        self.changes = Subscribers()
         self._by_digest: dict[str, Holder] = {}
 
     def __len__(self) -> int:
@@ -99,14 +99,14 @@ class Tokens:
     def apply(self, fact: Fact) -> None:
         """A token was made or revoked."""
         if isinstance(fact, TokenMade):
-            self.wanted = True
+            self.required = True
             streams = None if fact.streams is None else frozenset(fact.streams)
             self._by_digest[fact.digest] = Holder(fact.token, fact.name, frozenset(fact.roles), streams, fact.expires)
         elif isinstance(fact, TokenRevoked):
             gone = [digest for digest, holder in self._by_digest.items() if holder.token == fact.token]
             for digest in gone:
                 del self._by_digest[digest]
-        self.changes.wake(ALL)
+        self.changes.notify(ALL)
 
     def holder(self, secret: str, now: float) -> Holder:
         """Who holds this token."""

@@ -29,7 +29,7 @@ MOST_HOOKS, MOST_WAITING = 100, 50_000
 _OF_EVENTS = ("instance", "answered")
 
 
-class Hook(msgspec.Struct):
+class Webhook(msgspec.Struct):
     """A webhook: ``streams`` by number, or None for all; ``accuracy`` the bound; ``stopped`` why nothing is sent."""
 
     hook: str
@@ -47,11 +47,11 @@ class Hook(msgspec.Struct):
         return kind in self.kinds and (self.streams is None or stream in self.streams)
 
 
-class Hooks:
+class Webhooks:
     """All webhooks, as the log of the service says; how many messages of each wait, and how many attempts failed."""
 
     def __init__(self) -> None:
-        self.all: dict[str, Hook] = {}
+        self.all: dict[str, Webhook] = {}
         self.waiting: Counter[str] = Counter()
         self.failed: Counter[str] = Counter()
 
@@ -59,7 +59,9 @@ class Hooks:
         """A webhook was made, removed, stopped, or has seen an accuracy cross its bound."""
         if isinstance(fact, WebhookMade):
             streams = None if fact.streams is None else frozenset(fact.streams)
-            self.all[fact.hook] = Hook(fact.hook, fact.url, fact.secret, frozenset(fact.kinds), streams, fact.accuracy)
+            self.all[fact.hook] = Webhook(
+                fact.hook, fact.url, fact.secret, frozenset(fact.kinds), streams, fact.accuracy
+            )
         elif isinstance(fact, WebhookRemoved):
             self.all.pop(fact.hook, None)
             self.waiting.pop(fact.hook, None)

@@ -14,21 +14,21 @@ from litestar.openapi.config import OpenAPIConfig
 import askwhen
 
 from ...errors import AskwhenError
-from ..runtime.background import beside
-from ..runtime.coordinator import Desk
+from ..runtime.background import run_in_background
+from ..runtime.coordinator import Coordinator
 from ..use_cases.accuracy_history import recording
 from ..use_cases.erasing import retain
 from ..use_cases.label_studio.inbox import receiving
-from ..use_cases.recent_activity import Days
+from ..use_cases.recent_activity import RecentActivity
 from ..use_cases.webhook_delivery.addresses import networks_of
 from ..use_cases.webhook_delivery.alarms import watch
 from ..use_cases.webhook_delivery.delivery import delivering
-from .authorization import Door
-from .middleware.body_timeout import Impatient
-from .middleware.fast_path import Straight
-from .middleware.request_metrics import Observed, Requests
-from .middleware.root_path import Rooted, checked_root
-from .middleware.security_headers import Secured
+from .authorization import Authorization
+from .middleware.body_timeout import BodyTimeout
+from .middleware.fast_path import FastPath
+from .middleware.request_metrics import RequestCounts, RequestMonitor
+from .middleware.root_path import RootPath, checked_root
+from .middleware.security_headers import SecurityHeaders
 from .middleware.tracing import Spans
 from .monitoring.database_probe import Probe
 from .monitoring.metrics import Metrics
@@ -70,7 +70,7 @@ _HANDLERS: list[Any] = [
 ]
 
 
-def create_app(started: Callable[[], Desk], options: Options, spans: Spans | None = None) -> Any:
+def create_app(started: Callable[[], Coordinator], options: Options, spans: Spans | None = None) -> Any:
     """The service as an ASGI application.
 
     Parameters
@@ -82,33 +82,37 @@ def create_app(started: Callable[[], Desk], options: Options, spans: Spans | Non
     spans : Spans, optional
         What is told of every request to OpenTelemetry.
     """
-    requests = Requests()
+    requests = RequestCounts()
     app = _routed(started, options, requests, spans)
     own = {route.path.split("/")[1] for route in app.routes}
-    rooted = Rooted(Impatient(Straight(app), options.slowest), checked_root(options.root, own), options.behind_proxy)
-    return Observed(Secured(rooted), requests, options.access_log, spans)
+    rooted = RootPath(
+        BodyTimeout(FastPath(app), options.slowest), checked_root(options.root, own), options.behind_proxy
+    )
+    return RequestMonitor(SecurityHeaders(rooted), requests, options.access_log, spans)
 
 
-def _routed(started: Callable[[], Desk], options: Options, requests: Requests, spans: Spans | None) -> Litestar:
+def _routed(
+    started: Callable[[], Coordinator], options: Options, requests: RequestCounts, spans: Spans | None
+) -> Litestar:
 
     @asynccontextmanager
     async def life(app: Litestar) -> AsyncIterator[None]:
-        desk = started()
-        app.state.door = Door(desk, options)
-        app.state.days, app.state.unpacker = Days(), Unpacker()
-        app.state.metrics, app.state.probe = Metrics(desk, requests), Probe(desk)
+        coordinator = started()
+        app.state.auth = Authorization(coordinator, options)
+        app.state.days, app.state.unpacker = RecentActivity(), Unpacker()
+        app.state.metrics, app.state.probe = Metrics(coordinator, requests), Probe(coordinator)
         try:
             async with (
-                delivering(desk, networks_of(options.webhook_networks)),
-                beside(watch(desk), retain(desk)),
-                recording(desk) as app.state.history,
-                receiving(desk) as app.state.inbox,
+                delivering(coordinator, networks_of(options.webhook_networks)),
+                run_in_background(watch(coordinator), retain(coordinator)),
+                recording(coordinator) as app.state.history,
+                receiving(coordinator) as app.state.inbox,
             ):
                 yield
         finally:
             await app.state.metrics.close()
             await app.state.probe.close()
-            await desk.close()
+            await coordinator.close()
             if spans is not None:
                 await spans.close()
 

@@ -12,12 +12,12 @@ from litestar import Request
 from ..domain.stream import Stream
 from ..domain.tokens import ALL, ANYBODY, OPEN, Holder
 from ..errors import NoRolesError, NotSignedInError, TooManyError
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from .cookies import bearer_in, check_open, check_site, token_in
 from .options import Options
 from .proxy_auth import Proxy, is_name, said
 
-Asked = Request[Any, Any, Any]
+AnyRequest = Request[Any, Any, Any]
 
 PROXIED = "proxy:"
 """What stands before a name in place of a token's number, where a proxy has signed somebody in."""
@@ -27,7 +27,7 @@ HOLDER = "askwhen.holder"
 """Where a request has who sends it, once that is known."""
 
 
-class Pace:
+class RateLimiter:
     """A bucket for each token that fills with time and empties with requests."""
 
     def __init__(self, rate: float) -> None:
@@ -43,25 +43,25 @@ class Pace:
         self._buckets[who] = (left - 1.0, now)
 
 
-class Door:
+class Authorization:
     """Lets requests in."""
 
-    def __init__(self, desk: Desk, options: Options) -> None:
-        self.desk, self.options = desk, options
-        self._pace = Pace(options.requests)
+    def __init__(self, coordinator: Coordinator, options: Options) -> None:
+        self.coordinator, self.options = coordinator, options
+        self._limiter = RateLimiter(options.requests)
 
     @property
     def is_open(self) -> bool:
         """Whether everybody may do everything: until the first token is made, where that is allowed."""
-        return not (self.options.tokens or self.options.proxy or self.desk.tokens.wanted)
+        return not (self.options.tokens or self.options.proxy or self.coordinator.tokens.required)
 
-    def holder(self, request: Asked, role: str, stream: int | None = None) -> Holder:
+    def holder(self, request: AnyRequest, role: str, stream: int | None = None) -> Holder:
         """Who sends a request, if they may do this."""
-        found = self.anybody(request)
+        found = self.identify(request)
         found.check(role, stream)
         return found
 
-    def anybody(self, request: Asked) -> Holder:
+    def identify(self, request: AnyRequest) -> Holder:
         """Who sends a request, whatever they may do; a request is looked at and counted once."""
         scope: Any = request.scope
         if HOLDER not in scope:
@@ -69,19 +69,19 @@ class Door:
         found: Holder = scope[HOLDER]
         return found
 
-    def _admit(self, request: Asked) -> Holder:
-        desk = self.desk
-        desk.check()
-        now = desk.clock.now()
+    def _admit(self, request: AnyRequest) -> Holder:
+        coordinator = self.coordinator
+        coordinator.check()
+        now = coordinator.clock.now()
         if self.is_open:
             check_open(request)
-            self._pace.take("", now)
+            self._limiter.take("", now)
             return OPEN
         found = self._known(request, now)
-        self._pace.take(found.token, now)
+        self._limiter.take(found.token, now)
         return found
 
-    def _known(self, request: Asked, now: float) -> Holder:
+    def _known(self, request: AnyRequest, now: float) -> Holder:
         """Who sends a request, by a token in its header, by what a proxy says, or by the token of a browser."""
         proxy, hint = self.options.proxy, ""
         if proxy is not None and not bearer_in(request):
@@ -93,9 +93,9 @@ class Door:
         secret = token_in(request)
         if not secret:
             raise NotSignedInError(f"a token is needed: Authorization: Bearer ...{hint}", owner="token")
-        return self.desk.tokens.holder(secret, now)
+        return self.coordinator.tokens.holder(secret, now)
 
-    def _proxied(self, request: Asked, proxy: Proxy, user: str) -> Holder:
+    def _proxied(self, request: AnyRequest, proxy: Proxy, user: str) -> Holder:
         """Somebody whom a trusted proxy has signed in."""
         if not is_name(user):
             raise NotSignedInError(f"the proxy gives a name that can be nobody's: {user[:100]!r}.", owner="proxy")
@@ -109,41 +109,41 @@ class Door:
             )
         streams = None
         if grant.streams is not None:
-            known = self.desk.streams
+            known = self.coordinator.streams
             streams = frozenset(known[name].number for name in grant.streams if name in known)
         return Holder(PROXIED + user, user, grant.roles, streams, None)
 
-    def still(self, request: Asked, holder: Holder) -> bool:
+    def is_still_allowed(self, request: AnyRequest, holder: Holder) -> bool:
         """Whether somebody who came in may stay: no token is needed, or it was neither revoked nor has it expired."""
         if self.is_open:
             return True
         try:
-            return self._known(request, self.desk.clock.now()) == holder
+            return self._known(request, self.coordinator.clock.now()) == holder
         except (NotSignedInError, NoRolesError):
             return False
 
-    async def lost(self, request: Asked, holder: Holder) -> None:
+    async def wait_until_lost(self, request: AnyRequest, holder: Holder) -> None:
         """Wait until somebody who came in may stay no longer."""
-        changes = self.desk.tokens.changes
-        watcher = changes.watch(ALL)
+        changes = self.coordinator.tokens.changes
+        changed = changes.subscribe(ALL)
         try:
-            while self.still(request, holder):
-                watcher.clear()
-                left = math.inf if holder.expires is None else holder.expires - self.desk.clock.now()
+            while self.is_still_allowed(request, holder):
+                changed.clear()
+                left = math.inf if holder.expires is None else holder.expires - self.coordinator.clock.now()
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(min(max(left, 0.01), LONGEST_WAIT)):
-                        await watcher.wait()
+                        await changed.wait()
         finally:
-            changes.unwatch(ALL, watcher)
+            changes.unsubscribe(ALL, changed)
 
-    def stream(self, request: Asked, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
+    def stream(self, request: AnyRequest, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
         """A stream for whoever may do this to it; where a token is not for it, nobody learns whether it is there."""
-        found = self.desk.streams.get(name)
+        found = self.coordinator.streams.get(name)
         holder = self.holder(request, role, -1 if found is None else found.number)
-        return self.desk.stream(name), holder
+        return self.coordinator.stream(name), holder
 
 
-def door_of(request: Asked) -> Door:
+def authorization_of(request: AnyRequest) -> Authorization:
     """The door of the service that a request came to."""
-    found: Door = request.app.state.door
+    found: Authorization = request.app.state.auth
     return found

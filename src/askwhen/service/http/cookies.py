@@ -18,10 +18,10 @@ NAME = "askwhen"
 AGE = 30 * 86400
 """Seconds after which a browser forgets a token."""
 
-Asked = Request[Any, Any, Any]
+AnyRequest = Request[Any, Any, Any]
 
 
-def bearer_in(request: Asked) -> str:
+def bearer_in(request: AnyRequest) -> str:
     """The token in the header that is for it; empty where there is none, or something else.
 
     Programs that only know names and passwords send it as the password.
@@ -35,7 +35,7 @@ def bearer_in(request: Asked) -> str:
     return secret.strip() if kind.lower() == "bearer" else ""
 
 
-def token_in(request: Asked) -> str:
+def token_in(request: AnyRequest) -> str:
     """The token that a request carries: in its header, or from our own pages in a cookie; empty where there is none."""
     given = bearer_in(request)
     if given:
@@ -54,7 +54,7 @@ def _password(given: str) -> str:
     return ""
 
 
-def check_site(request: Asked) -> None:
+def check_site(request: AnyRequest) -> None:
     """Refuse what a browser sends on behalf of another site: it would act in somebody's name."""
     headers = request.headers
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
@@ -66,7 +66,7 @@ def check_site(request: Asked) -> None:
         raise NotAllowedError("requests from other sites are refused.", owner="request")
 
 
-def check_open(request: Asked) -> None:
+def check_open(request: AnyRequest) -> None:
     """Where no tokens are asked for, refuse other sites too, and names of this machine that others could have made."""
     check_site(request)
     host = urlsplit(f"//{request.headers.get('host', 'localhost')}").hostname or ""

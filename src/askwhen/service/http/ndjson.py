@@ -14,12 +14,12 @@ import msgspec
 from ...errors import AskwhenError
 from ..domain.stream import Stream
 from ..errors import ServiceError, SlowError, StoppingError
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..use_cases import instances
 from ..use_cases.instances import Raw
 from .options import Options
 from .problems import problem_of, too_large
-from .response_buffer import Unread
+from .response_buffer import ResponseBuffer
 
 NDJSON = "application/x-ndjson"
 MOST_LINES = 1_000
@@ -42,18 +42,18 @@ class BadLineError(ServiceError):
     status = 422
 
 
-class Lines:
+class NdjsonReply:
     """An ASGI application that answers one request."""
 
-    def __init__(self, desk: Desk, stream: Stream, options: Options) -> None:
-        self._desk, self._stream, self._options = desk, stream, options
+    def __init__(self, coordinator: Coordinator, stream: Stream, options: Options) -> None:
+        self._coordinator, self._stream, self._options = coordinator, stream, options
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Read and play; answer beside it, since a commit takes as long as playing the next lines."""
         headers = [(b"content-type", NDJSON.encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         queue: asyncio.Queue[Any] = asyncio.Queue(AHEAD)
-        said = Unread(send, self._options.slowest)
+        said = ResponseBuffer(send, self._options.slowest)
         answering = asyncio.ensure_future(self._answer(queue, said))
         last: AskwhenError | None = None
         stopping = asyncio.ensure_future(self._stopped())
@@ -68,7 +68,7 @@ class Lines:
 
     async def _stopped(self) -> None:
         """Until the service stops, and a while longer: most bodies end in it."""
-        await self._desk.stopping.wait()
+        await self._coordinator.stopping.wait()
         await asyncio.sleep(LAST_SECONDS)
 
     async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
@@ -95,13 +95,15 @@ class Lines:
                 read += len(some)
                 if part:
                     try:
-                        played = await instances.begin(self._desk, self._stream, [self._read(line) for _, line in part])
+                        played = await instances.begin(
+                            self._coordinator, self._stream, [self._read(line) for _, line in part]
+                        )
                     except AskwhenError as error:
                         return error
                     await queue.put((played, [number for number, _ in part]))
         return None
 
-    async def _answer(self, queue: asyncio.Queue[Any], said: Unread) -> AskwhenError | None:
+    async def _answer(self, queue: asyncio.Queue[Any], said: ResponseBuffer) -> AskwhenError | None:
         """Send what was committed, in order, until the end of the queue; why, where something was not."""
         failed: AskwhenError | None = None
         while (item := await queue.get()) is not None:

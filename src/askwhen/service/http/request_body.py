@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .authorization import Asked, Door
+from .authorization import AnyRequest, Authorization
 from .problems import too_large
 
 
-async def read(door: Door, request: Asked) -> bytes:
+async def read(auth: Authorization, request: AnyRequest) -> bytes:
     """The whole body, unless it is too large; what came of one whose client has left."""
-    most, found, more = door.options.largest_body, b"", True
+    most, found, more = auth.options.largest_body, b"", True
     while more:
         message = await request.receive()
         found += message.get("body", b"")  # type: ignore[operator]

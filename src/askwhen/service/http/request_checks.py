@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from litestar.handlers import BaseRouteHandler
 
 from ..errors import ServiceError
-from .authorization import Asked, door_of
+from .authorization import AnyRequest, authorization_of
 
 ROLE = "role"
 """The option of a route that says which role its body needs; every route that takes a body has one."""
@@ -28,16 +28,16 @@ async def admit(request: Any, handler: BaseRouteHandler) -> None:
         _check_query(request, handler)
 
 
-def authorize(request: Asked, role: str) -> None:
+def authorize(request: AnyRequest, role: str) -> None:
     """Refuse whoever does not have a role: for the stream in the path, or for all where the path has none."""
-    door, name = door_of(request), request.path_params.get("name")
+    auth, name = authorization_of(request), request.path_params.get("name")
     if name is None:
-        door.holder(request, role)
+        auth.holder(request, role)
     else:
-        door.stream(request, name, role)
+        auth.stream(request, name, role)
 
 
-def _check_query(request: Asked, handler: BaseRouteHandler) -> None:
+def _check_query(request: AnyRequest, handler: BaseRouteHandler) -> None:
     known, seen = _parameters(handler), set[str]()
     allowed = [name for name in known if name not in request.path_params]
     query = request.scope["query_string"].decode("latin-1")

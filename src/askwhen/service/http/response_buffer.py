@@ -17,7 +17,7 @@ PIECE = 1 << 20
 """Bytes that a client must read before it is thought to be gone."""
 
 
-class Unread:
+class ResponseBuffer:
     """Sends parts in order, beside whoever adds them. A client that left, or reads nothing for long, gets no more."""
 
     def __init__(self, send: Any, patience: float) -> None:

@@ -11,14 +11,14 @@ import msgspec
 
 from ..domain.stream import Stream
 from ..events.kinds import facts_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
 
 CHUNK = 500
 _encode = msgspec.json.Encoder().encode
 
 
-class Reply:
+class JsonReply:
     """An ASGI application that sends JSON which is encoded already."""
 
     def __init__(self, body: bytes, status: int = 200, media: str = "application/json", **headers: str) -> None:
@@ -32,11 +32,13 @@ class Reply:
         await send({"type": "http.response.body", "body": self._body, "more_body": False})
 
 
-class Parts:
+class Download:
     """An ASGI application that sends what a generator gives, which runs in another thread with a reader of its own."""
 
-    def __init__(self, desk: Desk, make: Callable[[Reader], Iterator[bytes]], media: str, name: str) -> None:
-        self._desk, self._make, self._media, self._name = desk, make, media, name
+    def __init__(
+        self, coordinator: Coordinator, make: Callable[[Reader], Iterator[bytes]], media: str, name: str
+    ) -> None:
+        self._coordinator, self._make, self._media, self._name = coordinator, make, media, name
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send part after part, until the client leaves."""
@@ -44,10 +46,10 @@ class Parts:
         headers = [(b"content-type", self._media.encode()), (b"content-disposition", shown)]
         gone = asyncio.ensure_future(_gone(receive))
         try:
-            async with self._desk.exporting() as log:
+            async with self._coordinator.exporting() as log:
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
                 parts = self._make(log.reader)
-                while not gone.done() and (part := await log.apart(next, parts, None)) is not None:
+                while not gone.done() and (part := await log.in_thread(next, parts, None)) is not None:
                     if part:
                         await send({"type": "http.response.body", "body": part, "more_body": True})
         finally:
@@ -55,12 +57,12 @@ class Parts:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-class Events:
+class EventFeed:
     """An ASGI application that sends the events of a stream as they are committed, each with its number as id."""
 
     def __init__(
         self,
-        desk: Desk,
+        coordinator: Coordinator,
         stream: Stream,
         after: int,
         kinds: tuple[str, ...],
@@ -68,22 +70,22 @@ class Events:
         may: Callable[[], bool],
         lost: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
-        self._desk, self._stream, self._after, self._kinds = desk, stream, after, kinds
+        self._coordinator, self._stream, self._after, self._kinds = coordinator, stream, after, kinds
         self._heartbeat, self._may, self._lost = heartbeat, may, lost
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send events until the client leaves, may no longer see them, or the service stops."""
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        watcher = self._desk.watchers.watch(self._stream.number)
-        ends = ending(receive, self._desk, self._lost())
+        changed = self._coordinator.subscribers.subscribe(self._stream.number)
+        ends = ending(receive, self._coordinator, self._lost())
         try:
             await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
             while not any(each.done() for each in ends) and self._may():
-                watcher.clear()
+                changed.clear()
                 if await self._send_new(send):
                     continue
-                new = asyncio.ensure_future(watcher.wait())
+                new = asyncio.ensure_future(changed.wait())
                 done, _ = await asyncio.wait({new, *ends}, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED)
                 new.cancel()
                 if not done:
@@ -91,13 +93,13 @@ class Events:
         finally:
             for each in ends:
                 each.cancel()
-            self._desk.watchers.unwatch(self._stream.number, watcher)
+            self._coordinator.subscribers.unsubscribe(self._stream.number, changed)
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_new(self, send: Any) -> bool:
         """Send what came after the last event; whether there may be more."""
-        found, last = await self._desk.news(self._stream, self._after, CHUNK, self._kinds)
+        found, last = await self._coordinator.news(self._stream, self._after, CHUNK, self._kinds)
         self._after = max(self._after, last)
         if found:
             await send({"type": "http.response.body", "body": b"".join(map(written, found)), "more_body": True})
@@ -112,12 +114,12 @@ def written(event: Event) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), _encode(facts))
 
 
-def ending(receive: Any, desk: Desk, lost: Coroutine[Any, Any, None]) -> set[asyncio.Future[Any]]:
+def ending(receive: Any, coordinator: Coordinator, lost: Coroutine[Any, Any, None]) -> set[asyncio.Future[Any]]:
     """Futures of which one is done when a reply that never ends must end.
 
     Either the client leaves, or the service stops, or the client may see no more.
     """
-    return {asyncio.ensure_future(each) for each in (_gone(receive), desk.stopping.wait(), lost)}
+    return {asyncio.ensure_future(each) for each in (_gone(receive), coordinator.stopping.wait(), lost)}
 
 
 async def _gone(receive: Any) -> None:

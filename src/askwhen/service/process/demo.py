@@ -12,7 +12,7 @@ import numpy as np
 from ...evaluate.estimation.estimate import is_known
 from ..errors import ConflictError
 from ..events.settings import Budget, Features, Settings
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..use_cases import instances, questions, reports, streams
 from ..use_cases.instances import Raw
 
@@ -28,7 +28,7 @@ def in_a_new_folder() -> str:
     return str(Path(tempfile.mkdtemp(prefix="askwhen-demo-")) / "demo.db")
 
 
-async def run_demo(desk: Desk, say: Callable[[str], None]) -> None:
+async def run_demo(coordinator: Coordinator, say: Callable[[str], None]) -> None:
     """Send instances, answer questions and say how it goes, until cancelled."""
     names = [f"sensor {i}" for i in range(FEATURES)]
     settings = Settings(
@@ -40,34 +40,36 @@ async def run_demo(desk: Desk, say: Callable[[str], None]) -> None:
         forget=60.0,
         seed=7,
     )
-    if NAME not in desk.streams:
-        await streams.create(desk, NAME, settings)
+    if NAME not in coordinator.streams:
+        await streams.create(coordinator, NAME, settings)
     rng = np.random.default_rng(7)
     truth: dict[int, str] = {}
-    people = [_answer(desk, who, right, truth, rng.spawn(1)[0]) for who, right in PEOPLE.items()]
-    await asyncio.gather(_send(desk, truth, rng), *people, _tell(desk, say))
+    people = [_answer(coordinator, who, right, truth, rng.spawn(1)[0]) for who, right in PEOPLE.items()]
+    await asyncio.gather(_send(coordinator, truth, rng), *people, _tell(coordinator, say))
 
 
-async def _send(desk: Desk, truth: dict[int, str], rng: np.random.Generator) -> None:
+async def _send(coordinator: Coordinator, truth: dict[int, str], rng: np.random.Generator) -> None:
     """Instances of a target that switches now and then."""
-    stream, w = desk.stream(NAME), rng.standard_normal(FEATURES)
+    stream, w = coordinator.stream(NAME), rng.standard_normal(FEATURES)
     while True:
         for _ in range(4):
             if stream.state.round % _SWITCH == _SWITCH - 1:
                 w = rng.standard_normal(FEATURES)
             x = rng.standard_normal(FEATURES)
-            found = await instances.play(desk, stream, Raw(x.round(3).tolist()))
+            found = await instances.play(coordinator, stream, Raw(x.round(3).tolist()))
             if found.question is not None:
                 truth[found.question] = "busy" if w @ x > 0.0 else "quiet"
         await asyncio.sleep(4 / SPEED)
 
 
-async def _answer(desk: Desk, who: str, right: float, truth: dict[int, str], rng: np.random.Generator) -> None:
+async def _answer(
+    coordinator: Coordinator, who: str, right: float, truth: dict[int, str], rng: np.random.Generator
+) -> None:
     """Somebody who answers, is wrong at times, skips, and is unsure."""
-    stream = desk.stream(NAME)
+    stream = coordinator.stream(NAME)
     while True:
         await asyncio.sleep(rng.exponential(0.1))
-        shown = await questions.next_question(desk, stream, who)
+        shown = await questions.next_question(coordinator, stream, who)
         if shown is None:
             continue
         lead = float(rng.exponential(0.1))
@@ -77,22 +79,22 @@ async def _answer(desk: Desk, who: str, right: float, truth: dict[int, str], rng
             label = "busy" if label == "quiet" else "quiet"
         try:
             if rng.random() < 0.03:
-                await questions.skip(desk, stream, shown.question, who)
+                await questions.skip(coordinator, stream, shown.question, who)
             else:
                 await questions.answer(
-                    desk, stream, shown.question, who, None if rng.random() < 0.02 else label, None, lead
+                    coordinator, stream, shown.question, who, None if rng.random() < 0.02 else label, None, lead
                 )
         except ConflictError:
             continue
 
 
-async def _tell(desk: Desk, say: Callable[[str], None]) -> None:
+async def _tell(coordinator: Coordinator, say: Callable[[str], None]) -> None:
     """A line every few seconds."""
-    stream = desk.stream(NAME)
+    stream = coordinator.stream(NAME)
     while True:
         await asyncio.sleep(3.0)
-        found = (await reports.report(desk, stream, 0.95))["accuracy"]
-        overall, people = found["overall"], await reports.agreement(desk, stream)
+        found = (await reports.report(coordinator, stream, 0.95))["accuracy"]
+        overall, people = found["overall"], await reports.agreement(coordinator, stream)
         agree = people["krippendorff"]
         say(
             f"{stream.state.round:,} instances, {found['questions']} questions, {found['answered']} labels: "

@@ -20,7 +20,7 @@ class TooLargeHeadError(httptools.HttpParserError):
     """A request has too many headers, or they are too large."""
 
 
-class Heads(HttpToolsProtocol):
+class LimitedHeaders(HttpToolsProtocol):
     """A connection of uvicorn, with limits."""
 
     seconds = SECONDS

@@ -24,10 +24,10 @@ from ..http.middleware.root_path import checked_root
 from ..http.middleware.tracing import spans
 from ..http.options import Options
 from ..http.proxy_auth import proxy_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store import Store
 from ..use_cases.webhook_delivery.addresses import networks_of
-from .header_limits import Heads
+from .header_limits import LimitedHeaders
 from .logging_json import log_to_stderr
 from .upgrades import opened
 
@@ -131,22 +131,22 @@ def is_public(host: str) -> bool:
 class _Server(uvicorn.Server):
     """Lets streams of events end when the process is asked to stop."""
 
-    desk: Desk | None = None
+    coordinator: Coordinator | None = None
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """On SIGTERM or SIGINT."""
-        if self.desk is not None:
-            self.desk.stopping.set()
+        if self.coordinator is not None:
+            self.coordinator.stopping.set()
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End in order; where the database has failed, with the status that says so, and not by the signal."""
         await super().shutdown(sockets)
-        if self.desk is not None and self.desk.broken is not None:
+        if self.coordinator is not None and self.coordinator.broken is not None:
             os._exit(BROKEN)
 
 
-def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = None) -> None:
+def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | None = None) -> None:
     """Serve until a signal comes; an error of the database ends the process at once, with status 70.
 
     ``ready`` is a coroutine function that runs beside the service once it is up, for the demo.
@@ -154,8 +154,8 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
     check(serving)
     log_to_stderr()
     told = spans(serving.spans)
-    desks: list[Desk] = []
-    app = create_app(lambda: desks[0], serving.options, told)
+    coordinators: list[Coordinator] = []
+    app = create_app(lambda: coordinators[0], serving.options, told)
     store = opened(serving.db, serving.backups)
 
     def stop(error: BaseException) -> None:
@@ -177,7 +177,7 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
         proxy_headers=False,  # who is at the other end of the socket must stay known
         server_header=False,
         lifespan="on",
-        http=Heads,
+        http=LimitedHeaders,
         ws="none",
     )
     server = _Server(config)
@@ -191,14 +191,14 @@ def serve(serving: Serving, ready: Callable[[Desk], Awaitable[None]] | None = No
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:  # uvloop where it is installed
 
         async def run() -> None:
-            desks.append(Desk(store, stop=stop))
+            coordinators.append(Coordinator(store, stop=stop))
             try:
-                await desks[0].start(serving.play)
+                await coordinators[0].start(serving.play)
             except BaseException:
                 store.close()
                 raise
             gc.freeze()  # what was recovered stays: nobody is to look for garbage in it
-            await _run(server, desks[0], listening, ready)
+            await _run(server, coordinators[0], listening, ready)
 
         runner.run(run())
     if not server.started:
@@ -225,38 +225,41 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _run(
-    server: _Server, desk: Desk, listening: socket.socket, ready: Callable[[Desk], Awaitable[None]] | None
+    server: _Server,
+    coordinator: Coordinator,
+    listening: socket.socket,
+    ready: Callable[[Coordinator], Awaitable[None]] | None,
 ) -> None:
-    server.desk = desk
+    server.coordinator = coordinator
     task = asyncio.ensure_future(server.serve([listening]))
-    beside = None
+    background = None
     while not server.started and not task.done():
         await asyncio.sleep(0.02)
     if server.started:
         config = server.config
         port = listening.getsockname()[1]
         facts = {"address": f"{'https' if config.ssl_certfile else 'http'}://{config.host}:{port}"}
-        log.info("serving", extra={"facts": facts | {"streams": len(desk.numbers)}})
+        log.info("serving", extra={"facts": facts | {"streams": len(coordinator.by_number)}})
         if ready is not None:
-            beside = asyncio.ensure_future(ready(desk))
+            background = asyncio.ensure_future(ready(coordinator))
     try:
         await task
     finally:
-        if beside is not None:
-            beside.cancel()
+        if background is not None:
+            background.cancel()
 
 
-def at_desk(db: str, act: Callable[[Desk], Awaitable[T]], make: bool = False) -> T:
+def run_on_database(db: str, act: Callable[[Coordinator], Awaitable[T]], make: bool = False) -> T:
     """Do something to a database that no service has open; one that is not there is made only where that is meant."""
     if not make and "://" not in db and not Path(db).exists():
         raise InputError(f"there is no database {db}.", owner="db")
 
     async def go() -> T:
-        desk = Desk(opened(db))
-        await desk.start()
+        coordinator = Coordinator(opened(db))
+        await coordinator.start()
         try:
-            return await act(desk)
+            return await act(coordinator)
         finally:
-            await desk.close()
+            await coordinator.close()
 
     return asyncio.run(go())

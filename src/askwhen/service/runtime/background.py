@@ -9,7 +9,7 @@ from typing import Any
 
 
 @contextlib.asynccontextmanager
-async def beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def run_in_background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Inside, these run; at the end they are told to stop, and waited for."""
     tasks = [asyncio.create_task(each) for each in work]
     try:

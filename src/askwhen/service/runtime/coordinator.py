@@ -18,24 +18,24 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from ...errors import AskwhenError
-from ..domain.brief import Brief
 from ..domain.stream import Stream
-from ..domain.subscribers import Watchers
+from ..domain.subscribers import Subscribers
+from ..domain.summary import StreamSummary
 from ..domain.tokens import Tokens
-from ..domain.webhooks import Hooks
+from ..domain.webhooks import Webhooks
 from ..errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError, TooManyError
 from ..events.kinds import Created, Fact, WentOn, encoded, facts_of
 from ..events.settings import Settings
 from ..store.records import Change, Delivered, Event, Message, Reader, Snapshot, Store
 from .clock import Clock
-from .group_commit import Commits, Made
-from .idempotency import Retries
-from .key_lookups import Lookups
+from .group_commit import GroupCommit, Made
+from .idempotency import Idempotency
+from .key_lookups import KeyLookups
 from .provenance import provenance
-from .recovery import created, last_brief, looking, recover, shell
-from .snapshot_policy import Tails
-from .threaded_reader import Reading, reading
-from .warmup import Warmth
+from .recovery import created, last_summary, looking, recover, shell
+from .snapshot_policy import SnapshotPolicy
+from .threaded_reader import ThreadedReader, reading
+from .warmup import Warmups
 
 TICK = 0.2
 LONGEST_COMMIT = 60.0
@@ -56,7 +56,7 @@ T = TypeVar("T")
 log = logging.getLogger("askwhen.service")
 
 
-class Desk:
+class Coordinator:
     """Everything the service knows, and the only one who changes it.
 
     Parameters
@@ -75,19 +75,19 @@ class Desk:
         self._store, self.clock = store, Clock() if clock is None else clock
         self._stop = stop
         self.streams: dict[str, Stream] = {}
-        self.numbers: dict[int, Stream] = {}
+        self.by_number: dict[int, Stream] = {}
         self.tokens = Tokens()
-        self.hooks = Hooks()
-        self.retries = Retries(self.known)
-        self.watchers = Watchers()
-        self.warmth = Warmth()
-        self.carry: Callable[[Sequence[Message]], None] | None = None
-        self.late = asyncio.Lock()
+        self.webhooks = Webhooks()
+        self.idempotency = Idempotency(self.events_of_keys)
+        self.subscribers = Subscribers()
+        self.warmups = Warmups()
+        self.deliver: Callable[[Sequence[Message]], None] | None = None
+        self.history_lock = asyncio.Lock()
         self.stopping = asyncio.Event()
         self.broken: BaseException | None = None
         self._seq = 0
         self._about = provenance()
-        self._tails = Tails()
+        self._snapshot_policy = SnapshotPolicy()
         self._listening = asyncio.Lock()
         self._exports = 0
         self._woken: dict[int, float] = {}
@@ -96,9 +96,9 @@ class Desk:
         """Recover every stream, then begin to commit and to tick."""
         with _without_collecting():
             went_on = self._recover(play)
-        if not all(stream.loaded for stream in self.numbers.values()):
+        if not all(stream.loaded for stream in self.by_number.values()):
             gc.collect()  # of archived streams only their names and counts stay
-        self.commits = Commits(self._store, self.crash)
+        self.commits = GroupCommit(self._store, self.crash)
         for stream, note in went_on:
             stream.note("went on", note, self.clock.now())
             await self.committed(stream, snapshot=True)
@@ -110,7 +110,7 @@ class Desk:
             self._reader = self._store.reader()
             self._other_reader = self._store.reader()
             self._event_reader = self._store.reader()
-            self._lookups = Lookups(self._other_reader, self._store.quick)
+            self._key_lookups = KeyLookups(self._other_reader, self._store.quick)
             self.clock.not_before(self._reader.last_time())
             return [found for event in created(self._reader) if (found := self._follow(event, play)) is not None]
         except AskwhenError:
@@ -128,7 +128,7 @@ class Desk:
             self._seq = event.seq
             if not isinstance(fact, Created):
                 self.tokens.apply(fact)
-                self.hooks.apply(fact)
+                self.webhooks.apply(fact)
                 return None
         except Exception as error:
             raise StoreError(
@@ -141,53 +141,54 @@ class Desk:
         except self._store.errors:
             raise
         except Exception as error:
-            brief, stream.seq = last_brief(fact, self._reader)
-            self._set_aside(stream, error, brief)
+            self._set_aside(stream, error, *last_summary(fact, self._reader))
             note, tail = None, 0
         self._make_way(stream)
         self._know(stream)
-        self._tails.add(stream.number, tail)
+        self._snapshot_policy.add(stream.number, tail)
         if note is None and tail == 0 and self._is_idle(stream):
             self._rest(stream)
         return None if note is None else (stream, note)
 
     def _is_idle(self, stream: Stream) -> bool:
         """Whether a stream is archived, and nothing is due on it."""
-        if not stream.loaded or not stream.state.archived or stream.out or stream.state.received:
+        if not stream.loaded or not stream.state.archived or stream.uncommitted or stream.state.received:
             return False
         if time.monotonic() - self._woken.get(stream.number, -REST) < REST:
             return False
-        return not any(each.is_full and not each.disputed for each in stream.books.questions.values())
+        return not any(each.is_full and not each.disputed for each in stream.questions.open.values())
 
     def _rest(self, stream: Stream) -> None:
         """Give the memory of a stream back until somebody looks at it."""
-        stream.rest(lambda: self._wake(stream))
+        stream.unload(lambda: self._wake(stream))
 
     def _wake(self, stream: Stream) -> None:
         """Bring a stream back into memory."""
-        self._woken[stream.number], brief = time.monotonic(), stream.brief()
+        self._woken[stream.number], summary = time.monotonic(), stream.summary()
         try:
             recover(stream, self._reader, self._about, say)
         except self._store.errors as error:
             self.crash(error)
             raise StoppingError("the database failed, so that the service stops.", owner="serve") from error
         except Exception as error:
-            self._set_aside(stream, error, brief)
+            self._set_aside(stream, error, summary)
             raise SetAsideError(stream.aside, owner="stream") from error
 
     async def rest(self) -> None:
         """Let archived streams that nobody looks at leave the memory, once they are on the disk as they are."""
-        for stream in list(self.numbers.values()):
+        for stream in list(self.by_number.values()):
             if self._is_idle(stream):
                 with contextlib.suppress(SetAsideError):
-                    await self.committed(stream, snapshot=self._tails.length(stream.number) > 0)
-                    if self._is_idle(stream) and self._tails.length(stream.number) == 0:
+                    await self.committed(stream, snapshot=self._snapshot_policy.length(stream.number) > 0)
+                    if self._is_idle(stream) and self._snapshot_policy.length(stream.number) == 0:
                         self._rest(stream)
 
-    def _set_aside(self, stream: Stream, error: Exception, brief: Brief | None = None) -> None:
+    def _set_aside(
+        self, stream: Stream, error: Exception, summary: StreamSummary | None = None, seq: int | None = None
+    ) -> None:
         """Let one stream stop, and the others go on."""
         known = error if isinstance(error, AskwhenError) else None  # which says what is wrong in a sentence
-        stream.set_aside(known.sentence.rstrip(".") if known else f"its model failed ({_kind(error)})", brief)
+        stream.set_aside(known.sentence.rstrip(".") if known else f"its model failed ({_kind(error)})", summary, seq)
         facts = {"stream": stream.name, "error": _kind(error), "said": stream.aside}
         log.error("a stream is set aside", extra={"facts": facts}, exc_info=None if known else error)
 
@@ -201,22 +202,22 @@ class Desk:
     @property
     def set_aside(self) -> list[Stream]:
         """The streams that are set aside."""
-        return [stream for stream in self.numbers.values() if stream.aside]
+        return [stream for stream in self.by_number.values() if stream.aside]
 
     def _make_way(self, stream: Stream) -> None:
         """Give a stream that is set aside another name, where its last one cannot be read and another stream has it."""
         other = self.streams.get(stream.name)
         if other is not None and stream.aside:
-            stream.brief().name += f"-{stream.number}"
+            stream.summary().name += f"-{stream.number}"
         elif other is not None and other.aside:
             del self.streams[other.name]
-            other.brief().name += f"-{other.number}"
+            other.summary().name += f"-{other.number}"
             self.streams[other.name] = other
 
     def _know(self, stream: Stream) -> None:
         if stream.name in self.streams:
             raise ConflictError(f"there is a stream {stream.name} already.", owner="stream", parameter="name")
-        self.streams[stream.name] = self.numbers[stream.number] = stream
+        self.streams[stream.name] = self.by_number[stream.number] = stream
 
     async def close(self) -> None:
         """End in order: snapshots of what changed, the last commit, the store."""
@@ -240,15 +241,15 @@ class Desk:
     async def _save(self) -> None:
         """Snapshots of what changed, as many as fit into a few seconds: a start plays the rest of the logs again."""
         end = time.monotonic() + CLOSING
-        for place, stream in enumerate(list(self.numbers.values())):
+        for place, stream in enumerate(list(self.by_number.values())):
             if place % SAVED_AT_ONCE == 0:
                 await self.commits.settled()
             in_time = time.monotonic() < end
-            if stream.out or (in_time and self._tails.length(stream.number) > 0):
+            if stream.uncommitted or (in_time and self._snapshot_policy.length(stream.number) > 0):
                 with contextlib.suppress(SetAsideError):
                     self.commit(stream, snapshot=in_time)
 
-    def going_on(self, items: Iterable[T]) -> Iterator[T]:
+    def until_stopping(self, items: Iterable[T]) -> Iterator[T]:
         """These, until the service is asked to stop: a thread that reads much must not keep the process."""
         for item in items:
             if self.stopping.is_set():
@@ -303,16 +304,16 @@ class Desk:
         made = self._made(stream) if snapshot else None
         if stream.aside:
             raise SetAsideError(stream.aside, owner="stream")
-        events, stream.out = stream.out, []
-        messages = self.hooks.messages(stream.name, events)
+        events = stream.pop_uncommitted()
+        messages = self.webhooks.messages(stream.name, events)
         if made is None:
-            self._tails.add(stream.number, len(events))
+            self._snapshot_policy.add(stream.number, len(events))
         found = self.commits.add(events, made, [*changes, *messages])
-        self._carry(messages, found)
-        if self.watchers.at(stream.number):
-            found.add_done_callback(lambda _: self.watchers.wake(stream.number))
-        due = self._tails.due() if made is None else None
-        made = None if due is None else self._made(self.numbers[due])
+        self._deliver(messages, found)
+        if self.subscribers.count(stream.number):
+            found.add_done_callback(lambda _: self.subscribers.notify(stream.number))
+        due = self._snapshot_policy.due() if made is None else None
+        made = None if due is None else self._made(self.by_number[due])
         if made is not None:
             self.commits.add([], made)
         return found
@@ -323,37 +324,37 @@ class Desk:
             return self._snapshot(stream)
         except Exception as error:
             self._failed(stream, error)
-            self._tails.cut(stream.number)
+            self._snapshot_policy.cut(stream.number)
             return None
 
     async def committed(self, stream: Stream, snapshot: bool = False) -> None:
         """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
-        if stream.out or snapshot:
+        if stream.uncommitted or snapshot:
             await asyncio.shield(self.commit(stream, snapshot))
         else:
             await self.commits.settled()
 
     def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
         seq, books, pack = stream.dump()
-        self._tails.cut(stream.number)
+        self._snapshot_policy.cut(stream.number)
 
         def make() -> Snapshot:
             model = pack()
-            self._tails.weigh(stream.number, len(books) + len(model))
+            self._snapshot_policy.weigh(stream.number, len(books) + len(model))
             return Snapshot(stream.number, seq, self._about, books, model)
 
         return make
 
-    def _carry(self, messages: Sequence[Message], committed: asyncio.Future[None]) -> None:
+    def _deliver(self, messages: Sequence[Message], committed: asyncio.Future[None]) -> None:
         """Let messages be sent once they are on the disk."""
-        if messages and self.carry is not None:
-            carry = self.carry
-            committed.add_done_callback(lambda done: None if done.exception() else carry(messages))
+        if messages and self.deliver is not None:
+            deliver = self.deliver
+            committed.add_done_callback(lambda done: None if done.exception() else deliver(messages))
 
     def post(self, messages: Sequence[Message]) -> asyncio.Future[None]:
         """Put messages to webhooks into the outbox."""
         found = self.commits.add([], None, messages)
-        self._carry(messages, found)
+        self._deliver(messages, found)
         return found
 
     @property
@@ -374,7 +375,7 @@ class Desk:
         self._seq += 1
         event = Event(SERVICE, self._seq, self.clock.now(), kind, None, key, encoded(fact))
         found = self.commits.add([event], snapshot, [*changes, *messages])
-        self._carry(messages, found)
+        self._deliver(messages, found)
         return event, found
 
     async def add(self, stream: Stream, key: str | None = None) -> Event:
@@ -384,7 +385,7 @@ class Desk:
             self._know(stream)
             fact = Created(stream.number, stream.name, stream.settings)
             event, done = self.note("created", fact, snapshot, key)
-            self.warmth.begin(stream.number, stream.settings)
+            self.warmups.begin(stream.number, stream.settings)
         await asyncio.shield(done)
         return event
 
@@ -408,32 +409,32 @@ class Desk:
         except Exception as error:
             self.crash(error)
             return
-        for stream in list(self.numbers.values()):
+        for stream in list(self.by_number.values()):
             if stream.loaded:
                 try:
                     stream.tick(now)
-                    if stream.out:
+                    if stream.uncommitted:
                         self.commit(stream)
                 except Exception as error:  # also a refusal: what is due was checked when it came
                     self._failed(stream, error)
 
     # Reading.
 
-    async def known(self, number: int, keys: Sequence[str]) -> list[Event]:
+    async def events_of_keys(self, number: int, keys: Sequence[str]) -> list[Event]:
         """The committed events of these keys."""
         with self.changing():
-            return await self._lookups.find(number, keys)
+            return await self._key_lookups.find(number, keys)
 
     def reader(self) -> Reader:
         """A new connection that only reads, for whoever reads much."""
         return self._store.reader()
 
-    def reading(self) -> AbstractAsyncContextManager[Reading]:
+    def reading(self) -> AbstractAsyncContextManager[ThreadedReader]:
         """The same for whoever reads in another thread."""
         return reading(self._store.reader)
 
     @contextlib.asynccontextmanager
-    async def exporting(self) -> AsyncIterator[Reading]:
+    async def exporting(self) -> AsyncIterator[ThreadedReader]:
         """The same for an export; refused where too many are under way, since a database has not many connections."""
         if self._exports >= MOST_EXPORTS:
             raise TooManyError(f"{MOST_EXPORTS} exports are under way; wait a moment.", owner="export")
@@ -456,7 +457,7 @@ class Desk:
 
     def new_stream(self, name: str, settings: Settings) -> Stream:
         """A stream with a log of its own, which nobody knows yet."""
-        number = max(self.numbers, default=0) + 1
+        number = max(self.by_number, default=0) + 1
         return Stream(number, name, settings, *looking(self._reader, number))
 
     async def scrub(self) -> None:
@@ -468,7 +469,7 @@ class Desk:
         if self._store.scrubbing:
             await asyncio.shield(self.commits.add([], None, [Delivered([])]))
 
-    def look(self, stream: Stream, seq: int) -> Event | None:
+    def event(self, stream: Stream, seq: int) -> Event | None:
         """One committed event."""
         with self.changing():
             return self._reader.event(stream.number, seq)

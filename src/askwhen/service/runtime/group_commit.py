@@ -20,7 +20,7 @@ Failed = Callable[[BaseException], None]
 Made = Callable[[], Snapshot]
 
 
-class Commits:
+class GroupCommit:
     """Owns the store. Everything but ``_work`` runs in the thread of the event loop.
 
     Parameters

@@ -10,7 +10,7 @@ from ..errors import StoppingError
 from ..store.records import Event
 
 
-class Retries:
+class Idempotency:
     """The keys that are under way.
 
     Parameters

@@ -10,7 +10,7 @@ from ..store.records import Event, Reader
 Wanted = tuple[int, Sequence[str], "asyncio.Future[list[Event]]"]
 
 
-class Lookups:
+class KeyLookups:
     """Looks keys up for everybody who asked in the same turn of the event loop.
 
     Parameters

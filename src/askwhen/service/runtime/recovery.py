@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..domain.brief import Brief
-from ..domain.event_sourced_stream import State, brief_of
+from ..domain.event_sourced_stream import StreamState, summary_of
 from ..domain.stream import Stream
+from ..domain.summary import StreamSummary
 from ..errors import StoreError
 from ..events.kinds import Created, Instance, WentOn, facts_of
 from ..store.records import ALL, Event, Reader, Snapshot
@@ -75,7 +75,7 @@ def recover(stream: Stream, reader: Reader, about: str, say: Say, play: bool = T
         first = snapshot.seq
         other = differences(snapshot.about, about)
     if play and not other:
-        stream.read(all_events(reader, stream.number, stream.seq))
+        stream.current.read(all_events(reader, stream.number, stream.seq))
         return Recovered(None, stream.seq - first)
     why = ", ".join(other) or "asked to"
     rounds = skip_rounds(stream, all_events(reader, stream.number, stream.seq))
@@ -85,17 +85,17 @@ def recover(stream: Stream, reader: Reader, about: str, say: Say, play: bool = T
     return Recovered(WentOn(why, rounds), stream.seq - first)
 
 
-def last_brief(fact: Created, reader: Reader) -> tuple[Brief, int]:
+def last_summary(fact: Created, reader: Reader) -> tuple[StreamSummary, int]:
     """The name of a stream that cannot be recovered, what its last snapshot has counted, and its last event."""
-    brief = Brief(fact.name)
+    summary = StreamSummary(fact.name)
     snapshot = reader.snapshot(fact.stream)
     if snapshot is not None:
         with contextlib.suppress(msgspec.MsgspecError, ValueError):
-            brief = brief_of(msgspec.json.decode(snapshot.books, type=State))
+            summary = summary_of(msgspec.json.decode(snapshot.books, type=StreamState))
     for event in reader.events(fact.stream, 0, ALL, ("renamed",)):
         with contextlib.suppress(msgspec.MsgspecError, ValueError):
-            brief.name = facts_of(event).name
-    return brief, reader.last(fact.stream)
+            summary.name = facts_of(event).name
+    return summary, reader.last(fact.stream)
 
 
 def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
@@ -124,8 +124,8 @@ def skip_rounds(stream: Stream, events: Iterator[Event]) -> int:
     for event in events:
         fact = facts_of(event)
         if isinstance(fact, Instance):
-            stream.pass_over(event, fact)
+            stream.current.skip_round(event, fact)
             rounds += 1
         else:
-            stream.apply(event, fact)
+            stream.current.apply(event, fact)
     return rounds

@@ -9,7 +9,7 @@ WORTH = 20_000
 """To write so many bytes of a snapshot costs about as much as to play an event again."""
 
 
-class Tails:
+class SnapshotPolicy:
     """How many events each stream has had since its last snapshot, and how large that was."""
 
     def __init__(self) -> None:

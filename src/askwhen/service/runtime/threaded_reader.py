@@ -16,14 +16,14 @@ from ..store.records import Reader
 T = TypeVar("T")
 
 
-class Reading:
+class ThreadedReader:
     """Lets another thread do things with a reader, one after the other."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self._work: asyncio.Future[Any] | None = None
 
-    async def apart(self, act: Callable[..., T], *given: Any) -> T:
+    async def in_thread(self, act: Callable[..., T], *given: Any) -> T:
         """Do something in another thread."""
         work = self._work = asyncio.ensure_future(asyncio.to_thread(act, *given))
         return await asyncio.shield(work)
@@ -42,9 +42,9 @@ class Reading:
 
 
 @contextlib.asynccontextmanager
-async def reading(make: Callable[[], Reader]) -> AsyncIterator[Reading]:
+async def reading(make: Callable[[], Reader]) -> AsyncIterator[ThreadedReader]:
     """A reader for what happens inside."""
-    found = Reading(await asyncio.to_thread(make))
+    found = ThreadedReader(await asyncio.to_thread(make))
     try:
         yield found
     finally:

@@ -11,7 +11,7 @@ from ..domain.model import warm, warm_guesses
 from ..events.settings import Settings
 
 
-class Warming:
+class Warmup:
     """Plays a round of a scratch model with these settings, or does whatever else is to be compiled."""
 
     def __init__(self, settings: Settings, play: Callable[[Settings], None] = warm) -> None:
@@ -31,26 +31,26 @@ class Warming:
         await self._done.wait()
 
 
-class Warmth:
+class Warmups:
     """What streams wait for; others are served meanwhile."""
 
     def __init__(self) -> None:
-        self._rounds: dict[int, Warming] = {}
-        self._guesses: dict[int, Warming] = {}
+        self._rounds: dict[int, Warmup] = {}
+        self._guesses: dict[int, Warmup] = {}
 
     def begin(self, stream: int, settings: Settings) -> None:
         """Compile the rounds of a new stream."""
-        self._rounds[stream] = Warming(settings)
+        self._rounds[stream] = Warmup(settings)
 
-    async def to_play(self, stream: int) -> None:
+    async def wait_for_rounds(self, stream: int) -> None:
         """Wait until the rounds of a new stream are compiled."""
         warming = self._rounds.get(stream)
         if warming is not None:
             await warming.wait()
             self._rounds.pop(stream, None)
 
-    async def to_guess(self, stream: int, settings: Settings) -> None:
+    async def wait_for_guesses(self, stream: int, settings: Settings) -> None:
         """Wait until guesses about what was predicted before are compiled, which begins with the first of them."""
         if stream not in self._guesses:
-            self._guesses[stream] = Warming(settings, warm_guesses)
+            self._guesses[stream] = Warmup(settings, warm_guesses)
         await self._guesses[stream].wait()

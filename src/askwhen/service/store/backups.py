@@ -42,7 +42,7 @@ class Contents(NamedTuple):
     digest: str
 
 
-class Counting:
+class CountedParts:
     """Passes parts on, and counts and digests them."""
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -79,7 +79,7 @@ def backup(db: str, path: str) -> Contents:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
         with looking(db) as parts, contextlib.closing(SqliteStore(str(temporary))) as store:
-            counting = Counting(parts)
+            counting = CountedParts(parts)
             store.fill(counting)
             found = counting.contents()
             about = {"askwhen": askwhen.__version__, "made": datetime.now(UTC).isoformat(timespec="seconds")}
@@ -104,7 +104,7 @@ def checked(path: str) -> Contents:
     except (apsw.Error, TypeError, ValueError) as error:
         raise StoreError(f"{path} is no backup of askwhen.", owner="restore") from error
     with looking(path) as parts:
-        counting = Counting(parts)
+        counting = CountedParts(parts)
         for _ in counting:
             pass
     found = counting.contents()
@@ -132,7 +132,7 @@ def _fill(source: str, target: str) -> Contents:
         raise InputError(f"{_name(target)} has streams already; give an empty database.", owner="restore")
     is_new = not is_postgresql(target) and not Path(target).exists()
     with looking(source) as parts:
-        counting = Counting(parts)
+        counting = CountedParts(parts)
         try:
             with contextlib.closing(open_store(target)) as store:
                 store.fill(counting)

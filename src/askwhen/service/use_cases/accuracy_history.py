@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..domain.stream import Stream
-from ..runtime.background import beside
-from ..runtime.coordinator import Desk
+from ..runtime.background import run_in_background
+from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
 from . import reports
 
@@ -53,7 +53,7 @@ class Look(NamedTuple):
     counted: Any
 
 
-class Line:
+class Timeline:
     """The points of one stream, oldest first, as a picture needs them; looks that will be points; when one is due."""
 
     def __init__(self) -> None:
@@ -95,22 +95,22 @@ class Line:
         return (rounds, told) != (rounds_then, told_then) and now - time > gap
 
 
-class History:
+class AccuracyHistory:
     """The lines of all streams; each is read from the store when somebody first wants it."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._lines: dict[int, Line] = {}
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
+        self._lines: dict[int, Timeline] = {}
         self._turn = asyncio.Lock()
-        briefs = {number: stream.brief() for number, stream in desk.numbers.items()}
-        self._looked = {number: (brief.rounds, brief.told) for number, brief in briefs.items()}
+        summaries = {number: stream.summary() for number, stream in coordinator.by_number.items()}
+        self._looked = {number: (summary.rounds, summary.told) for number, summary in summaries.items()}
 
-    async def line(self, stream: Stream) -> Line:
+    async def line(self, stream: Stream) -> Timeline:
         """What was noted of a stream, also before the service was last started."""
         async with self._turn:
             if stream.number not in self._lines:
-                async with self._desk.reading() as log:
-                    self._lines[stream.number] = await log.apart(stored, log.reader, stream.number)
+                async with self._coordinator.reading() as log:
+                    self._lines[stream.number] = await log.in_thread(stored, log.reader, stream.number)
             return self._lines[stream.number]
 
     async def look(self, stream: Stream) -> bool:
@@ -118,7 +118,7 @@ class History:
         if place_of(stream) == self._looked.get(stream.number, (0, 0)):
             return False
         line = await self.line(stream)
-        place, now = place_of(stream), self._desk.clock.now()
+        place, now = place_of(stream), self._coordinator.clock.now()
         if not line.is_due(*place, now):
             return False
         line.wait(Look(now, *place, stream.model.sampler.drift_weights.tolist(), reports.taken(stream)))
@@ -140,7 +140,7 @@ class History:
             noted += 1
         return noted > 0
 
-    async def _note(self, number: int, line: Line) -> bool:
+    async def _note(self, number: int, line: Timeline) -> bool:
         if not line.looks:
             return False
         look = line.looks.pop(0)
@@ -150,18 +150,18 @@ class History:
         facts = msgspec.json.encode(point).decode()
         event = Event(-number, line.count + 1, point["time"], KIND, None, None, facts)
         line.add(point)
-        await asyncio.shield(self._desk.commits.add([event]))
+        await asyncio.shield(self._coordinator.commits.add([event]))
         return True
 
 
 def place_of(stream: Stream) -> tuple[int, int]:
     """How far a stream is: rounds, and labels that the model was told."""
-    return stream.state.round, stream.books.kept.told
+    return stream.state.round, stream.questions.stored.told
 
 
-def stored(reader: Reader, number: int) -> Line:
+def stored(reader: Reader, number: int) -> Timeline:
     """The points that the store has of a stream."""
-    line = Line()
+    line = Timeline()
     while events := reader.events(-number, line.count, CHUNK):
         for event in events:
             line.add(msgspec.json.decode(event.facts))
@@ -190,19 +190,19 @@ def _known(value: float) -> float | None:
 
 
 @contextlib.asynccontextmanager
-async def recording(desk: Desk) -> AsyncIterator[History]:
+async def recording(coordinator: Coordinator) -> AsyncIterator[AccuracyHistory]:
     """Note how the streams of a desk do, as long as this lasts."""
-    history = History(desk)
-    async with beside(_each(desk, history.look, GLANCE), _each(desk, history.note, PAUSE)):
+    history = AccuracyHistory(coordinator)
+    async with run_in_background(_each(coordinator, history.look, GLANCE), _each(coordinator, history.note, PAUSE)):
         yield history
 
 
-async def _each(desk: Desk, act: Callable[[Stream], Awaitable[bool]], pause: float) -> None:
+async def _each(coordinator: Coordinator, act: Callable[[Stream], Awaitable[bool]], pause: float) -> None:
     """Do something to every stream again and again; whatever takes time is followed by a rest."""
-    while desk.broken is None:
+    while coordinator.broken is None:
         await asyncio.sleep(pause)
-        for stream in list(desk.numbers.values()):
-            if desk.broken is not None:
+        for stream in list(coordinator.by_number.values()):
+            if coordinator.broken is not None:
                 return
             if not stream.loaded:
                 continue

@@ -6,10 +6,10 @@ from collections import Counter
 from typing import Any
 
 from ..domain.stream import Stream
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from . import reports, streams
-from .accuracy_history import History, place_of, point_of
-from .recent_activity import Days
+from .accuracy_history import AccuracyHistory, place_of, point_of
+from .recent_activity import RecentActivity
 
 AGES = ((60.0, "under a minute"), (300.0, "under 5 minutes"), (3600.0, "under an hour"), (86400.0, "under a day"))
 OLDER = "a day and more"
@@ -17,18 +17,23 @@ MOST_CLASSES = 30
 
 
 async def overview(
-    desk: Desk, stream: Stream, history: History, days: Days, people: bool, guesses: bool
+    coordinator: Coordinator,
+    stream: Stream,
+    history: AccuracyHistory,
+    days: RecentActivity,
+    people: bool,
+    guesses: bool,
 ) -> dict[str, Any]:
     """How a stream does: the report of the API, and beside it what makes pictures; people where one may see them.
 
     Without ``guesses``, margins have no sign, which would tell what the model predicts.
     """
-    today, line = await days.today(desk, stream), await history.line(stream)
+    today, line = await days.today(coordinator, stream), await history.line(stream)
     if not guesses:
         today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
     place = place_of(stream)
-    report = await reports.report(desk, stream, 0.95)
-    now = desk.clock.now()
+    report = await reports.report(coordinator, stream, 0.95)
+    now = coordinator.clock.now()
     found: dict[str, Any] = {
         "time": now,
         "stream": streams.facts(stream),
@@ -39,13 +44,13 @@ async def overview(
         "people": None,
     }
     if people:
-        found["people"] = by_person(await reports.agreement(desk, stream))
+        found["people"] = by_person(await reports.agreement(coordinator, stream))
     return found
 
 
 def waiting(stream: Stream, now: float) -> dict[str, Any]:
     """How many questions wait for an answer, and for how long."""
-    ages = sorted(max(now - each.opened, 0.0) for each in stream.books.questions.values() if not each.is_full)
+    ages = sorted(max(now - each.opened, 0.0) for each in stream.questions.open.values() if not each.is_full)
     counts = Counter(next((name for limit, name in AGES if age < limit), OLDER) for age in ages)
     return {
         "count": len(ages),

@@ -20,7 +20,7 @@ from ..domain.question_commands import ERASED
 from ..domain.stream import Stream
 from ..errors import NotFoundError
 from ..events.kinds import Erased, Forgotten, Instance, facts_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
 from .instances import check_subject, key_of
 
@@ -48,7 +48,7 @@ class Which(msgspec.Struct, forbid_unknown_fields=True):
     before: float | None = None
 
 
-async def erase(desk: Desk, stream: Stream, which: Which, by: str) -> Gone:
+async def erase(coordinator: Coordinator, stream: Stream, which: Which, by: str) -> Gone:
     """Erase contents; what was erased before stays so. Nothing is erased where one of those named is not there."""
     given = [name for name in Which.__struct_fields__ if getattr(which, name) is not None]
     if len(given) != 1:
@@ -60,31 +60,33 @@ async def erase(desk: Desk, stream: Stream, which: Which, by: str) -> Gone:
         check_subject(which.subject)
     for id in which.ids or []:
         key_of(id)  # refuses what no database takes
-    return await _erase(desk, stream, lambda reader: _found(reader, stream, which), by)
+    return await _erase(coordinator, stream, lambda reader: _found(reader, stream, which), by)
 
 
 async def _erase(
-    desk: Desk, stream: Stream, find: Callable[[Reader], Sequence[int]], by: str, whole: bool = False
+    coordinator: Coordinator, stream: Stream, find: Callable[[Reader], Sequence[int]], by: str, whole: bool = False
 ) -> Gone:
     """Erase what is found; ``whole`` says that nothing before it has contents then."""
-    async with desk.late:  # nobody brings a closed question back meanwhile
-        await desk.commits.settled()
-        async with desk.reading() as log:
-            seqs = await log.apart(find, log.reader)
-            held = await log.apart(_held, log.reader, stream.number, desk.going_on(seqs), stream.model.held())
+    async with coordinator.history_lock:  # nobody brings a closed question back meanwhile
+        await coordinator.commits.settled()
+        async with coordinator.reading() as log:
+            seqs = await log.in_thread(find, log.reader)
+            held = await log.in_thread(
+                _held, log.reader, stream.number, coordinator.until_stopping(seqs), stream.model.held()
+            )
         wanted = set(seqs)
-        with desk.changing(stream):
+        with coordinator.changing(stream):
             for x in held:
                 stream.model.let_go(x)
-            open = _closed(stream, wanted, desk.clock.now())
+            open = _closed(stream, wanted, coordinator.clock.now())
         for first in range(0, len(seqs), PART):
             part = seqs[first : first + PART]
-            with desk.changing(stream):
-                stream.note("erased", Erased(by, len(part), part[-1] if whole else 0), desk.clock.now())
-                commit = desk.commit(stream, first == 0, [Erasure(stream.number, part)])
+            with coordinator.changing(stream):
+                stream.note("erased", Erased(by, len(part), part[-1] if whole else 0), coordinator.clock.now())
+                commit = coordinator.commit(stream, first == 0, [Erasure(stream.number, part)])
             await asyncio.shield(commit)
         if seqs:
-            await desk.scrub()
+            await coordinator.scrub()
         return Gone(len(seqs), open)
 
 
@@ -104,11 +106,11 @@ def _held(reader: Reader, stream: int, seqs: Iterable[int], held: set[bytes]) ->
 def _closed(stream: Stream, seqs: set[int], now: float) -> int:
     """Close the questions about these instances: by the answers that they have, or else without a label; how many."""
     forgotten = 0
-    for question in [each for each in stream.books.questions.values() if each.seq in seqs]:
+    for question in [each for each in stream.questions.open.values() if each.seq in seqs]:
         if question.answers and not question.told:
-            for happening in stream.books.concluded(question):
-                stream.happen(happening, now)
-        if question.round in stream.books.questions:  # nobody has answered, or the answers do not decide
+            for outcome in stream.commands.concluded(question):
+                stream.record(outcome, now)
+        if question.round in stream.questions.open:  # nobody has answered, or the answers do not decide
             stream.note("forgotten", Forgotten(ERASED), now, question.round)
             forgotten += 1
     return forgotten
@@ -177,14 +179,14 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
 class Retention:
     """Erases the contents of instances whose time is over, as their streams say, and how soon it looks again."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._next: dict[int, float] = {}
 
     async def look(self) -> None:
         """Erase what is due."""
-        for stream in list(self._desk.numbers.values()):
-            keep, now = stream.settings.erase, self._desk.clock.now()
+        for stream in list(self._coordinator.by_number.values()):
+            keep, now = stream.settings.erase, self._coordinator.clock.now()
             if keep is None or stream.aside or now < self._next.get(stream.number, 0.0):
                 continue
             self._next[stream.number] = now + min(keep / 10.0, LONGEST_REST)
@@ -195,25 +197,25 @@ class Retention:
                 logger.error("contents could not be erased", exc_info=error, extra={"facts": facts})
 
     async def _due(self, stream: Stream, before: float) -> Gone:
-        erased = stream.brief().erased
+        erased = stream.summary().erased
 
         def find(reader: Reader) -> list[int]:
             until = last_before(reader, stream.number, before)
             return reader.with_contents(stream.number, erased, until, 1 << 62)
 
-        async with self._desk.reading() as log:
-            if not await log.apart(find, log.reader):
+        async with self._coordinator.reading() as log:
+            if not await log.in_thread(find, log.reader):
                 return Gone(0, 0)
-        return await _erase(self._desk, stream, find, RETENTION, whole=True)
+        return await _erase(self._coordinator, stream, find, RETENTION, whole=True)
 
 
-async def retain(desk: Desk) -> None:
+async def retain(coordinator: Coordinator) -> None:
     """Erase what is due, again and again."""
-    retention = Retention(desk)
-    while desk.broken is None:
+    retention = Retention(coordinator)
+    while coordinator.broken is None:
         await asyncio.sleep(PAUSE)
         try:
             await retention.look()
-            await desk.scrub_again()
+            await coordinator.scrub_again()
         except Exception as error:
             logger.error("contents could not be erased", exc_info=error)

@@ -12,7 +12,7 @@ import msgspec
 from ...errors import AskwhenError, InputError
 from ..domain.stream import Stream
 from ..events.kinds import Instance, facts_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 
 LONGEST_KEY = 200
@@ -109,22 +109,26 @@ def _storable(text: str, parameter: str) -> str:
     return text
 
 
-async def play(desk: Desk, stream: Stream, raw: Raw) -> Decision:
+async def play(coordinator: Coordinator, stream: Stream, raw: Raw) -> Decision:
     """One instance."""
-    (found,) = await play_all(desk, stream, [raw])
+    (found,) = await play_all(coordinator, stream, [raw])
     if isinstance(found, AskwhenError):
         raise found
     return found
 
 
-async def play_all(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> list[Decision | AskwhenError]:
+async def play_all(
+    coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
+) -> list[Decision | AskwhenError]:
     """Instances in order, in one commit: a decision, or why it was refused, for each."""
-    return await (await begin(desk, stream, raws))
+    return await (await begin(coordinator, stream, raws))
 
 
-async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> Awaitable[list[Decision | AskwhenError]]:
+async def begin(
+    coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
+) -> Awaitable[list[Decision | AskwhenError]]:
     """Play instances; what is returned waits for the commit and says what was decided, so that others may begin."""
-    await desk.warmth.to_play(stream.number)
+    await coordinator.warmups.wait_for_rounds(stream.number)
     items: list[Item | AskwhenError] = []
     for raw in raws:
         try:
@@ -135,29 +139,35 @@ async def begin(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> A
     others: dict[int, Any] = {}
     for i, item in enumerate(items):
         if isinstance(item, Item) and item.key is not None and item.key not in mine:
-            first = desk.retries.reserve(stream.number, item.key)
+            first = coordinator.idempotency.reserve(stream.number, item.key)
             if first is None:
                 mine[item.key] = None
             else:
                 others[i] = first
     try:
-        known = {event.key: event for event in await desk.known(stream.number, list(mine))} if mine else {}
-        found = _play(desk, stream, items, known, others)
-        done = desk.commit(stream) if stream.out else None
+        known = (
+            {event.key: event for event in await coordinator.events_of_keys(stream.number, list(mine))} if mine else {}
+        )
+        found = _play(coordinator, stream, items, known, others)
+        done = coordinator.commit(stream) if stream.uncommitted else None
     except BaseException:
         for key in mine:
-            desk.retries.free(stream.number, key)
+            coordinator.idempotency.free(stream.number, key)
         raise
-    return _end(desk, stream, found, known, list(mine), others, done)
+    return _end(coordinator, stream, found, known, list(mine), others, done)
 
 
 def _play(
-    desk: Desk, stream: Stream, items: list[Item | AskwhenError], known: dict[str | None, Event], others: dict[int, Any]
+    coordinator: Coordinator,
+    stream: Stream,
+    items: list[Item | AskwhenError],
+    known: dict[str | None, Event],
+    others: dict[int, Any],
 ) -> list[Any]:
     """What came of each: an event with its facts and whether it was there before, or an error."""
     found: list[Any] = [None] * len(items)
-    with desk.changing(stream):
-        now = desk.clock.now()
+    with coordinator.changing(stream):
+        now = coordinator.clock.now()
         for i, item in enumerate(items):
             if isinstance(item, AskwhenError):
                 found[i] = item
@@ -177,7 +187,7 @@ def _play(
 
 
 async def _end(
-    desk: Desk,
+    coordinator: Coordinator,
     stream: Stream,
     found: list[Any],
     known: dict[str | None, Event],
@@ -191,10 +201,10 @@ async def _end(
             await asyncio.shield(done)
         for key in mine:
             if key in known:
-                desk.retries.resolve(stream.number, key, known[key])
+                coordinator.idempotency.resolve(stream.number, key, known[key])
     finally:
         for key in mine:
-            desk.retries.free(stream.number, key)
+            coordinator.idempotency.free(stream.number, key)
     for i, first in others.items():
         try:
             found[i] = (await asyncio.shield(first), None, True)

@@ -8,7 +8,7 @@ from ...errors import InputError
 from ..domain.stream import Stream
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import Volunteered, facts_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .erasing import of_round
 from .idempotency_keys import stored_key
@@ -27,7 +27,7 @@ class Labelled(msgspec.Struct, omit_defaults=True):
 
 
 async def volunteer(
-    desk: Desk,
+    coordinator: Coordinator,
     stream: Stream,
     annotator: str,
     label: str | None,
@@ -38,19 +38,19 @@ async def volunteer(
     """Learn the label of an instance that has come, by its id or its round; without a label, take one's own back."""
     if (id is None) == (round is None):
         raise InputError("give either the id of the instance, or its round.", owner="label")
-    await desk.commits.settled()
-    instance = await instance_of(desk, stream, id, round)
+    await coordinator.commits.settled()
+    instance = await instance_of(coordinator, stream, id, round)
     stored = stored_key("l", key)
 
     async def act() -> Event:
-        async with desk.late:
-            await desk.commits.settled()
-            with desk.changing(stream):
-                found = stream.volunteer(instance, annotator, label, desk.clock.now(), stored)
-            await desk.committed(stream)
+        async with coordinator.history_lock:
+            await coordinator.commits.settled()
+            with coordinator.changing(stream):
+                found = stream.volunteer(instance, annotator, label, coordinator.clock.now(), stored)
+            await coordinator.committed(stream)
             return found
 
-    event, again = await desk.retries.once(stream.number, stored, act)
+    event, again = await coordinator.idempotency.once(stream.number, stored, act)
     fact, asked = facts_of(event), facts_of(instance)
     if not isinstance(fact, Volunteered) or (fact.instance, fact.annotator) != (instance.seq, annotator):
         raise ConflictError("this key was used for something else.", owner="key", parameter="key")
@@ -59,15 +59,15 @@ async def volunteer(
     return Labelled(asked.round, annotator, fact.learnt, instance.key and instance.key[2:], label, again)
 
 
-async def instance_of(desk: Desk, stream: Stream, id: str | None, round: int | None = None) -> Event:
+async def instance_of(coordinator: Coordinator, stream: Stream, id: str | None, round: int | None = None) -> Event:
     """The committed event of an instance."""
     if id is not None:
-        found = await desk.known(stream.number, [key_of(id)])
+        found = await coordinator.events_of_keys(stream.number, [key_of(id)])
         if not found:
             raise NotFoundError(f"the stream {stream.name} has no instance {id[:100]!r}.", owner="label")
         return found[0]
-    async with desk.reading() as log:
-        event = await log.apart(of_round, log.reader, stream.number, round or 0)
+    async with coordinator.reading() as log:
+        event = await log.in_thread(of_round, log.reader, stream.number, round or 0)
     if event is None:
         raise NotFoundError(f"the stream {stream.name} has no round {round}.", owner="label")
     return event

@@ -9,7 +9,7 @@ import msgspec
 
 from ...data.formats.prodigy import task_of
 from ..domain import row_codec
-from ..domain.features import Reader as Features
+from ..domain.features import FeatureReader
 from ..domain.retraining import last_given
 from ..events.kinds import Answered, Volunteered, facts_of
 from ..events.settings import Settings
@@ -28,7 +28,7 @@ def tasks(
     decided, the one on which all answers agree. A label that nobody asked for comes as it was given last. Instances
     whose contents were erased are passed over.
     """
-    features = Features(settings.features)
+    features = FeatureReader(settings.features)
     while True:
         events = reader.events(stream, after, CHUNK, ("answered", "volunteered"))
         if not events:
@@ -80,7 +80,7 @@ def _volunteered(event: Event, history: list[Event], reader: Reader) -> Labelled
     return instance, label, given.annotator if given.label == label else None
 
 
-def _record(event: Event, features: Features) -> dict[str, Any]:
+def _record(event: Event, features: FeatureReader) -> dict[str, Any]:
     """What a person saw of an instance, by names."""
     seen: dict[str, Any] = {} if event.shown is None else msgspec.json.decode(event.shown)
     if not features.keeps_input:

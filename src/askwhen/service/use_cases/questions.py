@@ -15,7 +15,7 @@ from ..domain.stream import Stream
 from ..errors import ConflictError
 from ..events.kinds import Answered, Leased, Released, Reviewed, Skipped, Undone, facts_of
 from ..events.settings import LONGEST_NAME
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
 
@@ -65,30 +65,30 @@ class Undo(msgspec.Struct, omit_defaults=True):
 
 
 async def next_question(
-    desk: Desk, stream: Stream, annotator: str, key: str | None = None, device: str | None = None
+    coordinator: Coordinator, stream: Stream, annotator: str, key: str | None = None, device: str | None = None
 ) -> Shown | None:
     """The next question for somebody, under a lease; None where there is none. Two devices never get the same one."""
     if device is not None and not (0 < len(device) <= LONGEST_NAME and device.isprintable()):
         raise InputError(f"device must be a printable text of 1 to {LONGEST_NAME} characters.", owner="next")
 
     async def act() -> Event | None:
-        with desk.changing(stream):
-            now = desk.clock.now()
-            happening = stream.books.next(annotator, max(now, stream.state.time), device or "")
-            event = None if happening is None else stream.happen(happening, now, stored)
+        with coordinator.changing(stream):
+            now = coordinator.clock.now()
+            outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
+            event = None if outcome is None else stream.record(outcome, now, stored)
         if event is None:
-            await desk.commits.settled()
+            await coordinator.commits.settled()
         else:
-            await desk.committed(stream)
+            await coordinator.committed(stream)
         return event
 
     stored = stored_key("n", key)
-    event, _ = await desk.retries.once(stream.number, stored, act)
+    event, _ = await coordinator.idempotency.once(stream.number, stored, act)
     if event is None:
         return None
     fact = _fact_of(event, Leased, annotator)
-    with desk.changing(stream):
-        return shown(desk, stream, stream.books.find(event.question), until=fact.until)
+    with coordinator.changing(stream):
+        return shown(coordinator, stream, stream.questions.find(event.question), until=fact.until)
 
 
 def _fact_of(event: Event, kind: type[Any], annotator: str, round: int | None = None) -> Any:
@@ -99,18 +99,18 @@ def _fact_of(event: Event, kind: type[Any], annotator: str, round: int | None = 
     return fact
 
 
-async def show(desk: Desk, stream: Stream, round: int, annotator: str | None = None) -> Shown:
+async def show(coordinator: Coordinator, stream: Stream, round: int, annotator: str | None = None) -> Shown:
     """A question, open or closed; an annotator sees its label and the guess only where they have answered it."""
-    await desk.commits.settled()
-    with desk.changing(stream):
-        question = stream.books.find(round)
+    await coordinator.commits.settled()
+    with coordinator.changing(stream):
+        question = stream.questions.find(round)
         slot = None if annotator is None else question.slot_of(annotator)
         may = annotator is None or (slot is not None and question.slots[slot].answer is not None)
-        return shown(desk, stream, question, closed=may, guess=may and question.told)
+        return shown(coordinator, stream, question, closed=may, guess=may and question.told)
 
 
 def shown(
-    desk: Desk,
+    coordinator: Coordinator,
     stream: Stream,
     question: Question,
     until: float | None = None,
@@ -118,7 +118,7 @@ def shown(
     guess: bool = False,
 ) -> Shown:
     """A question with its instance, which is committed; ``guess`` shows the guess though the stream hides it."""
-    event = desk.look(stream, question.seq)
+    event = coordinator.event(stream, question.seq)
     seen: dict[str, Any] = {}
     if event is not None and event.shown is not None:
         seen = msgspec.json.decode(event.shown)
@@ -126,7 +126,7 @@ def shown(
         seen["x"] = stream.reader.shown(row_codec.from_bytes(event.row))
     return Shown(
         question.round,
-        stream.books.labels,
+        stream.questions.labels,
         question.opened,
         len(question.slots),
         seen.get("x"),
@@ -140,28 +140,30 @@ def shown(
     )
 
 
-async def _act(desk: Desk, stream: Stream, round: int | None, act: Callable[[], Any]) -> Any:
+async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act: Callable[[], Any]) -> Any:
     """Do something to a question; one that left memory is read from the log, one such request after the other."""
-    if round is None or round in stream.books.questions:
-        with desk.changing(stream):
+    if round is None or round in stream.questions.open:
+        with coordinator.changing(stream):
             found = act()
-        await desk.committed(stream)
+        await coordinator.committed(stream)
         return found
-    async with desk.late:
-        await desk.commits.settled()
-        with desk.changing(stream):
+    async with coordinator.history_lock:
+        await coordinator.commits.settled()
+        with coordinator.changing(stream):
             found = act()
-        await desk.committed(stream)
+        await coordinator.committed(stream)
         return found
 
 
-async def _once(desk: Desk, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Any]) -> Any:
+async def _once(
+    coordinator: Coordinator, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Any]
+) -> Any:
     """The same, once for every key: the event that came of it, and whether that was there before."""
-    return await desk.retries.once(stream.number, stored, lambda: _act(desk, stream, round, act))
+    return await coordinator.idempotency.once(stream.number, stored, lambda: _act(coordinator, stream, round, act))
 
 
 async def answer(
-    desk: Desk,
+    coordinator: Coordinator,
     stream: Stream,
     round: int,
     annotator: str,
@@ -173,66 +175,78 @@ async def answer(
     stored = stored_key("a", key)
     if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
         raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
-    act = lambda: stream.answer(round, annotator, label, desk.clock.now(), lead, stored)  # noqa: E731
-    event, again = await _once(desk, stream, round, stored, act)
+    act = lambda: stream.answer(round, annotator, label, coordinator.clock.now(), lead, stored)  # noqa: E731
+    event, again = await _once(coordinator, stream, round, stored, act)
     fact = _fact_of(event, Answered, annotator, round)
     if again:
-        await _check_stands(desk, stream, event, fact, label)
-    undo = event.time + stream.settings_at(event.seq).grace
+        await _check_stands(coordinator, stream, event, fact, label)
+    undo = event.time + stream.current.settings_at(event.seq).grace
     return Receipt(round, annotator, fact.slot, event.time, undo, fact.label, fact.label is None, again)
 
 
-async def _check_stands(desk: Desk, stream: Stream, event: Event, fact: Answered, label: str | None) -> None:
+async def _check_stands(
+    coordinator: Coordinator, stream: Stream, event: Event, fact: Answered, label: str | None
+) -> None:
     """Refuse to say that an answer was taken which was another one, or was undone since."""
     if fact.label != label:
         raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
-    await desk.commits.settled()
-    with desk.changing(stream):
-        given = stream.books.find(event.question or 0).slots[fact.slot].answer
+    await coordinator.commits.settled()
+    with coordinator.changing(stream):
+        given = stream.questions.find(event.question or 0).slots[fact.slot].answer
     if given is None or (given.annotator, given.time) != (fact.annotator, event.time):
         raise ConflictError("the answer with this key was undone since.", owner="answer", parameter="key")
 
 
-async def renew(desk: Desk, stream: Stream, round: int, annotator: str) -> float:
+async def renew(coordinator: Coordinator, stream: Stream, round: int, annotator: str) -> float:
     """Hold a slot longer; until when."""
 
     def act() -> float:
-        happening = stream.books.renew(round, annotator, _now(desk, stream))
-        stream.happen(happening, desk.clock.now())
-        return float(happening[1].until)  # type: ignore[attr-defined]
+        outcome = stream.commands.renew(round, annotator, _now(coordinator, stream))
+        stream.record(outcome, coordinator.clock.now())
+        return float(outcome[1].until)  # type: ignore[attr-defined]
 
-    found: float = await _act(desk, stream, round, act)
+    found: float = await _act(coordinator, stream, round, act)
     return found
 
 
-async def release(desk: Desk, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
+async def release(coordinator: Coordinator, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
     """Give a slot back."""
     stored = stored_key("r", key)
-    act = lambda: stream.happen(stream.books.release(round, annotator, _now(desk, stream)), desk.clock.now(), stored)  # noqa: E731
-    event, _ = await _once(desk, stream, round, stored, act)
+
+    def act() -> Event:
+        outcome = stream.commands.release(round, annotator, _now(coordinator, stream))
+        return stream.record(outcome, coordinator.clock.now(), stored)
+
+    event, _ = await _once(coordinator, stream, round, stored, act)
     _fact_of(event, Released, annotator, round)
 
 
-async def skip(desk: Desk, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
+async def skip(coordinator: Coordinator, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
     """Never show a question to somebody again."""
     stored = stored_key("s", key)
-    act = lambda: stream.happen(stream.books.skip(round, annotator, _now(desk, stream)), desk.clock.now(), stored)  # noqa: E731
-    event, _ = await _once(desk, stream, round, stored, act)
+
+    def act() -> Event:
+        outcome = stream.commands.skip(round, annotator, _now(coordinator, stream))
+        return stream.record(outcome, coordinator.clock.now(), stored)
+
+    event, _ = await _once(coordinator, stream, round, stored, act)
     _fact_of(event, Skipped, annotator, round)
 
 
-async def undo(desk: Desk, stream: Stream, round: int | None, annotator: str, key: str | None = None) -> Undo:
+async def undo(
+    coordinator: Coordinator, stream: Stream, round: int | None, annotator: str, key: str | None = None
+) -> Undo:
     """Take an answer back, or the last one."""
-    stored, recent = stored_key("u", key), stream.books.kept.recent.get(annotator)
+    stored, recent = stored_key("u", key), stream.questions.stored.recent.get(annotator)
     place = recent[-1] if round is None and recent else round
-    act = lambda: stream.undo(round, annotator, desk.clock.now(), stored)  # noqa: E731
-    event, _ = await _once(desk, stream, place, stored, act)
+    act = lambda: stream.undo(round, annotator, coordinator.clock.now(), stored)  # noqa: E731
+    event, _ = await _once(coordinator, stream, place, stored, act)
     fact = _fact_of(event, Undone, annotator, round)
     return Undo(event.question, fact.until, fact.told, KEEPS if fact.told else "")
 
 
 async def review(
-    desk: Desk,
+    coordinator: Coordinator,
     stream: Stream,
     round: int,
     annotator: str,
@@ -245,30 +259,30 @@ async def review(
 
     def act() -> Event:
         if first:
-            verdicts = [fact for fact in map(facts_of, stream.history(round)) if isinstance(fact, Reviewed)]
+            verdicts = [fact for fact in map(facts_of, stream.current.history(round)) if isinstance(fact, Reviewed)]
             if verdicts and verdicts[-1].annotator != annotator:
                 raise ConflictError("another reviewer has decided this question meanwhile.", owner="review")
-        return stream.review(round, annotator, label, desk.clock.now(), stored)
+        return stream.review(round, annotator, label, coordinator.clock.now(), stored)
 
-    event, _ = await _once(desk, stream, round, stored, act)
+    event, _ = await _once(coordinator, stream, round, stored, act)
     _fact_of(event, Reviewed, annotator, round)
 
 
-def _now(desk: Desk, stream: Stream) -> float:
-    return max(desk.clock.now(), stream.state.time)
+def _now(coordinator: Coordinator, stream: Stream) -> float:
+    return max(coordinator.clock.now(), stream.state.time)
 
 
-async def waiting(desk: Desk, stream: Stream, disputed: bool, after: int, limit: int) -> list[Shown]:
+async def waiting(coordinator: Coordinator, stream: Stream, disputed: bool, after: int, limit: int) -> list[Shown]:
     """Open questions after one of them, oldest first; or those that wait for a reviewer."""
-    await desk.commits.settled()
+    await coordinator.commits.settled()
     rounds = sorted(
         question.round
-        for question in stream.books.questions.values()
+        for question in stream.questions.open.values()
         if question.round > after and (question.disputed if disputed else not question.is_full)
     )
     await asyncio.sleep(0)
     return [
-        shown(desk, stream, question, guess=question.told)
-        for question in map(stream.books.questions.get, rounds[:limit])
+        shown(coordinator, stream, question, guess=question.told)
+        for question in map(stream.questions.open.get, rounds[:limit])
         if question is not None
     ]

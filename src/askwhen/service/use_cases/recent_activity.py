@@ -8,7 +8,7 @@ from typing import Any
 
 from ..domain.stream import Stream
 from ..events.kinds import facts_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Reader
 
 CHUNK, MOST_EVENTS = 1_000, 50_000
@@ -16,7 +16,7 @@ DAY = 86400.0
 MOST_POINTS, MOST_SWITCHES = 1_500, 50
 
 
-class Today:
+class DayActivity:
     """Reads the log of a stream from where it was at midnight (UTC), at most so many events back."""
 
     def __init__(self) -> None:
@@ -74,17 +74,17 @@ def first_after(reader: Reader, number: int, last: int, time: float) -> int:
     return low
 
 
-class Days:
+class RecentActivity:
     """One for each stream, read one after the other in another thread."""
 
     def __init__(self) -> None:
-        self._found: dict[int, Today] = {}
+        self._found: dict[int, DayActivity] = {}
         self._turn = asyncio.Lock()
 
-    async def today(self, desk: Desk, stream: Stream) -> dict[str, Any]:
+    async def today(self, coordinator: Coordinator, stream: Stream) -> dict[str, Any]:
         """What a stream's log says by now."""
         async with self._turn:
-            found = self._found.setdefault(stream.number, Today())
-            async with desk.reading() as log:
-                await log.apart(found.follow, log.reader, stream.number, desk.clock.now())
+            found = self._found.setdefault(stream.number, DayActivity())
+            async with coordinator.reading() as log:
+                await log.in_thread(found.follow, log.reader, stream.number, coordinator.clock.now())
             return found.facts()

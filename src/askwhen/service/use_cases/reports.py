@@ -10,14 +10,14 @@ from typing import Any
 from ...evaluate.estimation.accuracy import Accuracy, accuracy
 from ...evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
 from ..domain.stream import Stream
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from .confusions import most_confused, of_two
 
 MOST_CONFUSED = 30
 """Labels with which a report has the confusion matrix; with more of them, the pairs that are confused most."""
 
 
-class Taken:
+class CopiedTally:
     """What a sampler has counted by now, as copies: its accuracy takes a tenth of a second, in another thread."""
 
     def __init__(self, source: CorrectedSampler, corrected: int) -> None:
@@ -45,7 +45,7 @@ class Taken:
         return found, found.advice()
 
 
-def taken(stream: Stream) -> Taken:
+def taken(stream: Stream) -> CopiedTally:
     """What is counted of a stream by now, with its corrections."""
     sampler, value = stream.model.sampler, stream.model.value
     corrections = [
@@ -58,16 +58,16 @@ def taken(stream: Stream) -> Taken:
             None if each.model is None else value(each.model),
             None if each.label is None else value(each.label),
         )
-        for each in stream.books.kept.corrections.values()
+        for each in stream.questions.stored.corrections.values()
         if 0 <= each.played < sampler.round
     ]
-    return Taken(CorrectedSampler(sampler, corrections), len(corrections))
+    return CopiedTally(CorrectedSampler(sampler, corrections), len(corrections))
 
 
-async def report(desk: Desk, stream: Stream, confidence: float) -> dict[str, Any]:
+async def report(coordinator: Coordinator, stream: Stream, confidence: float) -> dict[str, Any]:
     """Everything there is to say of how a stream does, from the labels that were asked for."""
-    await desk.commits.settled()
-    sampler, kept, word = stream.model.sampler, stream.books.kept, stream.model.word
+    await coordinator.commits.settled()
+    sampler, kept, word = stream.model.sampler, stream.questions.stored, stream.model.word
     counted = taken(stream)
     budget = {
         "asked": kept.asked,
@@ -120,15 +120,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-async def agreement(desk: Desk, stream: Stream) -> dict[str, Any]:
+async def agreement(coordinator: Coordinator, stream: Stream) -> dict[str, Any]:
     """How far people agree, and what each of them did."""
-    await desk.commits.settled()
-    people = stream.books.kept.people
+    await coordinator.commits.settled()
+    people = stream.questions.stored.people
     return people.agreement() | {"people": people.facts()}
 
 
-async def model(desk: Desk, stream: Stream) -> bytes:
+async def model(coordinator: Coordinator, stream: Stream) -> bytes:
     """The model as a snapshot that ``Sampler.load`` reads."""
-    await desk.commits.settled()
+    await coordinator.commits.settled()
     packed: bytes = stream.model.dump()()
     return packed

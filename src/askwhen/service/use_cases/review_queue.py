@@ -10,7 +10,7 @@ import msgspec
 
 from ..domain.stream import Stream
 from ..events.kinds import Reviewed, facts_of
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Reader
 from .questions import Shown, shown
 
@@ -48,23 +48,21 @@ def is_drawn(stream: Stream, round: int) -> bool:
     return int.from_bytes(digest, "big") < stream.settings.view.review * 2.0**64
 
 
-async def to_review(desk: Desk, stream: Stream, which: Which, after: int, limit: int) -> Reviewables:
+async def to_review(coordinator: Coordinator, stream: Stream, which: Which, after: int, limit: int) -> Reviewables:
     """Questions that nobody has reviewed, after a place in the list."""
-    await desk.commits.settled()
-    async with desk.reading() as log:
+    await coordinator.commits.settled()
+    async with coordinator.reading() as log:
         if which == "disputed":
-            open = sorted(
-                each.round for each in stream.books.questions.values() if each.disputed and each.round > after
-            )
+            open = sorted(each.round for each in stream.questions.open.values() if each.disputed and each.round > after)
             rounds, place = open[:limit], open[limit - 1] if len(open) > limit else None
         elif which == "corrected":
-            kept = sorted(each for each in stream.books.kept.corrections if each > after)
-            rounds, place = await log.apart(_unreviewed, log.reader, stream.number, kept, limit)
+            kept = sorted(each for each in stream.questions.stored.corrections if each > after)
+            rounds, place = await log.in_thread(_unreviewed, log.reader, stream.number, kept, limit)
         else:
-            rounds, place = await log.apart(_sampled, log.reader, stream, max(after, 0), limit)
+            rounds, place = await log.in_thread(_sampled, log.reader, stream, max(after, 0), limit)
     found = []
     for round in rounds:
-        found.append(reviewable(desk, stream, round))
+        found.append(reviewable(coordinator, stream, round))
         await asyncio.sleep(0)
     return Reviewables(found, place)
 
@@ -101,15 +99,15 @@ def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[li
     return found, after
 
 
-def reviewable(desk: Desk, stream: Stream, round: int) -> Reviewable:
+def reviewable(coordinator: Coordinator, stream: Stream, round: int) -> Reviewable:
     """A question as a reviewer sees it. Blind, the order of the answers says nothing either."""
-    question = stream.books.find(round)
+    question = stream.questions.find(round)
     blind = stream.settings.view.blind
     answers = [Single(each.label, None if blind else each.annotator) for each in question.answers]
     if blind:
         answers.sort(key=lambda each: each.label or "")
     return Reviewable(
-        shown(desk, stream, question, guess=question.told),
+        shown(coordinator, stream, question, guess=question.told),
         answers,
         question.model,
         question.label,

@@ -12,14 +12,14 @@ from ..domain.stream import Stream
 from ..errors import ConflictError
 from ..events.kinds import Changed, Created, Renamed, SettingsChanged, facts_of
 from ..events.settings import Settings, check_name, check_settings
-from ..runtime.coordinator import SERVICE, Desk
+from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
 
 MOST_STREAMS = 10_000
 
 
-async def create(desk: Desk, name: str, settings: Settings, key: str | None = None) -> Stream:
+async def create(coordinator: Coordinator, name: str, settings: Settings, key: str | None = None) -> Stream:
     """A new stream; its seed is drawn where none is given. The same key gets the first stream again."""
     check_name(name)
     check_settings(settings)
@@ -28,85 +28,87 @@ async def create(desk: Desk, name: str, settings: Settings, key: str | None = No
     stored = stored_key("c", key)
 
     async def act() -> Event:
-        if len(desk.numbers) >= MOST_STREAMS:
+        if len(coordinator.by_number) >= MOST_STREAMS:
             raise ConflictError(f"there are {MOST_STREAMS:,} streams already.", owner="stream")
-        _check_free(desk, name)
-        return await desk.add(desk.new_stream(name, settings), stored)
+        _check_free(coordinator, name)
+        return await coordinator.add(coordinator.new_stream(name, settings), stored)
 
-    event, _ = await desk.retries.once(SERVICE, stored, act)
+    event, _ = await coordinator.idempotency.once(SERVICE, stored, act)
     fact: Created = facts_of(event)
     if fact.name != name:
         raise ConflictError("this key was used for another stream.", owner="stream", parameter="key")
-    return desk.numbers[fact.stream]
+    return coordinator.by_number[fact.stream]
 
 
-def _check_free(desk: Desk, name: str) -> None:
-    if name in desk.streams:
+def _check_free(coordinator: Coordinator, name: str) -> None:
+    if name in coordinator.streams:
         raise ConflictError(f"there is a stream {name} already.", owner="stream", parameter="name")
 
 
-async def rename(desk: Desk, name: str, new: str) -> Stream:
+async def rename(coordinator: Coordinator, name: str, new: str) -> Stream:
     """Give a stream another name."""
-    stream = desk.stream(name)
+    stream = coordinator.stream(name)
     check_name(new)
     if new != name:
-        _check_free(desk, new)
-        with desk.changing(stream):
-            stream.note("renamed", Renamed(new), desk.clock.now())
-            del desk.streams[name]
-            desk.streams[new] = stream
-        await desk.committed(stream)
+        _check_free(coordinator, new)
+        with coordinator.changing(stream):
+            stream.note("renamed", Renamed(new), coordinator.clock.now())
+            del coordinator.streams[name]
+            coordinator.streams[new] = stream
+        await coordinator.committed(stream)
     return stream
 
 
-async def change(desk: Desk, name: str, what: str, by: str) -> Stream:
+async def change(coordinator: Coordinator, name: str, what: str, by: str) -> Stream:
     """Pause, resume or archive a stream: "paused", "resumed" or "archived". Doing it twice is doing it once."""
-    stream = desk.stream(name)
+    stream = coordinator.stream(name)
     state = "archived" if stream.state.archived else "paused" if stream.state.paused else "resumed"
     if state == "archived" and what == "paused":
         raise ConflictError(f"the stream {name} is archived.", owner="stream")
     if state != what:
-        with desk.changing(stream):
-            stream.note(what, Changed(by), desk.clock.now())
-        await desk.committed(stream)
-    await desk.commits.settled()
+        with coordinator.changing(stream):
+            stream.note(what, Changed(by), coordinator.clock.now())
+        await coordinator.committed(stream)
+    await coordinator.commits.settled()
     return stream
 
 
-async def change_settings(desk: Desk, name: str, changes: Changes, by: str, key: str | None = None) -> Stream:
+async def change_settings(
+    coordinator: Coordinator, name: str, changes: Changes, by: str, key: str | None = None
+) -> Stream:
     """Give some settings other values from now on; those that are not named stay. The same key changes them once."""
-    stream, stored = desk.stream(name), stored_key("p", key)
+    stream, stored = coordinator.stream(name), stored_key("p", key)
 
     async def act() -> Event | None:
-        with desk.changing(stream):
+        with coordinator.changing(stream):
             found = differences(stream.settings, changes)
             event = None
             if found or stored:
-                event = stream.note("settings changed", SettingsChanged(found, by), desk.clock.now(), key=stored)
-        await desk.committed(stream)
+                event = stream.note("settings changed", SettingsChanged(found, by), coordinator.clock.now(), key=stored)
+        await coordinator.committed(stream)
         return event
 
-    event, again = await desk.retries.once(stream.number, stored, act)
-    if again and differences(stream.settings_at(event.seq + 1), changes):
+    event, again = await coordinator.idempotency.once(stream.number, stored, act)
+    if again and differences(stream.current.settings_at(event.seq + 1), changes):
         raise ConflictError("this key was used for another change.", owner="stream", parameter="key")
     return stream
 
 
 def facts(stream: Stream) -> dict[str, Any]:
     """What there is to say of a stream at once; ``problem`` says why it is set aside, where it is."""
-    brief = stream.brief()
+    summary = stream.summary()
     return {
-        "name": brief.name,
-        "state": "set aside" if stream.aside else brief.state,
+        "name": summary.name,
+        "state": "set aside" if stream.aside else summary.state,
         "settings": stream.settings,
-        "rounds": brief.rounds,
-        "asked": brief.asked,
-        "told": brief.told,
-        "forgotten": brief.forgotten,
-        "waiting": brief.waiting,
-        "disputed": brief.disputed,
-        "corrected": brief.corrected,
-        "updates": brief.updates,
+        "rounds": summary.rounds,
+        "asked": summary.asked,
+        "told": summary.told,
+        "forgotten": summary.forgotten,
+        "waiting": summary.waiting,
+        "disputed": summary.disputed,
+        "corrected": summary.corrected,
+        "updates": summary.updates,
         "seq": stream.seq,
         "problem": stream.aside or None,
     }

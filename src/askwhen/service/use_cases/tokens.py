@@ -10,60 +10,62 @@ from ...errors import InputError
 from ..domain.tokens import new_token
 from ..errors import ConflictError
 from ..events.kinds import TokenMade, TokenRevoked
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 
 
 async def make(
-    desk: Desk, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
+    coordinator: Coordinator, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
 ) -> tuple[str, TokenMade]:
     """A new token: the secret, which is shown once, and what is kept of it."""
     if streams is not None and not streams:
         raise InputError("name at least one stream, or leave streams out for all of them.", owner="token")
-    numbers = None if streams is None else [desk.stream(name).number for name in streams]
-    expires = None if days is None else desk.clock.now() + 86400.0 * days
-    if not desk.tokens.wanted and ("admin" not in roles or streams is not None or days is not None):
+    numbers = None if streams is None else [coordinator.stream(name).number for name in streams]
+    expires = None if days is None else coordinator.clock.now() + 86400.0 * days
+    if not coordinator.tokens.required and ("admin" not in roles or streams is not None or days is not None):
         raise InputError(
             "the first token must have the role admin, for all streams and without an end, or nobody could make "
             "others.",
             owner="token",
         )
     secret, fact = new_token(name, roles, numbers, expires)
-    with desk.changing():
-        desk.tokens.apply(fact)
-        _, done = desk.note("token made", fact)
+    with coordinator.changing():
+        coordinator.tokens.apply(fact)
+        _, done = coordinator.note("token made", fact)
     await asyncio.shield(done)
     return secret, fact
 
 
-async def revoke(desk: Desk, token: str) -> None:
+async def revoke(coordinator: Coordinator, token: str) -> None:
     """Let a token be valid no longer."""
-    gone, now = desk.tokens.find(token), desk.clock.now()
-    others = [each for each in desk.tokens.all() if each.token != token]
-    if gone.is_head(now) and not any(each.is_head(now) and not each.ends_before(gone) for each in others):
+    gone, now = coordinator.tokens.find(token), coordinator.clock.now()
+    others = [each for each in coordinator.tokens.all() if each.token != token]
+    if gone.is_global_admin(now) and not any(
+        each.is_global_admin(now) and not each.ends_before(gone) for each in others
+    ):
         lasting = "" if gone.expires is not None else " that does not expire"
         raise ConflictError(f"this is the last admin for all streams{lasting}; make another one first.", owner="token")
     fact = TokenRevoked(token)
-    with desk.changing():
-        desk.tokens.apply(fact)
-        _, done = desk.note("token revoked", fact)
+    with coordinator.changing():
+        coordinator.tokens.apply(fact)
+        _, done = coordinator.note("token revoked", fact)
     await asyncio.shield(done)
 
 
-def names(desk: Desk, numbers: Iterable[int] | None) -> list[str] | None:
+def names(coordinator: Coordinator, numbers: Iterable[int] | None) -> list[str] | None:
     """What streams are called now."""
-    return None if numbers is None else sorted(desk.numbers[number].name for number in numbers)
+    return None if numbers is None else sorted(coordinator.by_number[number].name for number in numbers)
 
 
-async def all_facts(desk: Desk) -> list[dict[str, Any]]:
+async def all_facts(coordinator: Coordinator) -> list[dict[str, Any]]:
     """All tokens, without their secrets."""
-    await desk.commits.settled()
+    await coordinator.commits.settled()
     return [
         {
             "token": holder.token,
             "name": holder.name,
             "roles": sorted(holder.roles),
-            "streams": names(desk, holder.streams),
+            "streams": names(coordinator, holder.streams),
             "expires": holder.expires,
         }
-        for holder in desk.tokens.all()
+        for holder in coordinator.tokens.all()
     ]

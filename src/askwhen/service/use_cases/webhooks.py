@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InputError
-from ..domain.webhooks import BELOW, KINDS, MOST_HOOKS, TEST, Hook, message
+from ..domain.webhooks import BELOW, KINDS, MOST_HOOKS, TEST, Webhook, message
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import WebhookMade, WebhookRemoved, WebhookStopped
-from ..runtime.coordinator import Desk
+from ..runtime.coordinator import Coordinator
 from ..store.records import Delivered, Message
 from .tokens import names
 from .webhook_delivery.addresses import Network, check_url
@@ -20,13 +20,13 @@ from .webhook_delivery.signing import new_secret
 
 
 async def make(
-    desk: Desk,
+    coordinator: Coordinator,
     url: str,
     kinds: Sequence[str],
     streams: Sequence[str] | None = None,
     accuracy: float | None = None,
     allowed: Sequence[Network] = (),
-) -> Hook:
+) -> Webhook:
     """A new webhook, with a secret that is shown once."""
     check_url(url, allowed)
     if not kinds or not set(kinds) <= set(KINDS):
@@ -37,51 +37,51 @@ async def make(
         raise InputError.about("webhook", "accuracy", "a number between 0 and 1", accuracy)
     if streams is not None and not streams:
         raise InputError("name at least one stream, or leave streams out for all of them.", owner="webhook")
-    if len(desk.hooks.all) >= MOST_HOOKS:
+    if len(coordinator.webhooks.all) >= MOST_HOOKS:
         raise ConflictError(f"there are {MOST_HOOKS} webhooks already.", owner="webhook")
-    numbers = None if streams is None else sorted({desk.stream(name).number for name in streams})
+    numbers = None if streams is None else sorted({coordinator.stream(name).number for name in streams})
     fact = WebhookMade(f"wh_{secrets.token_hex(6)}", url, new_secret(), sorted(set(kinds)), numbers, accuracy)
-    with desk.changing():
-        desk.hooks.apply(fact)
-        _, done = desk.note("webhook made", fact)
+    with coordinator.changing():
+        coordinator.webhooks.apply(fact)
+        _, done = coordinator.note("webhook made", fact)
     await asyncio.shield(done)
-    return desk.hooks.all[fact.hook]
+    return coordinator.webhooks.all[fact.hook]
 
 
-def find(desk: Desk, hook: str) -> Hook:
+def find(coordinator: Coordinator, hook: str) -> Webhook:
     """A webhook by its number."""
-    desk.check()
-    found = desk.hooks.all.get(hook)
+    coordinator.check()
+    found = coordinator.webhooks.all.get(hook)
     if found is None:
         raise NotFoundError(f"there is no webhook {hook[:100]!r}.", owner="webhook")
     return found
 
 
-async def remove(desk: Desk, hook: str) -> None:
+async def remove(coordinator: Coordinator, hook: str) -> None:
     """Tell a webhook nothing any more; what waits for it goes too."""
-    find(desk, hook)
-    gone = Delivered([each.id for each in await stored(desk, hook)])
+    find(coordinator, hook)
+    gone = Delivered([each.id for each in await stored(coordinator, hook)])
     fact = WebhookRemoved(hook)
-    with desk.changing():
-        desk.hooks.apply(fact)
-        _, done = desk.note("webhook removed", fact, changes=[gone])
+    with coordinator.changing():
+        coordinator.webhooks.apply(fact)
+        _, done = coordinator.note("webhook removed", fact, changes=[gone])
     await asyncio.shield(done)
 
 
-async def all_facts(desk: Desk) -> list[dict[str, Any]]:
+async def all_facts(coordinator: Coordinator) -> list[dict[str, Any]]:
     """All webhooks, without their secrets."""
-    await desk.commits.settled()
-    return [await facts(desk, each) for each in desk.hooks.all.values()]
+    await coordinator.commits.settled()
+    return [await facts(coordinator, each) for each in coordinator.webhooks.all.values()]
 
 
-async def facts(desk: Desk, hook: Hook) -> dict[str, Any]:
+async def facts(coordinator: Coordinator, hook: Webhook) -> dict[str, Any]:
     """What there is to say of a webhook."""
-    messages = await stored(desk, hook.hook)
+    messages = await stored(coordinator, hook.hook)
     return {
         "webhook": hook.hook,
         "url": hook.url,
         "kinds": sorted(hook.kinds),
-        "streams": names(desk, hook.streams),
+        "streams": names(coordinator, hook.streams),
         "accuracy": hook.accuracy,
         "waiting": sum(each.due is not None for each in messages),
         "dead": sum(each.due is None for each in messages),
@@ -90,46 +90,46 @@ async def facts(desk: Desk, hook: Hook) -> dict[str, Any]:
     }
 
 
-async def stored(desk: Desk, hook: str) -> list[Message]:
+async def stored(coordinator: Coordinator, hook: str) -> list[Message]:
     """What a webhook is still to be told, or could not be told, oldest first."""
-    await desk.commits.settled()
-    async with desk.reading() as log:
-        return await log.apart(log.reader.messages, hook)
+    await coordinator.commits.settled()
+    async with coordinator.reading() as log:
+        return await log.in_thread(log.reader.messages, hook)
 
 
-async def dead(desk: Desk, hook: str) -> list[Message]:
+async def dead(coordinator: Coordinator, hook: str) -> list[Message]:
     """What a webhook could not be told."""
-    find(desk, hook)
-    return [each for each in await stored(desk, hook) if each.due is None]
+    find(coordinator, hook)
+    return [each for each in await stored(coordinator, hook) if each.due is None]
 
 
-async def resend(desk: Desk, hook: str, ids: Sequence[str] | None = None) -> int:
+async def resend(coordinator: Coordinator, hook: str, ids: Sequence[str] | None = None) -> int:
     """Try messages again that nobody took, for another day: these, or all; how many. A stopped webhook goes on."""
-    found = find(desk, hook)
-    messages = {each.id: each for each in await stored(desk, hook) if each.due is None or found.stopped}
+    found = find(coordinator, hook)
+    messages = {each.id: each for each in await stored(coordinator, hook) if each.due is None or found.stopped}
     missing = [id for id in ids or [] if id not in messages]
     if missing:
         raise NotFoundError(f"no message {missing[0][:100]!r} waits to be sent again.", owner="webhook")
-    now = desk.clock.now()
+    now = coordinator.clock.now()
     wanted = list(messages.values()) if ids is None else [messages[id] for id in dict.fromkeys(ids)]
     again = [each._replace(made=now, due=now, attempts=0) for each in wanted]
-    with desk.changing():
+    with coordinator.changing():
         if found.stopped:
             fact = WebhookStopped(hook, "")
-            desk.hooks.apply(fact)
-            desk.note("webhook stopped", fact)
+            coordinator.webhooks.apply(fact)
+            coordinator.note("webhook stopped", fact)
         if again:
-            desk.post(again)
-    await desk.commits.settled()
+            coordinator.post(again)
+    await coordinator.commits.settled()
     return len(again)
 
 
-async def test(desk: Desk, hook: str) -> str:
+async def test(coordinator: Coordinator, hook: str) -> str:
     """Let a webhook be told that this is a test; the id of the message."""
-    find(desk, hook)
-    now = desk.clock.now()
+    find(coordinator, hook)
+    now = coordinator.clock.now()
     made = message(hook, TEST, 0, secrets.randbits(60), now, {"webhook": hook})
-    with desk.changing():
-        done = desk.post([made])
+    with coordinator.changing():
+        done = coordinator.post([made])
     await asyncio.shield(done)
     return made.id

@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import SlowError
 
 
-class Impatient:
+class BodyTimeout:
     """An ASGI application around another: no part of a body may take longer than so many seconds."""
 
     def __init__(self, app: Any, seconds: float) -> None:

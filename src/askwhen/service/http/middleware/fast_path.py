@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 from litestar import Request
 
-from ..authorization import Asked, Door
+from ..authorization import AnyRequest, Authorization
 from ..problems import MEDIA, replied
 from ..request_body import read
 from ..routes.instances import take
 from ..routes.questions import take_answer
 from ..schemas import Given
-from ..streaming import Reply
+from ..streaming import JsonReply
 
 _given = msgspec.json.Decoder(Given)
 _encode = msgspec.json.Encoder().encode
@@ -27,7 +27,7 @@ ANSWER = "/v1/streams/{name}/questions/{question}/answer"
 """What the framework calls the two routes."""
 
 
-class Straight:
+class FastPath:
     """An ASGI application around the framework's."""
 
     def __init__(self, app: Any) -> None:
@@ -36,9 +36,9 @@ class Straight:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer the two calls; whatever else comes is passed on."""
         parts = scope["path"].split("/") if scope["type"] == "http" and scope["method"] == "POST" else []
-        door: Door | None = getattr(self._app.state, "door", None)
+        auth: Authorization | None = getattr(self._app.state, "auth", None)
         if (
-            door is None
+            auth is None
             or scope["query_string"]
             or parts[:3] != ["", "v1", "streams"]
             or not (_is_instance(parts) or _is_answer(parts))
@@ -46,17 +46,17 @@ class Straight:
             await self._app(scope, receive, send)
             return
         scope["path_template"] = INSTANCES if len(parts) == 5 else ANSWER
-        request: Asked = Request(scope, receive, send)
+        request: AnyRequest = Request(scope, receive, send)
         try:
             if len(parts) == 5:
-                reply = await take(door, request, parts[3])
+                reply = await take(auth, request, parts[3])
             else:
-                door.stream(request, parts[3], "annotator")  # before anything of the body is read
-                given = _given.decode(await read(door, request))
-                reply = Reply(_encode(await take_answer(door, request, parts[3], int(parts[5]), given)))
+                auth.stream(request, parts[3], "annotator")  # before anything of the body is read
+                given = _given.decode(await read(auth, request))
+                reply = JsonReply(_encode(await take_answer(auth, request, parts[3], int(parts[5]), given)))
         except Exception as error:
             status, headers, body = replied(scope["path"], error)
-            reply = Reply(body, status, MEDIA, **headers)
+            reply = JsonReply(body, status, MEDIA, **headers)
         await reply(scope, receive, send)
 
 

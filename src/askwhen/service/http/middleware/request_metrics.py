@@ -20,7 +20,7 @@ OTHER = "other"
 log = logging.getLogger("askwhen.service")
 
 
-class Requests:
+class RequestCounts:
     """How many requests there were and how long each waited for its reply to begin, by route, method and status."""
 
     def __init__(self) -> None:
@@ -37,10 +37,10 @@ class Requests:
         found.add(seconds)
 
 
-class Observed:
+class RequestMonitor:
     """An ASGI application around another one."""
 
-    def __init__(self, app: Any, requests: Requests, lines: bool = False, spans: Spans | None = None) -> None:
+    def __init__(self, app: Any, requests: RequestCounts, lines: bool = False, spans: Spans | None = None) -> None:
         self._app, self._requests, self._lines, self._spans = app, requests, lines, spans
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

@@ -20,7 +20,7 @@ def checked_root(path: str, own: set[str]) -> str:
     return root
 
 
-class Rooted:
+class RootPath:
     """An ASGI application around another one, which sees paths without the prefix, and how the client came."""
 
     def __init__(self, app: Any, root: str, behind_proxy: bool) -> None:

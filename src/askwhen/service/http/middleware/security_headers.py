@@ -13,7 +13,7 @@ _HEADERS = (
 """A page that needs scripts or styles sends its own policy instead of this one."""
 
 
-class Secured:
+class SecurityHeaders:
     """An ASGI application around another one, which adds the headers that a reply does not have."""
 
     def __init__(self, app: Any) -> None:

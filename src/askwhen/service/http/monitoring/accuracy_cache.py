@@ -7,7 +7,7 @@ import logging
 from typing import Any
 
 from ...domain.stream import Stream
-from ...runtime.coordinator import Desk
+from ...runtime.coordinator import Coordinator
 from ...use_cases import reports
 
 OLD, PATIENCE, REST, CHUNK = 10.0, 2.0, 4.0, 2_000
@@ -18,11 +18,11 @@ WINDOWS = ("overall", "recent")
 log = logging.getLogger("askwhen.service")
 
 
-class Looks:
+class AccuracyCache:
     """Looks at the streams of a desk. ``accuracy`` has, for each stream, its windows with value, low and high."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._looked = -OLD
         self._task: asyncio.Task[None] | None = None
         self._places: dict[int, tuple[int, ...]] = {}
@@ -35,7 +35,7 @@ class Looks:
         if self._task is None and loop.time() - self._looked >= OLD:
             self._looked = loop.time()
             self._task = asyncio.create_task(self._estimate())
-        now = self._desk.clock.now()
+        now = self._coordinator.clock.now()
         waiting = {}
         for stream in self._live():
             if stream.loaded:  # it may have been set aside since
@@ -46,7 +46,7 @@ class Looks:
 
     def _live(self) -> list[Stream]:
         """The streams that are neither archived nor set aside."""
-        streams = self._desk.numbers.values()
+        streams = self._coordinator.by_number.values()
         return [each for each in streams if each.loaded and not each.state.archived]
 
     async def _estimate(self) -> None:
@@ -68,11 +68,11 @@ class Looks:
 
     async def _estimated(self, stream: Stream) -> bool:
         """Estimate the accuracy of a stream, where it moved; whether it did."""
-        kept = stream.books.kept
+        kept = stream.questions.stored
         place = (stream.state.round, kept.told, kept.forgotten, len(kept.corrections), len(stream.state.replays))
         if stream.state.round == 0 or (stream.number in self.accuracy and self._places.get(stream.number) == place):
             return False
-        report = await reports.report(self._desk, stream, 0.95)
+        report = await reports.report(self._coordinator, stream, 0.95)
         self.accuracy[stream.number] = {name: report["accuracy"][name] for name in WINDOWS}
         self._places[stream.number] = place
         return True
@@ -86,7 +86,7 @@ class Looks:
 
 async def _waiting(stream: Stream, now: float) -> tuple[int, float]:
     """How many questions of a stream have a slot to fill, and for how many seconds the oldest has."""
-    count, oldest, questions = 0, now, list(stream.books.questions.values())
+    count, oldest, questions = 0, now, list(stream.questions.open.values())
     for first in range(0, len(questions), CHUNK):
         waiting = [each.opened for each in questions[first : first + CHUNK] if not each.is_full]
         count, oldest = count + len(waiting), min([oldest, *waiting])

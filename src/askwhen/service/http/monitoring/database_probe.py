@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 
-from ...runtime.coordinator import Desk
+from ...runtime.coordinator import Coordinator
 from ...store.records import Reader
 
 PATIENCE, FRESH = 3.0, 1.0
@@ -16,8 +16,8 @@ PATIENCE, FRESH = 3.0, 1.0
 class Probe:
     """Reads a row now and then; one at a time, or a database that hangs would keep thread after thread."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._reader: Reader | None = None
         self._reading: asyncio.Future[None] | None = None
         self._answered = -FRESH
@@ -35,7 +35,7 @@ class Probe:
 
     def _read(self) -> None:
         if self._reader is None:
-            self._reader = self._desk.reader()
+            self._reader = self._coordinator.reader()
         self._reader.events(0, 0, 1)
 
     def _noted(self, reading: asyncio.Future[None]) -> None:

@@ -13,10 +13,10 @@ from prometheus_client.exposition import choose_encoder
 import askwhen
 
 from ...domain.stream import Stream
-from ...runtime.coordinator import Desk
+from ...runtime.coordinator import Coordinator
 from ...use_cases.budgets import labels_left
-from ..middleware.request_metrics import Requests
-from .accuracy_cache import Looks
+from ..middleware.request_metrics import RequestCounts
+from .accuracy_cache import AccuracyCache
 
 Read = Callable[[Stream], float | None]
 
@@ -24,12 +24,12 @@ Read = Callable[[Stream], float | None]
 class Metrics:
     """Reads the desk."""
 
-    def __init__(self, desk: Desk, requests: Requests) -> None:
-        self._desk, self._requests, self._looks = desk, requests, Looks(desk)
+    def __init__(self, coordinator: Coordinator, requests: RequestCounts) -> None:
+        self._coordinator, self._requests, self._cache = coordinator, requests, AccuracyCache(coordinator)
 
     async def written(self, accepted: str, streams: frozenset[int] | None = None) -> tuple[bytes, str]:
         """All of it as text, and its media type; of the streams with these numbers only, where they are given."""
-        await self._looks.look()
+        await self._cache.look()
         encode, media = choose_encoder(accepted)
         registry = CollectorRegistry()
         registry.register(_Collector(self, streams))
@@ -39,12 +39,12 @@ class Metrics:
 
     async def close(self) -> None:
         """Look no longer."""
-        await self._looks.close()
+        await self._cache.close()
 
     def collect(self, streams: frozenset[int] | None) -> Iterator[Any]:
         """Every metric of some streams; of all streams and of the service itself where None."""
-        desk = self._desk
-        found = [each for each in desk.numbers.values() if streams is None or each.number in streams]
+        coordinator = self._coordinator
+        found = [each for each in coordinator.by_number.values() if streams is None or each.number in streams]
         yield from self._of_streams(found)
         yield from self._accuracy(found)
         if streams is not None:
@@ -55,19 +55,21 @@ class Metrics:
         yield build
         yield from self._of_webhooks()
         yield from self._of_requests()
-        yield _histogram("askwhen_commit_duration_seconds", "Time that commits took", (), {(): desk.commits.times})
-        yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(desk.watchers))
-        yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(desk.numbers))
+        yield _histogram(
+            "askwhen_commit_duration_seconds", "Time that commits took", (), {(): coordinator.commits.times}
+        )
+        yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(coordinator.subscribers))
+        yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(coordinator.by_number))
 
     def _of_streams(self, streams: list[Stream]) -> Iterator[Any]:
-        now, looks = self._desk.clock.now(), self._looks
-        briefs = {stream.number: stream.brief() for stream in streams}
+        now, looks = self._coordinator.clock.now(), self._cache
+        summaries = {stream.number: stream.summary() for stream in streams}
         live = [stream for stream in streams if stream.number in looks.waiting and stream.loaded]
         counted: tuple[tuple[str, str, Read], ...] = (
-            ("askwhen_rounds_total", "Instances predicted", lambda stream: briefs[stream.number].rounds),
-            ("askwhen_questions_total", "Labels asked for", lambda stream: briefs[stream.number].asked),
-            ("askwhen_labels_total", "Labels the model was told", lambda stream: briefs[stream.number].told),
-            ("askwhen_forgotten_total", "Questions without a label", lambda stream: briefs[stream.number].forgotten),
+            ("askwhen_rounds_total", "Instances predicted", lambda stream: summaries[stream.number].rounds),
+            ("askwhen_questions_total", "Labels asked for", lambda stream: summaries[stream.number].asked),
+            ("askwhen_labels_total", "Labels the model was told", lambda stream: summaries[stream.number].told),
+            ("askwhen_forgotten_total", "Questions without a label", lambda stream: summaries[stream.number].forgotten),
         )
         seen: list[tuple[str, str, Read]] = [
             ("askwhen_waiting_questions", "Questions with a slot to fill", lambda each: looks.waiting[each.number][0]),
@@ -94,7 +96,7 @@ class Metrics:
             "askwhen_stream_set_aside", "1 where it takes nothing, since its model failed", labels=["stream"]
         )
         for stream in streams:
-            if stream.aside or briefs[stream.number].state != "archived":
+            if stream.aside or summaries[stream.number].state != "archived":
                 aside.add_metric([stream.name], float(bool(stream.aside)))
         yield aside
 
@@ -107,13 +109,13 @@ class Metrics:
         for end, (name, help) in said.items():
             found: Any = GaugeMetricFamily(name, help, labels=["stream", "window"])
             for stream in streams:
-                for window, ends in self._looks.accuracy.get(stream.number, {}).items():
+                for window, ends in self._cache.accuracy.get(stream.number, {}).items():
                     if ends[end] is not None:
                         found.add_metric([stream.name, window], ends[end])
             yield found
 
     def _of_webhooks(self) -> Iterator[Any]:
-        hooks = self._desk.hooks
+        hooks = self._coordinator.webhooks
         waiting: Any = GaugeMetricFamily("askwhen_webhook_waiting_messages", "To be sent, or again", labels=["webhook"])
         failed: Any = CounterMetricFamily("askwhen_webhook_failures_total", "Attempts that failed", labels=["webhook"])
         for name in hooks.all:

@@ -12,42 +12,42 @@ from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
 from ...use_cases import export_formats, exports, prodigy, reports
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from ..schemas import Agreement
-from ..streaming import Events, Parts
+from ..streaming import Download, EventFeed
 
 Seq = Annotated[int, Parameter(ge=0, le=2**53)]
 
 
 @get("/v1/streams/{name:str}/report", summary="How accurate it is, honestly")
 async def report(
-    request: Asked, name: str, confidence: Annotated[float, Parameter(ge=0.5, le=0.999)] = 0.95
+    request: AnyRequest, name: str, confidence: Annotated[float, Parameter(ge=0.5, le=0.999)] = 0.95
 ) -> dict[str, Any]:
     """Accuracy of all rounds with its interval, from the asked labels and their corrections; budget; drift."""
-    door = door_of(request)
-    stream, _ = door.stream(request, name)
-    return await reports.report(door.desk, stream, confidence)
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name)
+    return await reports.report(auth.coordinator, stream, confidence)
 
 
 @get("/v1/streams/{name:str}/agreement", summary="How far people agree")
-async def agreement(request: Asked, name: str) -> Agreement:
+async def agreement(request: AnyRequest, name: str) -> Agreement:
     """Krippendorff's coefficient overall and Cohen's for each pair; what each person did."""
-    door = door_of(request)
-    stream, _ = door.stream(request, name, "reviewer")
-    return Agreement(**await reports.agreement(door.desk, stream))
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "reviewer")
+    return Agreement(**await reports.agreement(auth.coordinator, stream))
 
 
 @get("/v1/streams/{name:str}/model", summary="Download the model")
-async def model(request: Asked, name: str) -> Response[bytes]:
+async def model(request: AnyRequest, name: str) -> Response[bytes]:
     """A snapshot that Sampler.load reads."""
-    door = door_of(request)
-    stream, _ = door.stream(request, name, "reviewer")
-    return Response(await reports.model(door.desk, stream), media_type="application/octet-stream")
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "reviewer")
+    return Response(await reports.model(auth.coordinator, stream), media_type="application/octet-stream")
 
 
 @get("/v1/streams/{name:str}/export", summary="Download a table")
 async def export(
-    request: Asked,
+    request: AnyRequest,
     name: str,
     table: Literal["labels", "decisions", "predictions"] = "labels",
     format: Literal["csv", "ndjson", "parquet", "prodigy"] = "ndjson",
@@ -59,14 +59,14 @@ async def export(
     In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, unless ``raw``.
     As prodigy, labels are annotated tasks with their instances, one for each question.
     """
-    door = door_of(request)
-    stream, _ = door.stream(request, name, "reviewer")
-    await door.desk.commits.settled()
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "reviewer")
+    await auth.coordinator.commits.settled()
     until, columns, unknown = stream.seq, exports.TABLES[table], frozenset(stream.state.passed)
 
     if format == "prodigy" and table != "labels":
         raise InputError.about("export", "format", "csv, ndjson or parquet for this table", format)
-    labels = stream.books.labels
+    labels = stream.questions.labels
 
     def make(reader: Any) -> Any:
         if format == "prodigy":
@@ -76,17 +76,17 @@ async def export(
         return export_formats.written(format, columns, rows, raw)
 
     suffix = {"prodigy": "jsonl"}.get(format, format)
-    return Parts(door.desk, make, export_formats.MEDIA[format], f"{name}-{table}.{suffix}")
+    return Download(auth.coordinator, make, export_formats.MEDIA[format], f"{name}-{table}.{suffix}")
 
 
 @get("/v1/streams/{name:str}/events", summary="Follow what happens")
-async def events(request: Asked, name: str, after: Seq | None = None, kinds: str | None = None) -> ASGIApp:
+async def events(request: AnyRequest, name: str, after: Seq | None = None, kinds: str | None = None) -> ASGIApp:
     """Server-sent events, with ids from the log: from now on, or after the one that Last-Event-ID or ``after`` says.
 
     Reviewers see everything. Producers do not see what single people do, and annotators nothing: they answer unbiased.
     """
-    door = door_of(request)
-    stream, holder = door.stream(request, name)
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name)
     if not holder.has("reviewer", "producer"):
         raise NotAllowedError(f"this needs the role reviewer or producer, which {holder.name} has not.", owner="token")
     may = KINDS if holder.has("reviewer") else [kind for kind in KINDS if kind not in PERSONAL]
@@ -96,10 +96,10 @@ async def events(request: Asked, name: str, after: Seq | None = None, kinds: str
     last = request.headers.get("last-event-id")
     if last is not None and not (last.isascii() and last.isdigit() and len(last) < 17):
         raise InputError.about("events", "Last-Event-ID", "the number of an event", last[:50])
-    await door.desk.commits.settled()
+    await auth.coordinator.commits.settled()
     first = int(last) if last is not None else stream.seq if after is None else after
-    stays, lost = (lambda: door.still(request, holder)), (lambda: door.lost(request, holder))
-    return Events(door.desk, stream, first, wanted, door.options.heartbeat, stays, lost)
+    stays, lost = (lambda: auth.is_still_allowed(request, holder)), (lambda: auth.wait_until_lost(request, holder))
+    return EventFeed(auth.coordinator, stream, first, wanted, auth.options.heartbeat, stays, lost)
 
 
 handlers = [report, agreement, model, export, events]

@@ -9,7 +9,7 @@ from litestar import get
 from litestar.params import Parameter
 
 from ...errors import NotAllowedError
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
 
@@ -22,13 +22,13 @@ class Guess(msgspec.Struct):
 
 
 @get("/v1/streams/{name:str}/questions/{question:int}/guess", summary="Show what the model guessed")
-async def guess(request: Asked, name: str, question: Round, annotator: str | None = None) -> Guess:
+async def guess(request: AnyRequest, name: str, question: Round, annotator: str | None = None) -> Guess:
     """After one's own answer; before that only where the stream shows it."""
-    door = door_of(request)
-    stream, holder = door.stream(request, name, "annotator")
-    await door.desk.commits.settled()
-    found = stream.books.find(question)
-    who = annotator if door.is_open and annotator is not None else holder.name
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, "annotator")
+    await auth.coordinator.commits.settled()
+    found = stream.questions.find(question)
+    who = annotator if auth.is_open and annotator is not None else holder.name
     slot = found.slot_of(who)
     has_answered = slot is not None and found.slots[slot].answer is not None
     if not (has_answered or stream.settings.guess):

@@ -6,7 +6,7 @@ import msgspec
 from litestar import Response, get
 
 from ...errors import StoppingError
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from ..openapi import page
 
 
@@ -19,19 +19,19 @@ class Health(msgspec.Struct):
 
 
 @get("/healthz", summary="Whether it lives")
-async def alive(request: Asked) -> Health:
+async def alive(request: AnyRequest) -> Health:
     """200 as long as the service can commit."""
-    door = getattr(request.app.state, "door", None)
-    if door is None or door.desk.broken is not None:
+    auth = getattr(request.app.state, "auth", None)
+    if auth is None or auth.coordinator.broken is not None:
         raise StoppingError("the service is starting or stopping.", owner="serve")
-    return Health("ok", len(door.desk.numbers), len(door.desk.set_aside))
+    return Health("ok", len(auth.coordinator.by_number), len(auth.coordinator.set_aside))
 
 
 @get("/readyz", summary="Whether it is ready")
-async def ready(request: Asked) -> Health:
+async def ready(request: AnyRequest) -> Health:
     """200 once everything is recovered, as long as the database answers and the service is not about to stop."""
     found: Health = await alive.fn(request)
-    if request.app.state.door.desk.stopping.is_set():
+    if request.app.state.auth.coordinator.stopping.is_set():
         raise StoppingError("the service is stopping.", owner="serve")
     if not await request.app.state.probe.answers():
         raise StoppingError("the database does not answer.", owner="serve")
@@ -39,24 +39,24 @@ async def ready(request: Asked) -> Health:
 
 
 @get("/metrics", summary="Counts for Prometheus")
-async def metrics(request: Asked) -> Response[bytes]:
+async def metrics(request: AnyRequest) -> Response[bytes]:
     """Names and numbers, no contents. Needs a token of any kind, where tokens are needed.
 
     A token that is for some streams sees these, and nothing of the service itself.
     """
-    holder = door_of(request).anybody(request)
+    holder = authorization_of(request).identify(request)
     body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), holder.streams)
     return Response(body, headers={"Content-Type": media})
 
 
 @get("/openapi.json", include_in_schema=False)
-async def document(request: Asked) -> Response[bytes]:
+async def document(request: AnyRequest) -> Response[bytes]:
     """What the API can do, for programs."""
     return Response(msgspec.json.encode(request.app.state.description), media_type="application/json")
 
 
 @get("/docs", include_in_schema=False)
-async def docs(request: Asked) -> Response[str]:
+async def docs(request: AnyRequest) -> Response[str]:
     """The same for people."""
     return Response(page(request.app.state.description), media_type="text/html")
 

@@ -19,8 +19,8 @@ from ...use_cases.label_studio.annotations import array_of
 from ...use_cases.label_studio.inbox import Inbox
 from ...use_cases.label_studio.requests import Exported, Predict, Said, Setup, Sync, Train
 from ...use_cases.label_studio.tasks import written_tasks
-from ..authorization import Asked, Door, door_of
-from ..streaming import Parts
+from ..authorization import AnyRequest, Authorization, authorization_of
+from ..streaming import Download
 
 ROLES = "roles"
 PRODUCER, BOTH = {ROLES: ("producer",)}, {ROLES: ("producer", "annotator")}
@@ -32,13 +32,13 @@ Name = Annotated[str, Parameter(min_length=1, max_length=100)]
 log = logging.getLogger("askwhen.service")
 
 
-def _enter(request: Asked, name: str, *roles: str) -> tuple[Door, Inbox, Stream]:
+def _enter(request: AnyRequest, name: str, *roles: str) -> tuple[Authorization, Inbox, Stream]:
     """The stream, for whoever has all these roles."""
-    door = door_of(request)
-    stream, holder = door.stream(request, name)
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name)
     for role in roles:
         holder.check(role, stream.number)
-    return door, request.app.state.inbox, stream
+    return auth, request.app.state.inbox, stream
 
 
 async def _admit(request: Any, handler: BaseRouteHandler) -> None:
@@ -59,14 +59,14 @@ def _said(name: str) -> Iterator[None]:
 
 
 @get(["/", "/health"], summary="Whether the stream is there")
-async def health(request: Asked, name: str) -> dict[str, str]:
+async def health(request: AnyRequest, name: str) -> dict[str, str]:
     """As Label Studio asks before everything else."""
     _enter(request, name)
     return UP
 
 
 @post("/setup", status_code=200, opt=PRODUCER, summary="Whether it fits a project")
-async def setup(request: Asked, name: str, data: Setup) -> dict[str, Any]:
+async def setup(request: AnyRequest, name: str, data: Setup) -> dict[str, Any]:
     """Refused where the labelling config is not one Choices with the labels of the stream."""
     with _said(name):
         _, _, stream = _enter(request, name, "producer")
@@ -74,56 +74,56 @@ async def setup(request: Asked, name: str, data: Setup) -> dict[str, Any]:
 
 
 @get("/versions", summary="The versions of the model")
-async def versions(request: Asked, name: str) -> dict[str, list[str]]:
+async def versions(request: AnyRequest, name: str) -> dict[str, list[str]]:
     """One: the stream."""
     _, _, stream = _enter(request, name)
     return {"versions": [stream.name]}
 
 
 @post("/predict", status_code=200, opt=PRODUCER, request_max_body_size=LARGEST, summary="Predict tasks")
-async def predict(request: Asked, name: str, data: Predict) -> dict[str, Any]:
+async def predict(request: AnyRequest, name: str, data: Predict) -> dict[str, Any]:
     """Each task is an instance, once."""
     with _said(name):
-        door, _, stream = _enter(request, name, "producer")
-        return await backend.predict(door.desk, stream, data)
+        auth, _, stream = _enter(request, name, "producer")
+        return await backend.predict(auth.coordinator, stream, data)
 
 
 @post("/webhook", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take what happened to annotations")
-async def webhook(request: Asked, name: str, data: Said) -> dict[str, Any]:
+async def webhook(request: AnyRequest, name: str, data: Said) -> dict[str, Any]:
     """Safe once this returns, and told right after."""
     with _said(name):
-        door, inbox, stream = _enter(request, name, "producer", "annotator")
-        return await backend.webhook(door.desk, inbox, stream, data)
+        auth, inbox, stream = _enter(request, name, "producer", "annotator")
+        return await backend.webhook(auth.coordinator, inbox, stream, data)
 
 
 @post("/train", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take all annotations")
-async def train(request: Asked, name: str, data: Train) -> Sync:
+async def train(request: AnyRequest, name: str, data: Train) -> Sync:
     """As older versions of Label Studio send them."""
     with _said(name):
-        door, inbox, stream = _enter(request, name, "producer", "annotator")
-        return await backend.train(door.desk, inbox, stream, data)
+        auth, inbox, stream = _enter(request, name, "producer", "annotator")
+        return await backend.train(auth.coordinator, inbox, stream, data)
 
 
 @post("/sync", status_code=200, opt=BOTH, request_max_body_size=LARGEST, summary="Take an export")
-async def sync(request: Asked, name: str, data: Exported) -> Sync:
+async def sync(request: AnyRequest, name: str, data: Exported) -> Sync:
     """What webhooks missed is told; the same export again changes nothing."""
-    door, inbox, stream = _enter(request, name, "producer", "annotator")
-    return await backend.sync(door.desk, inbox, stream, data)
+    auth, inbox, stream = _enter(request, name, "producer", "annotator")
+    return await backend.sync(auth.coordinator, inbox, stream, data)
 
 
 @get("/tasks", summary="Download instances as tasks")
 async def tasks(
-    request: Asked, name: str, from_name: Name = "label", to_name: Name = "text", field: Name = "text"
+    request: AnyRequest, name: str, from_name: Name = "label", to_name: Name = "text", field: Name = "text"
 ) -> ASGIApp:
     """With predictions and annotations, as Label Studio imports them."""
-    door, _, stream = _enter(request, name, "reviewer")
-    await door.desk.commits.settled()
+    auth, _, stream = _enter(request, name, "reviewer")
+    await auth.coordinator.commits.settled()
     until = stream.seq
 
     def make(reader: Any) -> Iterator[bytes]:
         return array_of(written_tasks(reader, stream, until, from_name, to_name, field))
 
-    return Parts(door.desk, make, "application/json", f"{name}-tasks.json")
+    return Download(auth.coordinator, make, "application/json", f"{name}-tasks.json")
 
 
 router = Router(

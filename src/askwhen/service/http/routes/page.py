@@ -13,7 +13,7 @@ from ....errors import AskwhenError
 from ...errors import NotFoundError
 from ...events.view import source_of
 from ...use_cases import streams
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from . import dashboard as dashboard_routes
 from . import guesses as guess_routes
 from . import review as review_routes
@@ -49,10 +49,10 @@ _assets = all_assets()
 _PLACES = re.compile(r"{{(\w+)}}")
 
 
-async def _shell(request: Asked, view: str, name: str | None = None) -> Response[bytes]:
+async def _shell(request: AnyRequest, view: str, name: str | None = None) -> Response[bytes]:
     """A page: a frame that its module fills, with what is known of the person and the stream."""
     title = TITLES[view] if name is None else f"{TITLES[view]} {name}"
-    root = door_of(request).options.root
+    root = authorization_of(request).options.root
     links = "".join(f'<link rel="modulepreload" href="{root}/page/{each}">' for each in (*SHARED, *PARTS.get(view, ())))
     if view in EARLY:
         links += f'<script type="module" async src="{root}/page/{EARLY[view]}"></script>'
@@ -66,16 +66,16 @@ async def _shell(request: Asked, view: str, name: str | None = None) -> Response
     return Response(made.encode(), media_type="text/html", headers=headers)
 
 
-async def _known(request: Asked, name: str | None) -> tuple[dict[str, Any], list[str]]:
+async def _known(request: AnyRequest, name: str | None) -> tuple[dict[str, Any], list[str]]:
     """Who sends a request, the stream if they may see it, and from where its images may come."""
     known: dict[str, Any] = {"session": sign_in.Session(False), "stream": None}
-    door = door_of(request)
+    auth = authorization_of(request)
     try:
         known["session"] = await sign_in.session(request)
         if name is None:
             return known, []
-        stream, _ = door.stream(request, name)
-        await door.desk.commits.settled()
+        stream, _ = auth.stream(request, name)
+        await auth.coordinator.commits.settled()
     except AskwhenError:
         return known, []
     known["stream"] = streams.facts(stream)
@@ -83,55 +83,55 @@ async def _known(request: Asked, name: str | None) -> tuple[dict[str, Any], list
 
 
 @get("/", include_in_schema=False)
-async def home(request: Asked, archived: str | None = None) -> Response[bytes]:
+async def home(request: AnyRequest, archived: str | None = None) -> Response[bytes]:
     """The streams; ``archived`` is read by the page."""
     return await _shell(request, "home")
 
 
 @get("/new", include_in_schema=False)
-async def form(request: Asked, like: str | None = None) -> Response[bytes]:
+async def form(request: AnyRequest, like: str | None = None) -> Response[bytes]:
     """A form that makes a stream; ``like`` is read by the page."""
     return await _shell(request, "form")
 
 
 @get("/tokens", include_in_schema=False)
-async def tokens(request: Asked) -> Response[bytes]:
+async def tokens(request: AnyRequest) -> Response[bytes]:
     """Who may do what."""
     return await _shell(request, "tokens")
 
 
 @get("/label/{name:str}", include_in_schema=False)
-async def label(request: Asked, name: str) -> Response[bytes]:
+async def label(request: AnyRequest, name: str) -> Response[bytes]:
     """Questions and answers."""
     return await _shell(request, "label", name)
 
 
 @get("/review/{name:str}", include_in_schema=False)
-async def review(request: Asked, name: str) -> Response[bytes]:
+async def review(request: AnyRequest, name: str) -> Response[bytes]:
     """What answers were, and what is right."""
     return await _shell(request, "review", name)
 
 
 @get("/dashboard/{name:str}", include_in_schema=False)
-async def dashboard(request: Asked, name: str) -> Response[bytes]:
+async def dashboard(request: AnyRequest, name: str) -> Response[bytes]:
     """How a stream does."""
     return await _shell(request, "dashboard", name)
 
 
 @get("/change/{name:str}", include_in_schema=False)
-async def changing(request: Asked, name: str) -> Response[bytes]:
+async def changing(request: AnyRequest, name: str) -> Response[bytes]:
     """A form that changes the settings of a stream."""
     return await _shell(request, "change", name)
 
 
 @get("/import/{name:str}", include_in_schema=False)
-async def importing(request: Asked, name: str) -> Response[bytes]:
+async def importing(request: AnyRequest, name: str) -> Response[bytes]:
     """A file of instances."""
     return await _shell(request, "import", name)
 
 
 @get("/page/{file:str}", include_in_schema=False)
-async def asset(request: Asked, file: str) -> Response[bytes]:
+async def asset(request: AnyRequest, file: str) -> Response[bytes]:
     """A file of the page."""
     found = _assets.get(file)
     if found is None:

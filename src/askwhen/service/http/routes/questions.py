@@ -14,16 +14,16 @@ from ...events.settings import LONGEST_NAME
 from ...use_cases import labels, questions
 from ...use_cases.labels import Labelled
 from ...use_cases.questions import Receipt, Shown, Undo
-from ..authorization import Asked, Door, door_of
+from ..authorization import AnyRequest, Authorization, authorization_of
 from ..request_checks import ROLE
 from ..schemas import Given, Held, NewLabel, Verdict, Who, WhoNext
 
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
 
 
-def _who(door: Door, holder: Holder, given: str | None) -> str:
+def _who(auth: Authorization, holder: Holder, given: str | None) -> str:
     """Whose name an answer has: that of the token, or where none are asked for the one that is given."""
-    if not door.is_open:
+    if not auth.is_open:
         if given is not None and given != holder.name:
             raise InputError(
                 "annotator must be the name of the token, or left out.", owner="answer", parameter="annotator"
@@ -35,10 +35,12 @@ def _who(door: Door, holder: Holder, given: str | None) -> str:
     return found
 
 
-def _enter(request: Asked, name: str, given: str | None, role: str = "annotator") -> tuple[Door, Stream, str]:
-    door = door_of(request)
-    stream, holder = door.stream(request, name, role)
-    return door, stream, _who(door, holder, given)
+def _enter(
+    request: AnyRequest, name: str, given: str | None, role: str = "annotator"
+) -> tuple[Authorization, Stream, str]:
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, role)
+    return auth, stream, _who(auth, holder, given)
 
 
 def _key(data: Who | None) -> str | None:
@@ -47,90 +49,92 @@ def _key(data: Who | None) -> str | None:
 
 @get("/", summary="List open questions")
 async def listed(
-    request: Asked,
+    request: AnyRequest,
     name: str,
     disputed: bool = False,
     after: Annotated[int, Parameter(ge=-1, le=2**53)] = -1,
     limit: Annotated[int, Parameter(ge=1, le=1000)] = 100,
 ) -> list[Shown]:
     """Oldest first; or those that wait for a reviewer."""
-    door = door_of(request)
-    stream, _ = door.stream(request, name, "reviewer")
-    return await questions.waiting(door.desk, stream, disputed, after, limit)
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "reviewer")
+    return await questions.waiting(auth.coordinator, stream, disputed, after, limit)
 
 
 @post("/next", status_code=200, opt={ROLE: "annotator"}, summary="Get the next question")
-async def next_one(request: Asked, name: str, data: WhoNext | None = None) -> Response[Any]:
+async def next_one(request: AnyRequest, name: str, data: WhoNext | None = None) -> Response[Any]:
     """Under a lease of one slot; 204 where there is none now."""
-    door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    found = await questions.next_question(door.desk, stream, who, _key(data), None if data is None else data.device)
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator)
+    found = await questions.next_question(
+        auth.coordinator, stream, who, _key(data), None if data is None else data.device
+    )
     return Response(None, status_code=204) if found is None else Response(found)
 
 
 @get("/{question:int}", summary="Show a question")
-async def shown(request: Asked, name: str, question: Round) -> Shown:
+async def shown(request: AnyRequest, name: str, question: Round) -> Shown:
     """Open or closed. An annotator sees the label and the guess of a question only after answering it."""
-    door = door_of(request)
-    stream, holder = door.stream(request, name)
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name)
     sees_all = holder.has("reviewer", "producer")
-    return await questions.show(door.desk, stream, question, None if sees_all else holder.name)
+    return await questions.show(auth.coordinator, stream, question, None if sees_all else holder.name)
 
 
 @post("/{question:int}/answer", status_code=200, opt={ROLE: "annotator"}, summary="Answer a question")
-async def answered(request: Asked, name: str, question: Round, data: Given) -> Receipt:
+async def answered(request: AnyRequest, name: str, question: Round, data: Given) -> Receipt:
     """A label, or unsure. It is safe once this returns; the model is told after the grace period."""
-    return await take_answer(door_of(request), request, name, question, data)
+    return await take_answer(authorization_of(request), request, name, question, data)
 
 
-async def take_answer(door: Door, request: Asked, name: str, question: int, data: Given) -> Receipt:
+async def take_answer(auth: Authorization, request: AnyRequest, name: str, question: int, data: Given) -> Receipt:
     """The receipt of an answer."""
-    stream, holder = door.stream(request, name, "annotator")
-    who = _who(door, holder, data.annotator)
+    stream, holder = auth.stream(request, name, "annotator")
+    who = _who(auth, holder, data.annotator)
     if (data.label is None) != data.unsure:
         raise InputError("give either a label, or unsure.", owner="answer", parameter="label")
-    return await questions.answer(door.desk, stream, question, who, data.label, data.key, data.lead)
+    return await questions.answer(auth.coordinator, stream, question, who, data.label, data.key, data.lead)
 
 
 @post("/{question:int}/renew", status_code=200, opt={ROLE: "annotator"}, summary="Hold a slot longer")
-async def renewed(request: Asked, name: str, question: Round, data: Who | None = None) -> Held:
+async def renewed(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> Held:
     """While the page is open."""
-    door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    return Held(await questions.renew(door.desk, stream, question, who))
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator)
+    return Held(await questions.renew(auth.coordinator, stream, question, who))
 
 
 @post("/{question:int}/release", status_code=204, opt={ROLE: "annotator"}, summary="Give a slot back")
-async def released(request: Asked, name: str, question: Round, data: Who | None = None) -> None:
+async def released(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> None:
     """On leaving the page."""
-    door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    await questions.release(door.desk, stream, question, who, _key(data))
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator)
+    await questions.release(auth.coordinator, stream, question, who, _key(data))
 
 
 @post("/{question:int}/skip", status_code=204, opt={ROLE: "annotator"}, summary="Skip a question")
-async def skipped(request: Asked, name: str, question: Round, data: Who | None = None) -> None:
+async def skipped(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> None:
     """Final for this person; others may get it."""
-    door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    await questions.skip(door.desk, stream, question, who, _key(data))
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator)
+    await questions.skip(auth.coordinator, stream, question, who, _key(data))
 
 
 @post("/{question:int}/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo an answer")
-async def undone(request: Asked, name: str, question: Round, data: Who | None = None) -> Undo:
+async def undone(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> Undo:
     """The slot is held for another answer. After the grace period it is a correction."""
-    door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    return await questions.undo(door.desk, stream, question, who, _key(data))
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator)
+    return await questions.undo(auth.coordinator, stream, question, who, _key(data))
 
 
 @post("/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo the last answer")
-async def undone_last(request: Asked, name: str, data: Who | None = None) -> Undo:
+async def undone_last(request: AnyRequest, name: str, data: Who | None = None) -> Undo:
     """Of this person."""
-    door, stream, who = _enter(request, name, None if data is None else data.annotator)
-    return await questions.undo(door.desk, stream, None, who, _key(data))
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator)
+    return await questions.undo(auth.coordinator, stream, None, who, _key(data))
 
 
 @post("/{question:int}/review", status_code=204, opt={ROLE: "reviewer"}, summary="Decide a question")
-async def reviewed(request: Asked, name: str, question: Round, data: Verdict) -> None:
+async def reviewed(request: AnyRequest, name: str, question: Round, data: Verdict) -> None:
     """What a reviewer says is held to be the label, whatever the answers are."""
-    door, stream, who = _enter(request, name, data.annotator, "reviewer")
-    await questions.review(door.desk, stream, question, who, data.label, data.key, data.first)
+    auth, stream, who = _enter(request, name, data.annotator, "reviewer")
+    await questions.review(auth.coordinator, stream, question, who, data.label, data.key, data.first)
 
 
 @post(
@@ -139,12 +143,12 @@ async def reviewed(request: Asked, name: str, question: Round, data: Verdict) ->
     opt={ROLE: "annotator"},
     summary="Give a label that nobody asked for",
 )
-async def labelled(request: Asked, name: str, data: NewLabel) -> Labelled:
+async def labelled(request: AnyRequest, name: str, data: NewLabel) -> Labelled:
     """Of an instance that has come and that no question waits for: the model learns it at once."""
-    door, stream, who = _enter(request, name, data.annotator)
+    auth, stream, who = _enter(request, name, data.annotator)
     if data.round is not None and not 0 <= data.round <= 2**53:
         raise InputError.about("label", "round", "a whole number from 0 to 2^53", data.round)
-    return await labels.volunteer(door.desk, stream, who, data.label, data.id, data.round, data.key)
+    return await labels.volunteer(auth.coordinator, stream, who, data.label, data.id, data.round, data.key)
 
 
 router = Router(

@@ -9,7 +9,7 @@ from litestar.params import Parameter
 from litestar.response import Stream
 
 from ...use_cases.review_queue import Reviewables, Which, to_review
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from ..parquet_unpacker import pieces
 
 LARGEST_FILE = 64 << 20
@@ -18,20 +18,20 @@ LARGEST_FILE = 64 << 20
 
 @get("/v1/streams/{name:str}/review", summary="List questions for a reviewer")
 async def listed(
-    request: Asked,
+    request: AnyRequest,
     name: str,
     which: Which = "disputed",
     after: Annotated[int, Parameter(ge=-1, le=2**53)] = -1,
     limit: Annotated[int, Parameter(ge=1, le=100)] = 10,
 ) -> Reviewables:
     """Disputed or corrected ones, or a random share; each with its single answers. ``after`` is ``next`` of before."""
-    door = door_of(request)
-    stream, _ = door.stream(request, name, "reviewer")
-    return await to_review(door.desk, stream, which, after, limit)
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "reviewer")
+    return await to_review(auth.coordinator, stream, which, after, limit)
 
 
 @post("/page/rows/{name:str}", include_in_schema=False, status_code=200, request_max_body_size=LARGEST_FILE)
-async def rows(request: Asked, name: str) -> Stream:
+async def rows(request: AnyRequest, name: str) -> Stream:
     """The rows of a Parquet file as NDJSON: the one format of instances that a browser cannot read by itself."""
-    door_of(request).stream(request, name, "producer")
+    authorization_of(request).stream(request, name, "producer")
     return Stream(pieces(await request.app.state.unpacker.rows(request.stream())), media_type="application/x-ndjson")

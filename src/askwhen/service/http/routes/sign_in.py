@@ -6,7 +6,7 @@ import msgspec
 from litestar import Response, Router, delete, get, post
 
 from ...errors import NoRolesError, NotSignedInError
-from ..authorization import PROXIED, Asked, door_of
+from ..authorization import PROXIED, AnyRequest, authorization_of
 from ..cookies import check_site, cookie_of, no_cookie, token_in
 
 LARGEST = 4096
@@ -34,47 +34,47 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True):
     token: str
 
 
-async def session(request: Asked) -> Session:
+async def session(request: AnyRequest) -> Session:
     """Who sends a request; without a name, nobody who is known."""
-    door = door_of(request)
-    if door.is_open:
-        return Session(True, None, sorted(door.anybody(request).roles))
+    auth = authorization_of(request)
+    if auth.is_open:
+        return Session(True, None, sorted(auth.identify(request).roles))
     try:
-        holder = door.anybody(request)
+        holder = auth.identify(request)
     except NotSignedInError:
         return Session(False)
     except NoRolesError as error:
         return Session(False, refused=error.sentence)
     proxied = holder.token.startswith(PROXIED)
-    leave = door.options.proxy.sign_out or None if proxied and door.options.proxy is not None else None
+    leave = auth.options.proxy.sign_out or None if proxied and auth.options.proxy is not None else None
     return Session(False, holder.name, sorted(holder.roles), proxied, leave)
 
 
 @get("/", include_in_schema=False)
-async def who(request: Asked) -> Session:
+async def who(request: AnyRequest) -> Session:
     """Who is signed in."""
     return await session(request)
 
 
 @post("/", include_in_schema=False, status_code=200, request_max_body_size=LARGEST)
-async def signed_in(request: Asked, data: SignIn) -> Response[Session]:
+async def signed_in(request: AnyRequest, data: SignIn) -> Response[Session]:
     """Keep a token in the browser, if it is valid."""
     check_site(request)
-    door = door_of(request)
+    auth = authorization_of(request)
     secret = data.token.strip()
-    holder = door.desk.tokens.holder(secret, door.desk.clock.now())
+    holder = auth.coordinator.tokens.holder(secret, auth.coordinator.clock.now())
     session = Session(False, holder.name, sorted(holder.roles))
-    return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https", door.options.root)])
+    return Response(session, cookies=[cookie_of(secret, request.url.scheme == "https", auth.options.root)])
 
 
 @delete("/", include_in_schema=False, status_code=200)
-async def signed_out(request: Asked) -> Response[Session]:
+async def signed_out(request: AnyRequest) -> Response[Session]:
     """Forget it; the token itself stays valid."""
     check_site(request)
     if token_in(request):
-        door_of(request).desk.check()
-    door = door_of(request)
-    return Response(Session(door.is_open), cookies=[no_cookie(request.url.scheme == "https", door.options.root)])
+        authorization_of(request).coordinator.check()
+    auth = authorization_of(request)
+    return Response(Session(auth.is_open), cookies=[no_cookie(request.url.scheme == "https", auth.options.root)])
 
 
 router = Router("/session", route_handlers=[who, signed_in, signed_out])

@@ -7,95 +7,95 @@ from litestar import Router, get, patch, post
 from ....errors import InputError
 from ...use_cases import erasing, replaying, streams
 from ...use_cases.erasing import Gone, Which
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from ..request_checks import ROLE
 from ..schemas import NewStream, ReplayFacts, StreamFacts, StreamPatch
 
 
 @post("/", opt={ROLE: "admin"}, summary="Make a stream")
-async def create(request: Asked, data: NewStream) -> StreamFacts:
+async def create(request: AnyRequest, data: NewStream) -> StreamFacts:
     """Labels, algorithm, budget, features and how questions are answered."""
-    door = door_of(request)
-    door.holder(request, "admin")
-    stream = await streams.create(door.desk, data.name, data.settings, data.key)
+    auth = authorization_of(request)
+    auth.holder(request, "admin")
+    stream = await streams.create(auth.coordinator, data.name, data.settings, data.key)
     return StreamFacts(**streams.facts(stream))
 
 
 @get("/", summary="List the streams")
-async def listed(request: Asked, archived: bool = False) -> list[StreamFacts]:
+async def listed(request: AnyRequest, archived: bool = False) -> list[StreamFacts]:
     """Those that the token is for; archived ones where asked for."""
-    door = door_of(request)
-    holder = door.anybody(request)
-    await door.desk.commits.settled()
+    auth = authorization_of(request)
+    holder = auth.identify(request)
+    await auth.coordinator.commits.settled()
     found = [
         streams.facts(stream)
-        for _, stream in sorted(door.desk.streams.items())
+        for _, stream in sorted(auth.coordinator.streams.items())
         if holder.streams is None or stream.number in holder.streams
     ]
     return [StreamFacts(**each) for each in found if archived or each["state"] != "archived"]
 
 
 @get("/{name:str}", summary="Show a stream")
-async def shown(request: Asked, name: str) -> StreamFacts:
+async def shown(request: AnyRequest, name: str) -> StreamFacts:
     """Its settings and counts."""
-    door = door_of(request)
-    stream, _ = door.stream(request, name)
-    await door.desk.commits.settled()
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name)
+    await auth.coordinator.commits.settled()
     return StreamFacts(**streams.facts(stream))
 
 
 @patch("/{name:str}", opt={ROLE: "admin"}, summary="Rename a stream, or change its settings")
-async def patched(request: Asked, name: str, data: StreamPatch) -> StreamFacts:
+async def patched(request: AnyRequest, name: str, data: StreamPatch) -> StreamFacts:
     """Give it another name, or some settings other values from now on; settings that are not named stay."""
-    door = door_of(request)
-    _, holder = door.stream(request, name, "admin")
+    auth = authorization_of(request)
+    _, holder = auth.stream(request, name, "admin")
     if data.name is not None and data.settings is None:
-        stream = await streams.rename(door.desk, name, data.name)
+        stream = await streams.rename(auth.coordinator, name, data.name)
     elif data.settings is not None and data.name is None:
-        stream = await streams.change_settings(door.desk, name, data.settings, holder.name, data.key)
+        stream = await streams.change_settings(auth.coordinator, name, data.settings, holder.name, data.key)
     else:
         raise InputError("give either a name or settings, not both.", owner="stream")
     return StreamFacts(**streams.facts(stream))
 
 
 @post("/{name:str}/pause", status_code=200, summary="Pause a stream")
-async def paused(request: Asked, name: str) -> StreamFacts:
+async def paused(request: AnyRequest, name: str) -> StreamFacts:
     """It takes no instances until it is resumed; answers it does take."""
     return await _changed(request, name, "paused")
 
 
 @post("/{name:str}/resume", status_code=200, summary="Resume a stream")
-async def resumed(request: Asked, name: str) -> StreamFacts:
+async def resumed(request: AnyRequest, name: str) -> StreamFacts:
     """A stream that was paused or archived takes instances again."""
     return await _changed(request, name, "resumed")
 
 
 @post("/{name:str}/archive", status_code=200, summary="Archive a stream")
-async def archived(request: Asked, name: str) -> StreamFacts:
+async def archived(request: AnyRequest, name: str) -> StreamFacts:
     """It is no longer listed; nothing is destroyed."""
     return await _changed(request, name, "archived")
 
 
-async def _changed(request: Asked, name: str, what: str) -> StreamFacts:
-    door = door_of(request)
-    _, holder = door.stream(request, name, "admin")
-    return StreamFacts(**streams.facts(await streams.change(door.desk, name, what, holder.name)))
+async def _changed(request: AnyRequest, name: str, what: str) -> StreamFacts:
+    auth = authorization_of(request)
+    _, holder = auth.stream(request, name, "admin")
+    return StreamFacts(**streams.facts(await streams.change(auth.coordinator, name, what, holder.name)))
 
 
 @post("/{name:str}/replay", status_code=200, summary="Make the model again")
-async def replayed(request: Asked, name: str) -> ReplayFacts:
+async def replayed(request: AnyRequest, name: str) -> ReplayFacts:
     """From the corrected log: labels that were corrected are learnt as they are held to be now."""
-    door = door_of(request)
-    stream, holder = door.stream(request, name, "admin")
-    return ReplayFacts(await replaying.replay(door.desk, stream, holder.name))
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, "admin")
+    return ReplayFacts(await replaying.replay(auth.coordinator, stream, holder.name))
 
 
 @post("/{name:str}/erase", status_code=200, opt={ROLE: "admin"}, summary="Erase contents")
-async def erased(request: Asked, name: str, data: Which) -> Gone:
+async def erased(request: AnyRequest, name: str, data: Which) -> Gone:
     """For good: features, text and subject go; decisions, labels and the model stay. Open questions are forgotten."""
-    door = door_of(request)
-    stream, holder = door.stream(request, name, "admin")
-    return await erasing.erase(door.desk, stream, data, holder.name)
+    auth = authorization_of(request)
+    stream, holder = auth.stream(request, name, "admin")
+    return await erasing.erase(auth.coordinator, stream, data, holder.name)
 
 
 router = Router(

@@ -8,36 +8,38 @@ from litestar import Router, delete, get, post
 
 from ....errors import InputError
 from ...use_cases import tokens
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from ..request_checks import ROLE
 from ..schemas import NewToken, TokenFacts
 
 
 @post("/", opt={ROLE: "admin"}, summary="Make a token")
-async def made(request: Asked, data: NewToken) -> TokenFacts:
+async def made(request: AnyRequest, data: NewToken) -> TokenFacts:
     """The secret is in this reply and nowhere else."""
-    door = door_of(request)
-    door.holder(request, "admin")
+    auth = authorization_of(request)
+    auth.holder(request, "admin")
     if data.days is not None and not (math.isfinite(data.days) and 0.0 < data.days <= 36500.0):
         raise InputError("days must be above 0 and at most 36,500.", owner="token", parameter="days")
-    secret, fact = await tokens.make(door.desk, data.name, data.roles, data.streams, data.days)
-    return TokenFacts(fact.token, fact.name, fact.roles, tokens.names(door.desk, fact.streams), fact.expires, secret)
+    secret, fact = await tokens.make(auth.coordinator, data.name, data.roles, data.streams, data.days)
+    return TokenFacts(
+        fact.token, fact.name, fact.roles, tokens.names(auth.coordinator, fact.streams), fact.expires, secret
+    )
 
 
 @get("/", summary="List the tokens")
-async def listed(request: Asked) -> list[TokenFacts]:
+async def listed(request: AnyRequest) -> list[TokenFacts]:
     """Without their secrets, which nobody knows."""
-    door = door_of(request)
-    door.holder(request, "admin")
-    return [TokenFacts(**each) for each in await tokens.all_facts(door.desk)]
+    auth = authorization_of(request)
+    auth.holder(request, "admin")
+    return [TokenFacts(**each) for each in await tokens.all_facts(auth.coordinator)]
 
 
 @delete("/{token:str}", summary="Revoke a token")
-async def revoked(request: Asked, token: str) -> None:
+async def revoked(request: AnyRequest, token: str) -> None:
     """At once."""
-    door = door_of(request)
-    door.holder(request, "admin")
-    await tokens.revoke(door.desk, token)
+    auth = authorization_of(request)
+    auth.holder(request, "admin")
+    await tokens.revoke(auth.coordinator, token)
 
 
 router = Router("/v1/tokens", route_handlers=[made, listed, revoked])

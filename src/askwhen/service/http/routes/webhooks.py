@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from litestar import Router, delete, get, post
 
-from ...runtime.coordinator import Desk
+from ...runtime.coordinator import Coordinator
 from ...use_cases import webhooks
 from ...use_cases.webhook_delivery.addresses import networks_of
-from ..authorization import Asked, door_of
+from ..authorization import AnyRequest, authorization_of
 from ..request_checks import ROLE
 
 
@@ -66,47 +66,47 @@ class Tested(msgspec.Struct):
     message: str
 
 
-def _enter(request: Asked) -> Desk:
-    door = door_of(request)
-    door.holder(request, "admin")
-    return door.desk
+def _enter(request: AnyRequest) -> Coordinator:
+    auth = authorization_of(request)
+    auth.holder(request, "admin")
+    return auth.coordinator
 
 
 @post("/", opt={ROLE: "admin"}, summary="Make a webhook")
-async def made(request: Asked, data: NewWebhook) -> WebhookFacts:
+async def made(request: AnyRequest, data: NewWebhook) -> WebhookFacts:
     """The secret that its messages are signed with is in this reply and nowhere else."""
-    desk, allowed = _enter(request), networks_of(door_of(request).options.webhook_networks)
-    hook = await webhooks.make(desk, data.url, data.kinds, data.streams, data.accuracy, allowed)
-    return WebhookFacts(**await webhooks.facts(desk, hook), secret=hook.secret)
+    coordinator, allowed = _enter(request), networks_of(authorization_of(request).options.webhook_networks)
+    hook = await webhooks.make(coordinator, data.url, data.kinds, data.streams, data.accuracy, allowed)
+    return WebhookFacts(**await webhooks.facts(coordinator, hook), secret=hook.secret)
 
 
 @get("/", summary="List the webhooks")
-async def listed(request: Asked) -> list[WebhookFacts]:
+async def listed(request: AnyRequest) -> list[WebhookFacts]:
     """Without their secrets."""
     return [WebhookFacts(**each) for each in await webhooks.all_facts(_enter(request))]
 
 
 @delete("/{webhook:str}", summary="Remove a webhook")
-async def removed(request: Asked, webhook: str) -> None:
+async def removed(request: AnyRequest, webhook: str) -> None:
     """What waits for it goes too."""
     await webhooks.remove(_enter(request), webhook)
 
 
 @post("/{webhook:str}/test", status_code=200, summary="Test a webhook")
-async def tested(request: Asked, webhook: str) -> Tested:
+async def tested(request: AnyRequest, webhook: str) -> Tested:
     """Send it a message of the type test."""
     return Tested(await webhooks.test(_enter(request), webhook))
 
 
 @get("/{webhook:str}/dead", summary="List what a webhook was not told")
-async def dead(request: Asked, webhook: str) -> list[Dead]:
+async def dead(request: AnyRequest, webhook: str) -> list[Dead]:
     """Messages that nobody took for a day, for a month."""
     found = await webhooks.dead(_enter(request), webhook)
     return [Dead(each.id, each.made, each.attempts, each.problem, msgspec.json.decode(each.body)) for each in found]
 
 
 @post("/{webhook:str}/resend", status_code=200, opt={ROLE: "admin"}, summary="Send again what a webhook was not told")
-async def resent(request: Asked, webhook: str, data: Again | None = None) -> Sent:
+async def resent(request: AnyRequest, webhook: str, data: Again | None = None) -> Sent:
     """These messages, or all; for another day. A webhook that was stopped goes on."""
     return Sent(await webhooks.resend(_enter(request), webhook, None if data is None else data.ids))
 

@@ -26,7 +26,7 @@ from typing import Any
 from ....errors import AskwhenError, InputError
 from ...domain.stream import Stream
 from ...events.kinds import Received, facts_of
-from ...runtime.coordinator import Desk
+from ...runtime.coordinator import Coordinator
 from .. import instances
 from ..instances import Decision, Raw, key_of
 from . import label_config
@@ -89,7 +89,7 @@ def setup(stream: Stream, asked: Setup) -> dict[str, Any]:
     return {"model_version": stream.name}
 
 
-async def predict(desk: Desk, stream: Stream, asked: Predict) -> dict[str, Any]:
+async def predict(coordinator: Coordinator, stream: Stream, asked: Predict) -> dict[str, Any]:
     """A prediction for each task: of a new one what was decided, of one that came before what is predicted by now."""
     _check_length(asked.tasks)
     config, source = label_config.checked(asked.label_config, stream), source_of(asked.project)
@@ -99,18 +99,20 @@ async def predict(desk: Desk, stream: Stream, asked: Predict) -> dict[str, Any]:
             raws.append(raw_of(stream, config.field, source, task_of(given | {"annotations": []})))
         except AskwhenError as error:
             raws.append(error)
-    found = await _played(desk, stream, raws)
+    found = await _played(coordinator, stream, raws)
     if any(isinstance(each, Decision) and each.again for each in found):
-        await desk.warmth.to_guess(stream.number, stream.settings)
+        await coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
     results = [_predicted(stream, config, raw, each) for raw, each in zip(raws, found, strict=True)]
     return {"results": results, "model_version": stream.name}
 
 
-async def _played(desk: Desk, stream: Stream, raws: list[Raw | AskwhenError]) -> list[Decision | AskwhenError]:
+async def _played(
+    coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
+) -> list[Decision | AskwhenError]:
     """Instances in order, some at a time: Label Studio may send a whole project, and others are served meanwhile."""
     found: list[Decision | AskwhenError] = []
     for first in range(0, len(raws), PART):
-        found += await instances.play_all(desk, stream, raws[first : first + PART])
+        found += await instances.play_all(coordinator, stream, raws[first : first + PART])
     return found
 
 
@@ -128,7 +130,7 @@ def _predicted(
             return []
     if label is None:
         return []
-    question = stream.books.questions.get(decision.round)
+    question = stream.questions.open.get(decision.round)
     note = WORTH if question is not None and not question.told and not question.is_full else ""
     score = 1.0 - decision.probability if certainty is None else certainty
     result = result_of(label, config.from_name, config.to_name, note)
@@ -140,7 +142,7 @@ def _check_length(tasks: list[Any]) -> None:
         raise InputError(f"at most {MOST_TASKS:,} tasks at once, got {len(tasks):,}.", owner="label-studio")
 
 
-async def webhook(desk: Desk, inbox: Inbox, stream: Stream, said: Said) -> dict[str, Any]:
+async def webhook(coordinator: Coordinator, inbox: Inbox, stream: Stream, said: Said) -> dict[str, Any]:
     """What happened to annotations is kept, and told right after; whatever else happens is none of ours."""
     if not said.action.startswith(("ANNOTATION_", "ANNOTATIONS_")):
         return {"received": 0}
@@ -150,7 +152,7 @@ async def webhook(desk: Desk, inbox: Inbox, stream: Stream, said: Said) -> dict[
     annotations = _listed(said.annotation if said.annotations is None else said.annotations)
     if said.action.endswith("_DELETED"):
         ids = [id_of(each.get("id") if isinstance(each, dict) else each, "annotations") for each in annotations]
-        return {"received": await _gone(inbox, stream, source, ids, desk.clock.now())}
+        return {"received": await _gone(inbox, stream, source, ids, coordinator.clock.now())}
     config = label_config.checked(said.project.label_config, stream)
     tasks = {task.id: task for task in (task_of(each | {"annotations": []}) for each in _listed(said.task))}
     listed = []
@@ -160,7 +162,7 @@ async def webhook(desk: Desk, inbox: Inbox, stream: Stream, said: Said) -> dict[
             raise InputError("the webhook must have the task of its annotation.", owner="label-studio")
         listed.append(task._replace(annotations=[annotation_of(each, config.from_name, task.id)]))
     found = Sync()
-    await _receive(desk, inbox, stream, source, config.field, listed, found)
+    await _receive(coordinator, inbox, stream, source, config.field, listed, found)
     if found.refused:
         raise InputError(found.refused[0], owner="label-studio")
     return {"received": found.new}
@@ -185,14 +187,14 @@ async def _gone(inbox: Inbox, stream: Stream, source: str, ids: list[str], now: 
     return await inbox.receive(stream, facts)
 
 
-async def train(desk: Desk, inbox: Inbox, stream: Stream, asked: Train) -> Sync:
+async def train(coordinator: Coordinator, inbox: Inbox, stream: Stream, asked: Train) -> Sync:
     """Nothing waits for a training: what comes with the request is told, where it is new."""
     if not asked.annotations:
         return Sync()
-    return await sync(desk, inbox, stream, Exported(asked.project, asked.annotations, asked.label_config))
+    return await sync(coordinator, inbox, stream, Exported(asked.project, asked.annotations, asked.label_config))
 
 
-async def sync(desk: Desk, inbox: Inbox, stream: Stream, given: Exported) -> Sync:
+async def sync(coordinator: Coordinator, inbox: Inbox, stream: Stream, given: Exported) -> Sync:
     """Compare tasks with what was received of them, and receive what was missed. Twice is once."""
     _check_length(given.tasks)
     source, field, control = source_of(given.project), given.field, None
@@ -207,22 +209,24 @@ async def sync(desk: Desk, inbox: Inbox, stream: Stream, given: Exported) -> Syn
         except AskwhenError as error:
             found.refused.append(error.sentence)
     wanted = [task for task in tasks if task.annotations or given.play]
-    await _receive(desk, inbox, stream, source, field, wanted, found)
+    await _receive(coordinator, inbox, stream, source, field, wanted, found)
     if given.at is not None:
-        found.gone = await _missing(desk, inbox, stream, source, tasks, given.at)
+        found.gone = await _missing(coordinator, inbox, stream, source, tasks, given.at)
     return found
 
 
-async def _missing(desk: Desk, inbox: Inbox, stream: Stream, source: str, tasks: list[Task], at: float) -> int:
+async def _missing(
+    coordinator: Coordinator, inbox: Inbox, stream: Stream, source: str, tasks: list[Task], at: float
+) -> int:
     """Take for gone what was received of these tasks before, and is not there any more."""
-    await desk.commits.settled()
+    await coordinator.commits.settled()
     ids: list[str] = []
     here = {key_of(f"{source}:{task.id}"): {each.id for each in task.annotations} for task in tasks}
-    events = await desk.known(stream.number, list(here)) if here else []
-    with desk.changing(stream):
+    events = await coordinator.events_of_keys(stream.number, list(here)) if here else []
+    with coordinator.changing(stream):
         for event in events:
             present = here[event.key or ""]
-            for other in stream.history(facts_of(event).round):
+            for other in stream.current.history(facts_of(event).round):
                 fact = facts_of(other)
                 if isinstance(fact, Received) and fact.source == source and fact.at < at and not fact.gone:
                     ids += [] if fact.annotation in present else [fact.annotation]
@@ -230,7 +234,7 @@ async def _missing(desk: Desk, inbox: Inbox, stream: Stream, source: str, tasks:
 
 
 async def _receive(
-    desk: Desk, inbox: Inbox, stream: Stream, source: str, field: str, tasks: Iterable[Task], found: Sync
+    coordinator: Coordinator, inbox: Inbox, stream: Stream, source: str, field: str, tasks: Iterable[Task], found: Sync
 ) -> None:
     """Let tasks be instances, and receive their annotations."""
     raws: list[Raw | AskwhenError] = []
@@ -238,14 +242,14 @@ async def _receive(
     for task in listed:
         try:
             for each in task.annotations:
-                stream.books.check_label(each.label, "label-studio")
+                stream.questions.check_label(each.label, "label-studio")
             raws.append(raw_of(stream, field, source, task))
         except AskwhenError as error:
             raws.append(error)
-    decisions = await _played(desk, stream, raws)
+    decisions = await _played(coordinator, stream, raws)
     played = [each for each in decisions if isinstance(each, Decision)]
     keys = [f"i:{each.id}" for each in played]
-    events = {event.key: event for event in await desk.known(stream.number, keys)} if keys else {}
+    events = {event.key: event for event in await coordinator.events_of_keys(stream.number, keys)} if keys else {}
     facts: list[tuple[int | None, Received]] = []
     for task, decision in zip(listed, decisions, strict=True):
         if isinstance(decision, AskwhenError):

@@ -20,8 +20,8 @@ from ...domain.questions import Question
 from ...domain.stream import Stream
 from ...errors import ConflictError, SetAsideError
 from ...events.kinds import Handled, Received, facts_of
-from ...runtime.background import beside
-from ...runtime.coordinator import Desk
+from ...runtime.background import run_in_background
+from ...runtime.coordinator import Coordinator
 from ...store.records import Event
 from ..questions import LONGEST_LEAD
 
@@ -34,61 +34,63 @@ log = logging.getLogger("askwhen.service")
 class Inbox:
     """Receives and tells, for all streams of a desk."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._turn = asyncio.Lock()
         self._new = asyncio.Event()
 
     async def receive(self, stream: Stream, facts: Iterable[tuple[int | None, Received]]) -> int:
         """Keep what was said, each of the round of its instance; how much of it is new. Safe once this returns."""
         async with self._turn:  # keys are looked up among what is committed
-            desk, wanted = self._desk, list(facts)
-            await desk.commits.settled()
+            coordinator, wanted = self._coordinator, list(facts)
+            await coordinator.commits.settled()
             keys = [key for _, fact in wanted for key in _keys(fact)]
-            known = {event.key: event for event in await desk.known(stream.number, keys)} if keys else {}
+            known = (
+                {event.key: event for event in await coordinator.events_of_keys(stream.number, keys)} if keys else {}
+            )
             new = 0
-            with desk.changing(stream):
+            with coordinator.changing(stream):
                 for round, fact in wanted:
                     first, revision, gone = _keys(fact)
                     if gone in known or revision in known or (not fact.gone and _is_of(known.get(first), fact.at)):
                         continue
                     key = gone if fact.gone else revision if first in known else first
-                    known[key] = stream.note("received", fact, desk.clock.now(), round, key)
+                    known[key] = stream.note("received", fact, coordinator.clock.now(), round, key)
                     new += 1
-            await desk.committed(stream)
+            await coordinator.committed(stream)
         if new:
             self._new.set()
         return new
 
     async def known(self, stream: Stream, source: str, annotations: list[str]) -> dict[str, Event]:
         """The first that was received of each of these, by its annotation."""
-        events = await self._desk.known(stream.number, [f"b:{source}:{each}" for each in annotations])
+        events = await self._coordinator.events_of_keys(stream.number, [f"b:{source}:{each}" for each in annotations])
         return {facts_of(event).annotation: event for event in events}
 
     async def tell(self, stream: Stream) -> None:
         """Tell what was received on a stream, in order; what must wait stays."""
-        desk = self._desk
+        coordinator = self._coordinator
         for seq in list(stream.state.received):
-            async with desk.late:
-                await desk.commits.settled()
-                with desk.changing(stream):
-                    event = desk.look(stream, seq)
+            async with coordinator.history_lock:
+                await coordinator.commits.settled()
+                with coordinator.changing(stream):
+                    event = coordinator.event(stream, seq)
                     assert event is not None
-                    now = max(desk.clock.now(), stream.state.time)
+                    now = max(coordinator.clock.now(), stream.state.time)
                     outcome = told(stream, event, now)
                     if outcome is not None:
                         stream.note("handled", Handled(seq, outcome), now, event.question)
-                await desk.committed(stream)
+                await coordinator.committed(stream)
 
     async def work(self) -> None:
         """Tell whatever comes, as long as the service runs."""
         self._new.set()
-        while self._desk.broken is None:
+        while self._coordinator.broken is None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PAUSE):
                     await self._new.wait()
             self._new.clear()
-            for stream in list(self._desk.numbers.values()):
+            for stream in list(self._coordinator.by_number.values()):
                 with contextlib.suppress(SetAsideError):  # the log has what waits
                     if stream.loaded and stream.state.received:
                         await self.tell(stream)
@@ -105,10 +107,10 @@ def _is_of(event: Event | None, at: float) -> bool:
 
 
 @contextlib.asynccontextmanager
-async def receiving(desk: Desk) -> AsyncIterator[Inbox]:
+async def receiving(coordinator: Coordinator) -> AsyncIterator[Inbox]:
     """An inbox that tells what it receives, as long as this lasts."""
-    inbox = Inbox(desk)
-    async with beside(_work(inbox)):
+    inbox = Inbox(coordinator)
+    async with run_in_background(_work(inbox)):
         yield inbox
 
 
@@ -125,7 +127,7 @@ def told(stream: Stream, event: Event, now: float) -> str | None:
     assert isinstance(fact, Received)
     if event.question is None:
         return "nothing is known of it"
-    history = stream.history(event.question)
+    history = stream.current.history(event.question)
     asked = any(each.kind == "instance" for each in history)
     wanted = standing((each for each in history if each.seq <= event.seq), fact.annotator)
     try:
@@ -151,18 +153,18 @@ def standing(events: Iterable[Event], annotator: str) -> str | None:
 
 def _answered(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str | None:
     """An instance with a question: answer it, answer it otherwise, or take the answer back."""
-    question, who = stream.books.find(round), fact.annotator
+    question, who = stream.questions.find(round), fact.annotator
     slot = question.slot_of(who)
     answer = None if slot is None else question.slots[slot].answer
     if answer is None and (question.forgotten or stream.volunteered(round)):
         return _given(stream, round, fact, wanted, now)
     if wanted == (None if answer is None else answer.label):
         return "known"
-    stream.books.check_label(wanted, "answer")
+    stream.questions.check_label(wanted, "answer")
     if answer is not None:
         stream.undo(round, who, now)
     if wanted is None:
-        stream.happen(stream.books.release(round, who, now), now)
+        stream.record(stream.commands.release(round, who, now), now)
         return "undone"
     if answer is None and _is_held(question, who, now):
         return None

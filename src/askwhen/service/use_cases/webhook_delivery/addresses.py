@@ -89,7 +89,7 @@ def _refuse(host: str) -> None:
     )
 
 
-class Guarded(httpcore.AsyncNetworkBackend):
+class RestrictedBackend(httpcore.AsyncNetworkBackend):
     """Looks a name up once, and connects to what was found only if that is allowed: nobody can change it in between."""
 
     def __init__(self, allowed: Sequence[Network]) -> None:

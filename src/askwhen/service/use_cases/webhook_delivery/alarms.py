@@ -8,9 +8,9 @@ import time
 from typing import Any
 
 from ...domain.stream import Stream
-from ...domain.webhooks import BELOW, Hook, message
+from ...domain.webhooks import BELOW, Webhook, message
 from ...events.kinds import WebhookAlarm
-from ...runtime.coordinator import Desk
+from ...runtime.coordinator import Coordinator
 from .. import reports
 
 PAUSE, REST = 5.0, 20.0
@@ -22,19 +22,19 @@ log = logging.getLogger("askwhen.service")
 class Alarms:
     """Looks at streams that have moved since it last did."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, coordinator: Coordinator) -> None:
+        self._coordinator = coordinator
         self._looked: dict[tuple[str, int], tuple[int, int]] = {}
 
     async def look(self) -> None:
         """Compare every stream with the bounds of those who want to know."""
-        for stream in list(self._desk.numbers.values()):
+        for stream in list(self._coordinator.by_number.values()):
             if not stream.loaded:
                 continue
-            place = (stream.state.round, stream.books.kept.told)
+            place = (stream.state.round, stream.questions.stored.told)
             hooks = [
                 hook
-                for hook in self._desk.hooks.all.values()
+                for hook in self._coordinator.webhooks.all.values()
                 if hook.accuracy is not None
                 and not hook.stopped
                 and hook.wants(stream.number, BELOW)
@@ -46,13 +46,13 @@ class Alarms:
                 except Exception as error:  # other streams are watched, too
                     log.error("no accuracy to watch", exc_info=error, extra={"facts": {"stream": stream.name}})
 
-    async def _look(self, stream: Stream, hooks: list[Hook], place: tuple[int, int]) -> None:
-        report = await reports.report(self._desk, stream, 0.95)
+    async def _look(self, stream: Stream, hooks: list[Webhook], place: tuple[int, int]) -> None:
+        report = await reports.report(self._coordinator, stream, 0.95)
         for hook in hooks:
             self._looked[hook.hook, stream.number] = place
             await self._compare(hook, stream, report["accuracy"])
 
-    async def _compare(self, hook: Hook, stream: Stream, accuracy: dict[str, Any]) -> None:
+    async def _compare(self, hook: Webhook, stream: Stream, accuracy: dict[str, Any]) -> None:
         """Low is what lies below the bound with its whole interval; and it stays low until its estimate is above."""
         recent, bound, was_low = accuracy["recent"], hook.accuracy, stream.number in hook.low
         if bound is None or recent["value"] is None or recent["high"] is None:
@@ -63,18 +63,18 @@ class Alarms:
         fact = WebhookAlarm(hook.hook, stream.number, is_low)
         said = {name: recent[name] for name in ("value", "low", "high")}
         data = {"stream": stream.name, "bound": bound, "recent": said, "round": stream.state.round}
-        with self._desk.changing():
-            self._desk.hooks.apply(fact)
-            seq, now = self._desk.next_number, self._desk.clock.now()
+        with self._coordinator.changing():
+            self._coordinator.webhooks.apply(fact)
+            seq, now = self._coordinator.next_number, self._coordinator.clock.now()
             messages = [message(hook.hook, BELOW, stream.number, seq, now, data)] if is_low else []
-            _, done = self._desk.note("webhook alarm", fact, messages=messages)
+            _, done = self._coordinator.note("webhook alarm", fact, messages=messages)
         await asyncio.shield(done)
 
 
-async def watch(desk: Desk) -> None:
+async def watch(coordinator: Coordinator) -> None:
     """Look at the accuracy of streams, again and again."""
-    alarms = Alarms(desk)
-    while desk.broken is None:
+    alarms = Alarms(coordinator)
+    while coordinator.broken is None:
         started = time.monotonic()
         try:
             await alarms.look()

@@ -15,12 +15,12 @@ import httpx
 
 import askwhen
 
-from ...domain.webhooks import Hook
+from ...domain.webhooks import Webhook
 from ...events.kinds import WebhookStopped
-from ...runtime.background import beside
-from ...runtime.coordinator import Desk
+from ...runtime.background import run_in_background
+from ...runtime.coordinator import Coordinator
 from ...store.records import Change, Delivered, Message
-from .addresses import Guarded, Network
+from .addresses import Network, RestrictedBackend
 from .signing import headers_of
 
 PATIENCE = 15.0
@@ -40,7 +40,7 @@ GONE, PAUSE, TRUNCATED = 410, 0.2, 300
 log = logging.getLogger("askwhen.service")
 
 
-class Courier:
+class WebhookSender:
     """Sends what waits in the outbox of a desk.
 
     Parameters
@@ -51,11 +51,11 @@ class Courier:
         That may be reached though they are not public.
     """
 
-    def __init__(self, desk: Desk, allowed: Sequence[Network] = ()) -> None:
-        self._desk = desk
+    def __init__(self, coordinator: Coordinator, allowed: Sequence[Network] = ()) -> None:
+        self._coordinator = coordinator
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=httpx.create_ssl_context(),
-            network_backend=Guarded(allowed),
+            network_backend=RestrictedBackend(allowed),
             max_connections=None,
             keepalive_expiry=10.0,
         )
@@ -68,26 +68,26 @@ class Courier:
 
     async def start(self) -> None:
         """Take what was left in the outbox."""
-        self._desk.carry = self.take
-        async with self._desk.reading() as found:
-            self.take(await found.apart(found.reader.messages))
+        self._coordinator.deliver = self.take
+        async with self._coordinator.reading() as found:
+            self.take(await found.in_thread(found.reader.messages))
 
     def take(self, messages: Sequence[Message]) -> None:
         """Messages that are committed; those that nobody took are left where they are."""
         for message in messages:
-            if message.due is not None and message.hook in self._desk.hooks.all:
+            if message.due is not None and message.hook in self._coordinator.webhooks.all:
                 if message.id not in self._messages:
-                    self._desk.hooks.waiting[message.hook] += 1
+                    self._coordinator.webhooks.waiting[message.hook] += 1
                 self._messages[message.id] = message
                 heapq.heappush(self._due.setdefault(message.hook, []), (message.due, message.id))
 
     def look(self) -> None:
         """Begin to send what is due, as far as there is room."""
         for name in [] if self._closed else list(self._due):
-            self._look_at(name, self._desk.clock.now())
+            self._look_at(name, self._coordinator.clock.now())
 
     def _look_at(self, name: str, now: float) -> None:
-        hook, queue = self._desk.hooks.all.get(name), self._due.get(name, [])
+        hook, queue = self._coordinator.webhooks.all.get(name), self._due.get(name, [])
         if hook is None or hook.stopped:
             for left in [each for each in self._messages.values() if each.hook == name]:
                 self._leave(left)
@@ -99,7 +99,7 @@ class Courier:
             if message is not None and message.due == due and id not in self._under_way[name]:
                 self._begin(message, hook)
 
-    def _begin(self, message: Message, hook: Hook) -> None:
+    def _begin(self, message: Message, hook: Webhook) -> None:
         self._under_way[hook.hook].add(message.id)
         task = asyncio.create_task(self._try(message, hook))
         self._tasks.add(task)
@@ -112,26 +112,26 @@ class Courier:
 
     def _leave(self, message: Message) -> None:
         del self._messages[message.id]
-        self._desk.hooks.waiting[message.hook] -= 1
+        self._coordinator.webhooks.waiting[message.hook] -= 1
 
     async def idle(self) -> None:
         """Wait until everything under way has come to an end."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _try(self, message: Message, hook: Hook) -> None:
+    async def _try(self, message: Message, hook: Webhook) -> None:
         try:
             status, wait, problem = await self._post(message, hook)
         finally:
             self._under_way[hook.hook].discard(message.id)
-        if message.id not in self._messages or self._desk.broken is not None:
+        if message.id not in self._messages or self._coordinator.broken is not None:
             return
-        now = self._desk.clock.now()
+        now = self._coordinator.clock.now()
         self._leave(message)
         if not problem:
             await self._commit(Delivered([message.id]))
             return
-        self._desk.hooks.failed[hook.hook] += 1
+        self._coordinator.webhooks.failed[hook.hook] += 1
         last = message.made + LONGEST
         due: float | None = min(now + max(_pause(message.attempts), wait), last)
         if status == GONE and not hook.stopped:
@@ -146,16 +146,16 @@ class Courier:
 
     async def _commit(self, change: Change) -> None:
         """Wait until a change is on the disk; whoever no longer waits does not harm the others of its batch."""
-        await asyncio.shield(self._desk.commits.add([], None, [change]))
+        await asyncio.shield(self._coordinator.commits.add([], None, [change]))
 
-    def _stop(self, hook: Hook) -> None:
+    def _stop(self, hook: Webhook) -> None:
         """Nothing is sent any more to a receiver that says it is gone, until it is told to."""
         fact = WebhookStopped(hook.hook, "the receiver said that it is gone (410)")
-        with self._desk.changing():
-            self._desk.hooks.apply(fact)
-            self._desk.note("webhook stopped", fact)
+        with self._coordinator.changing():
+            self._coordinator.webhooks.apply(fact)
+            self._coordinator.note("webhook stopped", fact)
 
-    async def _post(self, message: Message, hook: Hook) -> tuple[int, float, str]:
+    async def _post(self, message: Message, hook: Webhook) -> tuple[int, float, str]:
         """The status, for how long the receiver wants to be left alone, and the problem if there is one."""
         body = message.body.encode()
         headers = {
@@ -179,20 +179,20 @@ class Courier:
 
     async def purge(self) -> None:
         """Drop what nobody took and nobody sent again for a month; looked at once an hour."""
-        now = self._desk.clock.now()
+        now = self._coordinator.clock.now()
         if now < self._purged + 3600.0:
             return
         self._purged = now
-        async with self._desk.reading() as found:
-            messages = await found.apart(found.reader.messages)
-        known = self._desk.hooks.all
+        async with self._coordinator.reading() as found:
+            messages = await found.in_thread(found.reader.messages)
+        known = self._coordinator.webhooks.all
         old = [each.id for each in messages if each.due is None and (now - each.made > KEPT or each.hook not in known)]
         if old:
             await self._commit(Delivered(old))
 
     async def close(self) -> None:
         """Let go of whatever is under way: it will be sent again."""
-        self._closed, self._desk.carry = True, None
+        self._closed, self._coordinator.deliver = True, None
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -210,22 +210,22 @@ def _seconds(given: bytes) -> float:
 
 
 @contextlib.asynccontextmanager
-async def delivering(desk: Desk, allowed: Sequence[Network]) -> AsyncIterator[Courier]:
+async def delivering(coordinator: Coordinator, allowed: Sequence[Network]) -> AsyncIterator[WebhookSender]:
     """Send what waits, as long as this lasts."""
-    courier = Courier(desk, allowed)
-    await courier.start()
+    sender = WebhookSender(coordinator, allowed)
+    await sender.start()
     try:
-        async with beside(_deliver(desk, courier)):
-            yield courier
+        async with run_in_background(_deliver(coordinator, sender)):
+            yield sender
     finally:
-        await courier.close()
+        await sender.close()
 
 
-async def _deliver(desk: Desk, courier: Courier) -> None:
-    while desk.broken is None:
+async def _deliver(coordinator: Coordinator, sender: WebhookSender) -> None:
+    while coordinator.broken is None:
         await asyncio.sleep(PAUSE)
         try:
-            courier.look()
-            await courier.purge()
+            sender.look()
+            await sender.purge()
         except Exception as error:
             log.error("webhooks cannot be sent", exc_info=error)

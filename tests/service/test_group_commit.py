@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from askwhen.service.errors import StoppingError
-from askwhen.service.runtime.group_commit import Commits
+from askwhen.service.runtime.group_commit import GroupCommit
 from askwhen.service.store import Event
-from tests.service.desks import run
+from tests.service.coordinators import run
 
 
 def event(i):
@@ -31,7 +31,7 @@ class Slow:
 def test_what_comes_during_a_commit_goes_with_the_next():
     async def play():
         store, failures = Slow(), []
-        commits = Commits(store, failures.append)
+        commits = GroupCommit(store, failures.append)
         first = commits.add([event(1)])
         await asyncio.sleep(0.05)
         later = [commits.add([event(i)]) for i in (2, 3)]
@@ -61,7 +61,7 @@ def test_what_comes_during_a_commit_goes_with_the_next():
 def test_an_error_fails_everybody_and_is_never_tried_again():
     async def play():
         store, failures = Slow(), []
-        commits = Commits(store, failures.append)
+        commits = GroupCommit(store, failures.append)
         store.error = OSError("the disk is full")
         first = commits.add([event(1)])
         await asyncio.sleep(0.05)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Brief(msgspec.Struct):
+class StreamSummary(msgspec.Struct):
     """A stream in a few numbers, as it was when its model was last in memory.
 
     ``state`` is "active", "paused" or "archived"; ``erased`` is the event up to which all contents are erased.

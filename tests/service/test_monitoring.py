@@ -216,9 +216,9 @@ def test_lines_of_the_log_name_the_request_that_made_them_also_from_its_threads(
 
 def test_ready_is_said_only_where_it_is_true(tmp_path):
     async def go():
-        async with running(tmp_path / "log.db") as (desk, http):
+        async with running(tmp_path / "log.db") as (coordinator, http):
             first = (await http.get("/readyz")).status_code
-            desk.stopping.set()
+            coordinator.stopping.set()
             return first, (await http.get("/readyz")).json()["detail"], (await http.get("/healthz")).status_code
 
     assert in_a_loop(go()) == (200, "the service is stopping.", 200)

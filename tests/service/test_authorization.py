@@ -12,7 +12,7 @@ from askwhen.service.errors import ConflictError
 from askwhen.service.http.options import Options
 from askwhen.service.http.proxy_auth import Grant, Proxy, _network
 from askwhen.service.use_cases import streams, tokens
-from tests.service.desks import run, settings
+from tests.service.coordinators import run, settings
 from tests.service.in_process import running
 
 PROXY = Proxy(
@@ -64,10 +64,12 @@ def test_somebody_without_a_role_learns_how_to_get_one(tmp_path):
 @contextlib.asynccontextmanager
 async def labelled(tmp_path):
     """A service with a question that ann has answered and the model was told; clients of ann and bob."""
-    async with running(tmp_path / "log.db") as (desk, http):
-        stream = await streams.create(desk, "mails", settings(algorithm="perceptron", budget=None, grace=0.0, raw=True))
-        admin = (await tokens.make(desk, "root", ["admin"], None, None))[0]
-        secrets = {who: (await tokens.make(desk, who, ["annotator"], None, None))[0] for who in ("ann", "bob")}
+    async with running(tmp_path / "log.db") as (coordinator, http):
+        stream = await streams.create(
+            coordinator, "mails", settings(algorithm="perceptron", budget=None, grace=0.0, raw=True)
+        )
+        admin = (await tokens.make(coordinator, "root", ["admin"], None, None))[0]
+        secrets = {who: (await tokens.make(coordinator, who, ["annotator"], None, None))[0] for who in ("ann", "bob")}
 
         async def call(who, method, path, **said):
             secret = admin if who == "root" else secrets[who]
@@ -78,7 +80,7 @@ async def labelled(tmp_path):
         assert (await call("root", "POST", "instances", json={"x": [1.0]})).json()["asked"]
         assert (await call("ann", "POST", "questions/next")).status_code == 200
         assert (await call("ann", "POST", "questions/0/answer", json={"label": "spam"})).status_code == 200
-        while not stream.books.find(0).told:
+        while not stream.questions.find(0).told:
             await asyncio.sleep(0.02)
         yield call
 
@@ -113,11 +115,11 @@ def test_the_dashboard_of_an_annotator_does_not_tell_the_guess(tmp_path):
 
 def test_metrics_of_a_limited_token_are_those_of_its_streams(tmp_path):
     async def go():
-        async with running(tmp_path / "log.db") as (desk, http):
+        async with running(tmp_path / "log.db") as (coordinator, http):
             for name in ("mails", "hidden"):
-                await streams.create(desk, name, settings(algorithm="perceptron"))
-            admin = (await tokens.make(desk, "root", ["admin"], None, None))[0]
-            limited = (await tokens.make(desk, "feed", ["producer"], ["mails"], None))[0]
+                await streams.create(coordinator, name, settings(algorithm="perceptron"))
+            admin = (await tokens.make(coordinator, "root", ["admin"], None, None))[0]
+            limited = (await tokens.make(coordinator, "feed", ["producer"], ["mails"], None))[0]
             for secret, others in ((admin, True), (limited, False)):
                 reply = await http.get("/metrics", headers={"Authorization": f"Bearer {secret}"})
                 assert 'askwhen_rounds_total{stream="mails"} 0.0' in reply.text
@@ -134,8 +136,8 @@ def test_no_cell_of_a_csv_export_is_a_formula(tmp_path):
     safe = [f"'{each}" for each in texts[:5]] + texts[5:]
 
     async def go():
-        async with running(tmp_path / "log.db") as (desk, http):
-            await streams.create(desk, "mails", settings(algorithm="perceptron"))
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            await streams.create(coordinator, "mails", settings(algorithm="perceptron"))
             for each in texts:
                 await http.post("/v1/streams/mails/instances", json={"x": [1.0], "id": each})
             for query, wanted in (("", safe), ("&raw=false", safe), ("&raw=true", texts)):
@@ -151,10 +153,10 @@ def test_no_cell_of_a_csv_export_is_a_formula(tmp_path):
 
 def test_the_same_name_twice_is_a_conflict(tmp_path):
     async def go():
-        async with running(tmp_path / "log.db") as (desk, http):
-            await streams.create(desk, "mails", settings(algorithm="perceptron"))
+        async with running(tmp_path / "log.db") as (coordinator, http):
+            await streams.create(coordinator, "mails", settings(algorithm="perceptron"))
             with pytest.raises(ConflictError, match="there is a stream mails already"):
-                await desk.add(desk.new_stream("mails", settings(algorithm="perceptron", seed=1)))
+                await coordinator.add(coordinator.new_stream("mails", settings(algorithm="perceptron", seed=1)))
             reply = await http.post("/v1/streams", json={"name": "mails"})
             assert (reply.status_code, reply.json()["detail"]) == (409, "there is a stream mails already.")
 

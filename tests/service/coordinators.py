@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from askwhen.service.events.settings import Budget, Settings
 from askwhen.service.runtime.clock import Clock
-from askwhen.service.runtime.coordinator import Desk
+from askwhen.service.runtime.coordinator import Coordinator
 from askwhen.service.store import open_store
 
 
@@ -19,20 +19,20 @@ class Time:
 
 
 @contextlib.asynccontextmanager
-async def open_desk(address, time, play=True, crash=False):
+async def open_coordinator(address, time, play=True, crash=False):
     """A desk; one that is to crash leaves no snapshot behind, and nothing that was not committed."""
-    desk = Desk(open_store(str(address)), time.clock())
-    await desk.start(play)
+    coordinator = Coordinator(open_store(str(address)), time.clock())
+    await coordinator.start(play)
     try:
-        yield desk
+        yield coordinator
     finally:
         if crash:
-            desk._ticking.cancel()
-            await desk.commits.close()
-            for each in (desk._reader, desk._other_reader, desk._event_reader, desk._store):
+            coordinator._ticking.cancel()
+            await coordinator.commits.close()
+            for each in (coordinator._reader, coordinator._other_reader, coordinator._event_reader, coordinator._store):
                 each.close()
         else:
-            await desk.close()
+            await coordinator.close()
 
 
 def settings(**given):

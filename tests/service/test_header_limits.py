@@ -6,8 +6,8 @@ import contextlib
 import pytest
 import uvicorn
 
-from askwhen.service.process.header_limits import LARGEST_HEAD, MOST_HEADERS, Heads
-from tests.service.desks import run
+from askwhen.service.process.header_limits import LARGEST_HEAD, MOST_HEADERS, LimitedHeaders
+from tests.service.coordinators import run
 
 GET = b"GET /fine HTTP/1.1\r\nhost: a\r\n"
 POST = b"POST /fine HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n"
@@ -29,7 +29,7 @@ async def app(scope, receive, send):
 async def served(seconds=60.0):
     """The port of a server whose connections have so many seconds for their headers."""
 
-    class Hurried(Heads):
+    class Hurried(LimitedHeaders):
         pass
 
     Hurried.seconds = seconds
