@@ -1,62 +1,102 @@
-"""Whatever comes with a key is done once: who sends it again, also while the first try is under way, gets its event."""
+"""Requests with a key are carried out once: a retry gets the event of the first try, even while that is under way."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TypeVar, cast
 
 from ..errors import StoppingError
 from ..store.records import Event
 
+E = TypeVar("E", bound=Event | None)
+FindEvents = Callable[[int, Sequence[str]], Awaitable[list[Event]]]
+UnderWay = dict[tuple[int, str], "asyncio.Future[Event | None]"]
+
+
+class Claim:
+    """The keys of one request, from when it claims them until it releases them.
+
+    Attributes
+    ----------
+    known : dict
+        Committed events that some of the keys made in earlier requests, by key.
+    elsewhere : dict
+        Keys that other requests have claimed, each with a future of the event that comes of it.
+    """
+
+    def __init__(self, number: int, keys: Iterable[str], under_way: UnderWay) -> None:
+        self._number, self._under_way = number, under_way
+        self.known: dict[str, Event] = {}
+        self.elsewhere: dict[str, asyncio.Future[Event | None]] = {}
+        self.mine: list[str] = []
+        for key in dict.fromkeys(keys):
+            if (number, key) in under_way:
+                self.elsewhere[key] = under_way[number, key]
+            else:
+                under_way[number, key] = asyncio.get_running_loop().create_future()
+                self.mine.append(key)
+
+    async def wait(self, key: str) -> Event | None:
+        """What a key comes to that another request has claimed."""
+        return await asyncio.shield(self.elsewhere[key])
+
+    def resolve(self, events: Mapping[str, Event | None]) -> None:
+        """Give these committed events to the requests that wait for them."""
+        for key in self.mine:
+            if key in events:
+                self._under_way[self._number, key].set_result(events[key])
+
+    def release(self) -> None:
+        """Give the keys back; requests that wait for one without an event must be sent again."""
+        for key in self.mine:
+            future = self._under_way.pop((self._number, key))
+            if not future.done():
+                failed = StoppingError("the first try of this request failed; send it again.", owner="serve")
+                future.set_exception(failed)
+                future.exception()  # so that asyncio does not complain where no request waits
+
 
 class Idempotency:
-    """The keys that are under way.
+    """The keys that are under way in all logs.
 
     Parameters
     ----------
-    known : callable
-        The committed events of some keys of a log.
+    find : callable
+        ``find(number, keys)`` gives the committed events that keys have made in a log.
     """
 
-    def __init__(self, known: Callable[[int, Sequence[str]], Awaitable[list[Event]]]) -> None:
-        self._known = known
-        self._under_way: dict[tuple[int, str], asyncio.Future[Any]] = {}
+    def __init__(self, find: FindEvents) -> None:
+        self._find = find
+        self._under_way: UnderWay = {}
 
-    async def once(self, number: int, key: str | None, act: Callable[[], Awaitable[Any]]) -> tuple[Any, bool]:
-        """Do something once to a log: a key that was there before gets the first event again; whether it was.
+    async def claim(self, number: int, keys: Iterable[str]) -> Claim:
+        """Claim the keys of a request to a log; the caller must release them."""
+        claim = Claim(number, keys, self._under_way)
+        try:
+            for event in await self._find(number, claim.mine) if claim.mine else ():
+                claim.known[event.key or ""] = event
+        except BaseException:
+            claim.release()
+            raise
+        return claim
 
-        ``act`` gives the event that has the key, or None where nothing was to be done.
+    async def once(self, number: int, key: str | None, act: Callable[[], Awaitable[E]]) -> tuple[E, bool]:
+        """Act once for each key; a retry gets the event of the first try. Also says whether it is a retry.
+
+        ``act`` gives the event that has the key, or None where there was nothing to do.
         """
         if key is None:
             return await act(), False
-        first = self.reserve(number, key)
-        if first is not None:
-            return await asyncio.shield(first), True
-        place = self._under_way[number, key]
+        claim = await self.claim(number, [key])
         try:
-            found = await self._known(number, [key])
-            event = found[0] if found else await act()
-            place.set_result(event)
-            return event, bool(found)
+            if key in claim.elsewhere:
+                return cast(E, await claim.wait(key)), True
+            if key in claim.known:
+                event, again = cast(E, claim.known[key]), True
+            else:
+                event, again = await act(), False
+            claim.resolve({key: event})
+            return event, again
         finally:
-            self.free(number, key)
-
-    def reserve(self, number: int, key: str) -> asyncio.Future[Event] | None:
-        """Take a key, or get what whoever has it will come to."""
-        place = (number, key)
-        if place in self._under_way:
-            return self._under_way[place]
-        self._under_way[place] = asyncio.get_running_loop().create_future()
-        return None
-
-    def resolve(self, number: int, key: str, event: Event) -> None:
-        """Tell those who wait for a key what it came to."""
-        self._under_way[number, key].set_result(event)
-
-    def free(self, number: int, key: str) -> None:
-        """Give a key back; those who wait are told to try again where nothing came of it."""
-        place = self._under_way.pop((number, key))
-        if not place.done():
-            place.set_exception(StoppingError("the first try of this request failed; send it again.", owner="serve"))
-            place.exception()
+            claim.release()

@@ -13,6 +13,7 @@ from ...errors import AskwhenError, InputError
 from ..domain.stream import Stream
 from ..events.kinds import Instance, facts_of
 from ..runtime.coordinator import Coordinator
+from ..runtime.idempotency import Claim
 from ..store.records import Event
 
 LONGEST_KEY = 200
@@ -28,6 +29,14 @@ class Item(NamedTuple):
     key: str | None
     priority: float
     subject: str | None = None
+
+
+class Played(NamedTuple):
+    """A round: its event, its facts where they are at hand, and whether an earlier request played it."""
+
+    event: Event
+    fact: Instance | None
+    again: bool
 
 
 class Raw(msgspec.Struct, forbid_unknown_fields=True):
@@ -127,7 +136,7 @@ async def play_all(
 async def begin(
     coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
 ) -> Awaitable[list[Decision | AskwhenError]]:
-    """Play instances; what is returned waits for the commit and says what was decided, so that others may begin."""
+    """Play instances; the awaitable returned waits for their commit, so that the next ones can be played meanwhile."""
     await coordinator.warmups.wait_for_rounds(stream.number)
     items: list[Item | AskwhenError] = []
     for raw in raws:
@@ -135,87 +144,71 @@ async def begin(
             items.append(raw if isinstance(raw, AskwhenError) else checked(stream, raw))
         except AskwhenError as error:
             items.append(error)
-    mine: dict[str, None] = {}
-    others: dict[int, Any] = {}
-    for i, item in enumerate(items):
-        if isinstance(item, Item) and item.key is not None and item.key not in mine:
-            first = coordinator.idempotency.reserve(stream.number, item.key)
-            if first is None:
-                mine[item.key] = None
-            else:
-                others[i] = first
+    keys = [item.key for item in items if isinstance(item, Item) and item.key is not None]
+    claim = await coordinator.idempotency.claim(stream.number, keys)
     try:
-        known = (
-            {event.key: event for event in await coordinator.events_of_keys(stream.number, list(mine))} if mine else {}
-        )
-        found = _play(coordinator, stream, items, known, others)
+        found = _play(coordinator, stream, items, claim)
         done = coordinator.commit(stream) if stream.uncommitted else None
     except BaseException:
-        for key in mine:
-            coordinator.idempotency.free(stream.number, key)
+        claim.release()
         raise
-    return _end(coordinator, stream, found, known, list(mine), others, done)
+    return _end(found, claim, done)
 
 
 def _play(
-    coordinator: Coordinator,
-    stream: Stream,
-    items: list[Item | AskwhenError],
-    known: dict[str | None, Event],
-    others: dict[int, Any],
-) -> list[Any]:
-    """What came of each: an event with its facts and whether it was there before, or an error."""
-    found: list[Any] = [None] * len(items)
+    coordinator: Coordinator, stream: Stream, items: list[Item | AskwhenError], claim: Claim
+) -> list[Played | AskwhenError | str]:
+    """What came of each instance: a round, an error, or the key that another request is playing."""
+    found: list[Played | AskwhenError | str] = []
     with coordinator.changing(stream):
         now = coordinator.clock.now()
-        for i, item in enumerate(items):
+        for item in items:
             if isinstance(item, AskwhenError):
-                found[i] = item
-            elif item.key in known:
-                found[i] = (known[item.key], None, True)
-            elif i not in others:
+                found.append(item)
+            elif item.key is not None and item.key in claim.known:
+                found.append(Played(claim.known[item.key], None, True))
+            elif item.key is not None and item.key in claim.elsewhere:
+                found.append(item.key)
+            else:
                 try:
                     stream.check_playing()
-                    played = stream.play(item.x, item.shown, item.key, now, item.priority, item.subject)
+                    event, fact = stream.play(item.x, item.shown, item.key, now, item.priority, item.subject)
                 except AskwhenError as error:
-                    found[i] = error
+                    found.append(error)
                     continue
-                found[i] = (*played, False)
-                if item.key is not None:  # the same one may come again in these lines
-                    known[item.key] = played[0]
+                found.append(Played(event, fact, False))
+                if item.key is not None:  # the same key may come again in this batch
+                    claim.known[item.key] = event
     return found
 
 
 async def _end(
-    coordinator: Coordinator,
-    stream: Stream,
-    found: list[Any],
-    known: dict[str | None, Event],
-    mine: list[str],
-    others: dict[int, Any],
-    done: Any,
+    found: list[Played | AskwhenError | str], claim: Claim, done: asyncio.Future[None] | None
 ) -> list[Decision | AskwhenError]:
-    """Wait for the commit, and for those who had a key before."""
+    """Wait for the commit, and for the requests that claimed some keys before."""
     try:
         if done is not None:
             await asyncio.shield(done)
-        for key in mine:
-            if key in known:
-                coordinator.idempotency.resolve(stream.number, key, known[key])
+        claim.resolve(claim.known)
     finally:
-        for key in mine:
-            coordinator.idempotency.free(stream.number, key)
-    for i, first in others.items():
+        claim.release()
+    decisions: list[Decision | AskwhenError] = []
+    for each in found:
         try:
-            found[i] = (await asyncio.shield(first), None, True)
+            if isinstance(each, str):
+                event = await claim.wait(each)
+                assert event is not None
+                each = Played(event, None, True)
+            decisions.append(each if isinstance(each, AskwhenError) else decided(each))
         except AskwhenError as error:
-            found[i] = error
-    return [each if isinstance(each, AskwhenError) else decided(*each) for each in found]
+            decisions.append(error)
+    return decisions
 
 
-def decided(event: Event, fact: Instance | None, again: bool) -> Decision:
-    """What was decided of an instance, from the log."""
-    fact = facts_of(event) if fact is None else fact
+def decided(played: Played) -> Decision:
+    """What was decided about an instance, from its event."""
+    event = played.event
+    fact = facts_of(event) if played.fact is None else played.fact
     assert isinstance(fact, Instance)
     return Decision(
         fact.round,
@@ -228,5 +221,5 @@ def decided(event: Event, fact: Instance | None, again: bool) -> Decision:
         fact.round if fact.asked else None,
         fact.certainty,
         fact.uncertainty,
-        again,
+        played.again,
     )

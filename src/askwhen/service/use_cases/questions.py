@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,6 +21,8 @@ from .idempotency_keys import stored_key
 
 LONGEST_LEAD = 86400.0
 
+T = TypeVar("T")
+F = TypeVar("F", Leased, Released, Answered, Skipped, Undone, Reviewed)
 KEEPS = "the model keeps what it learnt from the answer until the stream is replayed"
 
 
@@ -88,10 +90,10 @@ async def next_question(
         return None
     fact = _fact_of(event, Leased, annotator)
     with coordinator.changing(stream):
-        return shown(coordinator, stream, stream.questions.find(event.question), until=fact.until)
+        return shown(coordinator, stream, stream.questions.find(event.question or 0), until=fact.until)
 
 
-def _fact_of(event: Event, kind: type[Any], annotator: str, round: int | None = None) -> Any:
+def _fact_of(event: Event, kind: type[F], annotator: str, round: int | None = None) -> F:
     """What an event says that a key made; refused where the key was used for something else."""
     fact = facts_of(event)
     if not isinstance(fact, kind) or fact.annotator != annotator or round not in (None, event.question):
@@ -140,7 +142,7 @@ def shown(
     )
 
 
-async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act: Callable[[], Any]) -> Any:
+async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act: Callable[[], T]) -> T:
     """Do something to a question; one that left memory is read from the log, one such request after the other."""
     if round is None or round in stream.questions.open:
         with coordinator.changing(stream):
@@ -156,8 +158,8 @@ async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act:
 
 
 async def _once(
-    coordinator: Coordinator, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Any]
-) -> Any:
+    coordinator: Coordinator, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Event]
+) -> tuple[Event, bool]:
     """The same, once for every key: the event that came of it, and whether that was there before."""
     return await coordinator.idempotency.once(stream.number, stored, lambda: _act(coordinator, stream, round, act))
 
@@ -203,10 +205,11 @@ async def renew(coordinator: Coordinator, stream: Stream, round: int, annotator:
     def act() -> float:
         outcome = stream.commands.renew(round, annotator, _now(coordinator, stream))
         stream.record(outcome, coordinator.clock.now())
-        return float(outcome[1].until)  # type: ignore[attr-defined]
+        fact = outcome[1]
+        assert isinstance(fact, Leased)
+        return fact.until
 
-    found: float = await _act(coordinator, stream, round, act)
-    return found
+    return await _act(coordinator, stream, round, act)
 
 
 async def release(coordinator: Coordinator, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
@@ -242,7 +245,7 @@ async def undo(
     act = lambda: stream.undo(round, annotator, coordinator.clock.now(), stored)  # noqa: E731
     event, _ = await _once(coordinator, stream, place, stored, act)
     fact = _fact_of(event, Undone, annotator, round)
-    return Undo(event.question, fact.until, fact.told, KEEPS if fact.told else "")
+    return Undo(event.question or 0, fact.until, fact.told, KEEPS if fact.told else "")
 
 
 async def review(

@@ -89,7 +89,7 @@ async def change_settings(
         return event
 
     event, again = await coordinator.idempotency.once(stream.number, stored, act)
-    if again and differences(stream.current.settings_at(event.seq + 1), changes):
+    if again and event is not None and differences(stream.current.settings_at(event.seq + 1), changes):
         raise ConflictError("this key was used for another change.", owner="stream", parameter="key")
     return stream
 
