@@ -6,14 +6,13 @@ from typing import Any
 
 import click
 
+from ...service.domain.webhook_kinds import KINDS
 from ..command import Output, command
 from ..service_options import client_of
 from .serve import DB
 from .token import SERVER
 
-KINDS = (
-    "Kind of event: question.opened, question.answered, switch.detected, budget.spent or accuracy.below; repeatable."
-)
+HELP = f"Kind of event: {', '.join(KINDS[:-1])} or {KINDS[-1]}; repeatable."
 
 
 @click.group()
@@ -26,7 +25,7 @@ def webhook() -> None:
 
 @command
 @click.argument("url")
-@click.option("--kind", "kinds", multiple=True, required=True, help=KINDS)
+@click.option("--kind", "kinds", multiple=True, required=True, help=HELP)
 @click.option("--stream", "streams", multiple=True, help="Only events of this stream; repeatable.")
 @click.option("--accuracy", type=click.FloatRange(0.0, 1.0), help="Threshold of accuracy.below, as in 0.9.")
 @click.option(

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import InputError
-from ..domain.webhooks import BELOW, KINDS, MOST_HOOKS, TEST, Webhook, message
+from ..domain.webhook_kinds import BELOW, KINDS, TEST
+from ..domain.webhooks import MOST_HOOKS, Webhook, message
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import WebhookMade, WebhookRemoved, WebhookStopped
 from ..runtime.coordinator import Coordinator
@@ -31,8 +32,10 @@ async def make(
     check_url(url, allowed)
     if not kinds or not set(kinds) <= set(KINDS):
         raise InputError.about("webhook", "kinds", f"some of {', '.join(KINDS)}", list(kinds))
-    if (accuracy is not None) != (BELOW in kinds):
-        raise InputError(f"{BELOW} and a bound of the accuracy go together.", owner="webhook", parameter="accuracy")
+    if (accuracy is not None) != (BELOW.name in kinds):
+        raise InputError(
+            f"{BELOW.name} and a bound of the accuracy go together.", owner="webhook", parameter="accuracy"
+        )
     if accuracy is not None and not (math.isfinite(accuracy) and 0.0 < accuracy < 1.0):
         raise InputError.about("webhook", "accuracy", "a number between 0 and 1", accuracy)
     if streams is not None and not streams:

@@ -8,7 +8,8 @@ import time
 from typing import Any
 
 from ...domain.stream import Stream
-from ...domain.webhooks import BELOW, Webhook, message
+from ...domain.webhook_kinds import BELOW
+from ...domain.webhooks import Webhook, message
 from ...events.kinds import WebhookAlarm
 from ...runtime.coordinator import Coordinator
 from .. import reports
@@ -37,7 +38,7 @@ class Alarms:
                 for hook in self._coordinator.webhooks.all.values()
                 if hook.accuracy is not None
                 and not hook.stopped
-                and hook.wants(stream.number, BELOW)
+                and hook.wants(stream.number, BELOW.name)
                 and self._looked.get((hook.hook, stream.number)) != place
             ]
             if hooks:
@@ -66,7 +67,7 @@ class Alarms:
         with self._coordinator.changing():
             self._coordinator.webhooks.apply(fact)
             seq, now = self._coordinator.next_number, self._coordinator.clock.now()
-            messages = [message(hook.hook, BELOW, stream.number, seq, now, data)] if is_low else []
+            messages = [message(hook.hook, BELOW.name, stream.number, seq, now, data)] if is_low else []
             _, done = self._coordinator.note("webhook alarm", fact, messages=messages)
         await asyncio.shield(done)
 

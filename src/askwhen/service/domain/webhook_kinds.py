@@ -1,0 +1,53 @@
+"""The kinds of webhook messages: each with the event that causes it and the data that is sent.
+
+Messages never have the contents of an instance. Nothing here needs an extra, since ``askwhen webhook --help`` lists the
+kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from ..events.kinds import Answered, Instance
+    from ..store.records import Event
+
+Data = dict[str, Any]
+
+
+class Kind(NamedTuple):
+    """A kind of message: its name, the kind of event that may cause it, and its data; None where none is sent."""
+
+    name: str
+    event: str = ""
+    data: Callable[[Event, Any], Data | None] = lambda _event, _fact: None
+
+
+def _round(event: Event, fact: Instance) -> Data:
+    return {"round": fact.round, "id": None if event.key is None else event.key[2:]}
+
+
+def _opened(event: Event, fact: Instance) -> Data | None:
+    if not fact.asked:
+        return None
+    names = ("prediction", "margin", "probability", "certainty", "priority")
+    return {"question": fact.round} | _round(event, fact) | {name: getattr(fact, name) for name in names}
+
+
+def _answered(event: Event, fact: Answered) -> Data:
+    given = {"question": event.question, "annotator": fact.annotator, "label": fact.label}
+    return given | {"unsure": fact.label is None}
+
+
+OPENED = Kind("question.opened", "instance", _opened)
+ANSWERED = Kind("question.answered", "answered", _answered)
+SWITCHED = Kind("switch.detected", "instance", lambda event, fact: _round(event, fact) if fact.switched else None)
+SPENT = Kind("budget.spent", "instance", lambda event, fact: _round(event, fact) if fact.spent else None)
+BELOW = Kind("accuracy.below")
+"""Follows from the estimated accuracy, and not from a single event."""
+
+ALL = (OPENED, ANSWERED, SWITCHED, SPENT, BELOW)
+KINDS = tuple(kind.name for kind in ALL)
+TEST = "test"
+"""The type of test messages, which webhooks get without having subscribed to it."""
