@@ -1,1 +1,1 @@
-"""What a stream, its model and its questions are, and what may be done to them."""
+"""Streams, their models and their questions, and what may be done to them."""

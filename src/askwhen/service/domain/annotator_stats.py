@@ -1,4 +1,4 @@
-"""What is known of the people who answer: how much, how fast, and how far they agree. Sums, not lists."""
+"""Statistics of annotators: number of answers, speed, agreement. Only sums are stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .questions import Question
 
 
 class AnnotatorCounts(msgspec.Struct):
-    """What one person did."""
+    """Counts of one annotator; ``seconds`` is the time of the ``timed`` answers."""
 
     answers: int = 0
     unsure: int = 0
@@ -23,18 +23,18 @@ class AnnotatorCounts(msgspec.Struct):
 
 
 class AnnotatorStats(msgspec.Struct):
-    """Everybody of a stream. ``pairs`` counts labels of two people, by both names and labels."""
+    """Counts of all annotators of a stream. ``pairs`` counts labels of two annotators, by both names and labels."""
 
     persons: dict[str, AnnotatorCounts] = {}
     pairs: dict[str, dict[str, dict[str, int]]] = {}
     together: dict[str, dict[str, float]] = {}
 
     def person(self, name: str) -> AnnotatorCounts:
-        """What somebody did so far."""
+        """The counts of an annotator."""
         return self.persons.setdefault(name, AnnotatorCounts())
 
     def count(self, question: Question, sign: int) -> None:
-        """Take the answers of a full question into account, or out of it."""
+        """Add the answers of a full question (sign 1), or remove them (sign -1)."""
         given = sorted((answer.annotator, answer.label) for answer in question.answers if answer.label is not None)
         for i, (a, first) in enumerate(given):
             for b, second in given[i + 1 :]:
@@ -43,7 +43,7 @@ class AnnotatorStats(msgspec.Struct):
             _add(self.together, first, second, sign * weight)
 
     def agreement(self) -> dict[str, Any]:
-        """The coefficients, overall and for each pair of people."""
+        """Coefficients of agreement, overall and for each pair of annotators."""
         pairs = []
         for names, table in self.pairs.items():
             flat = _flat(table)
@@ -53,7 +53,7 @@ class AnnotatorStats(msgspec.Struct):
         return {"krippendorff": from_coincidences(_flat(self.together)), "pairs": pairs}
 
     def facts(self) -> dict[str, Any]:
-        """What each person did."""
+        """Counts by annotator; ``seconds`` is the mean time of an answer."""
         return {
             name: {
                 "answers": each.answers,

@@ -1,4 +1,4 @@
-"""Raw input as features: the same bits as the library makes of the same input."""
+"""Turns raw input into features, with the same bits as the library."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..events.settings import Features
 
 _NUMBERS = frozenset({float, int})
 MOST_FEATURES = 100_000
-"""Of one instance."""
+"""Largest number of features of one instance."""
 
 
 class FeatureReader:
-    """Makes instances of raw input, as the settings of a stream say."""
+    """Makes instances from raw input, according to the settings of a stream."""
 
     def __init__(self, features: Features) -> None:
         self._features = features
@@ -32,7 +32,7 @@ class FeatureReader:
 
     @property
     def keeps_input(self) -> bool:
-        """Whether a person needs the raw input, since the features do not show it."""
+        """Whether the raw input is stored for annotators, since hashed features cannot be shown."""
         return self._features.kind != "numbers"
 
     def instance(self, x: Any) -> Any:
@@ -40,7 +40,7 @@ class FeatureReader:
         return self._read(x)
 
     def shown(self, row: Any) -> Any:
-        """What a person sees of an instance of numbers."""
+        """An instance of numbers as annotators see it."""
         values = row.tolist()
         return values if self._names is None else dict(zip(self._names, values, strict=True))
 
@@ -73,7 +73,7 @@ class FeatureReader:
             values.append(value)
         if exact and len(x) > len(values):
             strange = next(name for name in x if name not in self._names)
-            raise InputError(f"x has {_short(strange)}, which is no feature of this stream.", owner="instance")
+            raise InputError(f"x has {_short(strange)}, which is not a feature of this stream.", owner="instance")
         return _finite(values)
 
     def _text(self, x: Any) -> sp.csr_matrix:
@@ -120,7 +120,7 @@ class FeatureReader:
 def _finite(values: list[Any]) -> np.ndarray:
     try:
         found = np.array(values, np.float64)
-        finite = math.isfinite(sum(values, 0.0)) or np.isfinite(found).all()  # the sum of finite ones may be infinite
+        finite = math.isfinite(sum(values, 0.0)) or np.isfinite(found).all()  # a sum of finite numbers may be infinite
     except OverflowError:
         raise InputError("x must have numbers that a double can hold.", owner="instance", parameter="x") from None
     if not finite:
@@ -129,8 +129,8 @@ def _finite(values: list[Any]) -> np.ndarray:
 
 
 def _wrong(expected: str, got: Any, where: str = "x") -> InputError:
-    said = {dict: "an object", list: "an array", str: "a text", bool: "a truth value", type(None): "nothing"}
-    kind = said.get(type(got), "a number")
+    kinds = {dict: "an object", list: "an array", str: "a text", bool: "a truth value", type(None): "nothing"}
+    kind = kinds.get(type(got), "a number")
     return InputError(
         f"{_short(where)} must be {expected}, got {kind}.",
         owner="instance",

@@ -20,16 +20,16 @@ _MOST_WARMING = 20
 
 
 class Model:
-    """A sampler and the words of its stream.
+    """A sampler, and the labels of its stream.
 
     Attributes
     ----------
     sampler : Sampler
-        Rounds are played on it; its rounds count from 0, whatever the log says.
+        Plays the rounds; it counts them from 0, also where it started in the middle of a log.
     needs_time : bool
-        Whether its budget is by time, so that rounds are given one.
+        Whether its budget is per period of time, so that rounds need a time.
     has_budget : bool
-        Whether it asks by a budget, and not by a rule of its own.
+        Whether a budget decides when it asks, and not a rule of the algorithm.
     """
 
     def __init__(self, settings: Settings, sampler: Sampler | None = None) -> None:
@@ -49,17 +49,17 @@ class Model:
         return self.sampler.play(x, time if self.needs_time else None)
 
     def guess(self, x: Any) -> tuple[Any, float | None]:
-        """What is predicted of an instance by now, and how likely that is right, without playing a round."""
+        """The current prediction for an instance and the probability that it is right, without playing a round."""
         if self.sampler.classes == []:
             return None, None
         rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
-        label = self._said(self.sampler.margins(rows)[0])  # also before anything was learnt, as a round does
+        label = self._label(self.sampler.margins(rows)[0])  # works before anything was learnt, as a round does
         found = self.sampler.probabilities(rows)[0]
         if self._values:
             return self.word(float(label)), float(found if label > 0 else 1.0 - found)
         return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
 
-    def _said(self, margin: Any) -> Any:
+    def _label(self, margin: Any) -> Any:
         """The label of a margin, or of the margins of all classes."""
         classes = self.sampler.classes or []
         return classes[int(np.argmax(margin))] if np.ndim(margin) else 1 if margin > 0.0 else -1
@@ -69,7 +69,7 @@ class Model:
         return self.sampler.is_open(played)
 
     def tell(self, played: int, label: str) -> None:
-        """Tell the label of an open question."""
+        """Give the label of an open question to the sampler."""
         self.sampler.tell(played, self._values.get(label, label))
 
     def learn(self, x: Any, label: str) -> None:
@@ -81,28 +81,28 @@ class Model:
         self.sampler.forget(played)
 
     def held(self) -> set[bytes]:
-        """The instances that the sampler keeps as they came, to rank others among them, as bytes."""
+        """The instances that the sampler stores unchanged, to rank others among them, as bytes."""
         prepare = self.sampler.engine.prepare
         if not isinstance(prepare, ViewsState):
             return set()
         return {each.tobytes() for each in (*prepare.held.T, prepare.scratch[0])}
 
     def let_go(self, x: Any) -> None:
-        """Keep an instance no longer."""
+        """Stop storing an instance."""
         prepare = self.sampler.engine.prepare
         if isinstance(prepare, ViewsState):
             let_go(prepare, x)
 
     def value(self, label: str) -> Any:
-        """A label in the words of the sampler: -1 and +1 where there are two."""
+        """A label as the sampler has it: -1 or +1 where there are two."""
         return self._values.get(label, label)
 
     def word(self, prediction: Any) -> Any:
-        """A prediction in the words of the stream; None where no label is known yet."""
+        """A prediction as a label of the stream; None while no label is known."""
         return self._words.get(prediction, prediction)
 
     def dump(self) -> Any:
-        """Everything, as it is now: a function that packs it, which may be called in another thread later."""
+        """Copy the current model; returns a function that packs the copy, which may run in another thread."""
         header, arrays = engine_state.dump(self.sampler.engine, [])
         copied = {name: np.array(array) for name, array in arrays.items()}
         return lambda: file_format.pack(header, copied)
@@ -159,7 +159,7 @@ def rule_of_budget(budget: Budget) -> BudgetRule:
 
 
 def warm(settings: Settings) -> None:
-    """Compile what the rounds of such a stream need, which takes seconds where the cache of the compiler is empty."""
+    """Compile what rounds of a stream with these settings need; takes seconds where the compiler's cache is empty."""
     model, x = _scratch(settings)
     label = "a" if settings.labels == OPEN else settings.labels[0]
     for time in range(_MOST_WARMING):
@@ -170,14 +170,14 @@ def warm(settings: Settings) -> None:
 
 
 def warm_guesses(settings: Settings) -> None:
-    """Compile what guesses about instances of such a stream need, beside its rounds."""
+    """Compile what ``Model.guess`` needs for a stream with these settings, in addition to its rounds."""
     model, x = _scratch(settings)
     model.ask(x, 0.0)
     model.guess(x)
 
 
 def _scratch(settings: Settings) -> tuple[Model, Any]:
-    """A model of nobody's, and an instance for it."""
+    """A throwaway model for compilation, and an instance for it."""
     x: Any = np.ones(3)
     if settings.features.kind != "numbers":
         x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))

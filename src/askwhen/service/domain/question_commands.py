@@ -28,7 +28,7 @@ from .questions import DISPUTED, NO_LABEL, Answer, Question, decision
 MOST_LEASES, MOST_DEVICES = 3, 3
 """Leases of one annotator on one device (the question shown and those fetched ahead), and number of devices."""
 
-EXPIRED, UNSURE, ERASED = "it expired without an answer", "nobody was sure", "its contents were erased"
+EXPIRED, UNSURE, ERASED = "it expired without an answer", "every annotator was unsure", "its contents were erased"
 
 QuestionFact = tuple[int, Fact]
 """The round of a question, and the fact to be recorded about it."""
@@ -95,19 +95,19 @@ class QuestionCommands:
     def answer(
         self, round: int, annotator: str, label: str | None, now: float, lead: float | None = None
     ) -> QuestionFact:
-        """Fill a slot; without a label, somebody is unsure."""
+        """Fill a slot; without a label, the annotator is unsure."""
         question = self._state.find(round)
         slot = question.slot_for(annotator, now, "answer")
         return round, Answered(slot, annotator, label, lead)
 
     def skip(self, round: int, annotator: str, now: float) -> QuestionFact:
-        """Never show a question to somebody again."""
+        """Never show a question to an annotator again."""
         question = self._state.find(round)
         question.slot_for(annotator, now, "skip")
         return round, Skipped(annotator)
 
     def undo(self, round: int | None, annotator: str, now: float) -> QuestionFact:
-        """Take an answer back: of this question, or the last one."""
+        """Take an answer back: to this question, or the annotator's last one."""
         if round is None:
             recent = self._state.stored.recent.get(annotator)
             if not recent:
@@ -120,20 +120,22 @@ class QuestionCommands:
         if question.reviewed:
             raise ConflictError("a reviewer has decided this question.", owner="undo")
         if question.erased:
-            raise ConflictError("the contents of this question were erased: nobody can answer it again.", owner="undo")
+            raise ConflictError(
+                "the contents of this question were erased, so it cannot be answered again.", owner="undo"
+            )
         return round, Undone(slot, annotator, now + self._state.settings.lease, question.told)
 
     def review(self, round: int, annotator: str, label: str | None) -> QuestionFact:
         """Decide what the label is, whatever the answers say."""
         question = self._state.find(round)
         if question.erased:
-            raise ConflictError("the contents of this question were erased: nobody can decide it.", owner="review")
+            raise ConflictError("the contents of this question were erased, so it cannot be decided.", owner="review")
         if not (question.is_full or question.told or question.disputed):
-            raise ConflictError("the question is not answered yet, so that there is nothing to review.", owner="review")
+            raise ConflictError("the question is not answered yet, so there is nothing to review.", owner="review")
         return round, Reviewed(annotator, label)
 
     def check_unlabelled(self, round: int) -> None:
-        """Refuse a label that nobody asked for where somebody did: its question waits for it, or has had it."""
+        """Refuse an unsolicited label of an instance whose question is open or has a label."""
         question = self._state.find(round)
         if question.label is not None:
             raise ConflictError(f"question {round} has a label; undo its answer, or review it.", owner="label")
@@ -141,7 +143,10 @@ class QuestionCommands:
             raise ConflictError(f"question {round} waits for this label; answer it.", owner="label")
 
     def due(self, now: float) -> Iterator[QuestionFact]:
-        """What follows from answers and from time: tell, forget, dispute, correct. Each must be applied at once."""
+        """What follows from final answers and from expired questions: told, forgotten, disputed or corrected.
+
+        The caller must apply each fact before it asks for the next one.
+        """
         for round in self._state.pop_settled(now):
             question = self._state.open.get(round)
             if question is None or not question.is_full or question.disputed:
@@ -168,7 +173,7 @@ class QuestionCommands:
         return answer.settled or now >= answer.final(self._state.settings.grace)
 
     def concluded(self, question: Question) -> Iterator[QuestionFact]:
-        """What the answers to a question come to, which is full or was open for long enough."""
+        """The fact that the answers decide, for a question that is full or has expired."""
         found = decision(question.answers, self._state.settings.decide)
         if found is DISPUTED:
             yield question.round, Disputed()
@@ -176,13 +181,13 @@ class QuestionCommands:
             yield from self.settled(question, None if found is NO_LABEL else str(found), UNSURE)
 
     def settled(self, question: Question, label: str | None, why: str) -> Iterator[QuestionFact]:
-        """Tell the model, or where it was told before, correct that."""
+        """The fact that gives a label to the model, or corrects the one that it was given before."""
         if question.told:
             yield question.round, Corrected(label)
         else:
             yield question.round, Told(label) if label is not None else Forgotten(why)
 
     def after_undo(self, question: Question) -> QuestionFact:
-        """What is held to be the label after an answer was undone that the model knew."""
+        """The correction after an answer was undone that the model had learnt."""
         found = decision(question.answers, self._state.settings.decide)
         return question.round, Corrected(found if isinstance(found, str) else None)

@@ -1,4 +1,4 @@
-"""A question and its slots: who may hold one, who may fill it, what the answers decide. Knows no clock and no store."""
+"""A question and its slots: who may hold one, who may fill it, what the answers decide."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import msgspec
 from ..errors import ConflictError
 
 DISPUTED, NO_LABEL = object(), object()
-"""What answers decide where they decide on no label: a reviewer must, or nobody knew."""
+"""What answers decide where they do not give a label: a reviewer must decide, or every annotator was unsure."""
 
 UNPLAYED = -1
-"""In the place of the sampler's round, for a question of a round that this sampler has not played, or not asked in."""
+"""Instead of the sampler's round, where the current model has not played the round, or has not asked in it."""
 
 
 class Answer(msgspec.Struct, gc=False):
-    """What somebody said, and when; ``settled`` once it cannot be undone without a correction.
+    """An annotator's answer; ``settled`` once it cannot be undone without a correction.
 
-    ``undoable`` is until when that was promised, where the stream has had another grace since.
+    ``undoable`` is the end of its grace period, where the settings have changed since it was given.
     """
 
     annotator: str
@@ -28,12 +28,12 @@ class Answer(msgspec.Struct, gc=False):
     undoable: float | None = None
 
     def final(self, grace: float) -> float:
-        """When it can no longer be undone without a correction, where the stream has this grace."""
+        """The time from which an undo is a correction, given the current grace period."""
         return self.time + grace if self.undoable is None else self.undoable
 
 
 class Slot(msgspec.Struct, gc=False, omit_defaults=True):
-    """Is free, or held by somebody until a time, on a device, or filled."""
+    """A place for one answer: free, held by an annotator on a device until a time, or filled."""
 
     annotator: str = ""
     until: float = 0.0
@@ -41,20 +41,21 @@ class Slot(msgspec.Struct, gc=False, omit_defaults=True):
     device: str = ""
 
     def is_held(self, now: float) -> bool:
-        """Whether a lease on it lasts."""
+        """Whether an annotator holds it now."""
         return self.answer is None and self.annotator != "" and now < self.until
 
     def is_free(self, now: float) -> bool:
-        """Whether anybody may take it."""
+        """Whether any annotator may take it."""
         return self.answer is None and not self.is_held(now)
 
 
 class Question(msgspec.Struct, gc=False):
     """An instance that is worth a label. ``round`` is its number; ``seq`` the event that has its instance.
 
-    ``told`` says whether the model was told of it, ``model`` what, and ``label`` what is held to be its label by now;
-    ``closed`` that nobody is asked any more, and ``forgotten`` why the model got no label; ``reviewed`` that a reviewer
-    has decided, whom annotators cannot overrule; ``erased`` that nobody can see its instance any more.
+    ``told`` says whether the model was given an outcome, ``model`` is the label that it learnt, and ``label`` the one
+    that currently counts. ``closed`` questions are not given out any more; ``forgotten`` is why the model got no label.
+    ``reviewed`` says that a reviewer has decided, whom annotators cannot overrule, and ``erased`` that the contents of
+    the instance are gone.
     """
 
     round: int
@@ -86,11 +87,11 @@ class Question(msgspec.Struct, gc=False):
 
     @property
     def answers(self) -> list[Answer]:
-        """Those given so far."""
+        """The answers given so far."""
         return [slot.answer for slot in self.slots if slot.answer is not None]
 
     def slot_of(self, annotator: str) -> int | None:
-        """The slot that somebody filled, or else holds or held last."""
+        """The slot that an annotator filled, or otherwise holds or held last."""
         for wanted in (True, False):
             for i, slot in enumerate(self.slots):
                 holder = slot.answer.annotator if slot.answer is not None else slot.annotator
@@ -99,18 +100,18 @@ class Question(msgspec.Struct, gc=False):
         return None
 
     def free_slot(self, now: float) -> int | None:
-        """The first slot that anybody may take."""
+        """The first slot that any annotator may take."""
         return next((i for i, slot in enumerate(self.slots) if slot.is_free(now)), None)
 
     def is_for(self, annotator: str, now: float) -> bool:
-        """Whether somebody may get this question next."""
+        """Whether an annotator may get this question next."""
         if annotator in self.skipped or self.disputed or self.free_slot(now) is None:
             return False
         mine = self.slot_of(annotator)
         return mine is None or self.slots[mine].is_free(now)
 
     def slot_for(self, annotator: str, now: float, verb: str) -> int:
-        """The slot that somebody holds or, where the lease has ended, may still take; refused with the reason."""
+        """The slot that an annotator holds or may take; refused with the reason."""
         mine = self.slot_of(annotator)
         if mine is not None and self.slots[mine].answer is not None:
             raise ConflictError(f"{annotator} has answered this question already; undo that first.", owner=verb)
@@ -127,15 +128,15 @@ class Question(msgspec.Struct, gc=False):
             raise ConflictError("the question waits for a reviewer.", owner=verb)
         free = self.free_slot(now)
         if free is None:
-            why = "all slots are filled" if self.is_full else "somebody else holds the slot by now"
+            why = "all slots are filled" if self.is_full else "another annotator holds the slot now"
             raise ConflictError(f"the question cannot be taken: {why}.", owner=verb)
         return free
 
 
 def retrained(question: Question, played: int, known: bool) -> None:
-    """The model was made again from the labels that are held to be right.
+    """Update a question after the model was retrained from the corrected labels.
 
-    ``played`` is its round, if it would have asked this question; it is not ``known`` where its instance was erased.
+    ``played`` is the round of the new model, if that asked the question; the model does not know erased instances.
     """
     question.played = played
     if question.told:
@@ -143,7 +144,7 @@ def retrained(question: Question, played: int, known: bool) -> None:
 
 
 def decision(answers: list[Answer], decide: str) -> str | object:
-    """What answers decide: a label, or that there is none, or that a reviewer must."""
+    """What answers decide: a label, ``NO_LABEL``, or ``DISPUTED`` where a reviewer must."""
     given = Counter(answer.label for answer in answers if answer.label is not None)
     if not given:
         return NO_LABEL

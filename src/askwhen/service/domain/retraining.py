@@ -1,10 +1,10 @@
-"""The model made again from the corrected log.
+"""Retrains a model from the corrected log.
 
-Every instance is played again with its own coin, and every label that is held to be right by now is told when the old
-one was. The new model may want to ask elsewhere: a question that was never asked is forgotten, so that the estimate of
-the accuracy counts it as unknown, and a label that the new model did not ask for is learnt as one that nobody asked
-for. A label that nobody asked for is learnt where the first of its round was, as it is held to be right by now.
-Instances that were erased are passed over, and their labels with them.
+Every instance is played again with the same random draw, and the corrected labels are given to the model at the places
+of the old ones. The new model may ask about other instances. Where it asks a question that was never asked, the
+question is dropped, so that the accuracy estimate counts it as unknown. A label that it does not ask for is learnt as
+an unsolicited one. Unsolicited labels are learnt in their corrected form at the place of the first one of their round.
+Erased instances are skipped, and their labels with them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,29 @@ from .questions import UNPLAYED
 
 
 class Retraining:
-    """Follows a log. ``labels`` are those held to be right by now, by round; None where there is none.
+    """Builds a new model from the events of a log.
 
-    ``given`` are those that nobody asked for, the same way, and ``look`` gives an event by its number. ``unasked`` has
-    the rounds whose question the new model would not have asked, with the instance until it is told; ``passed`` those
-    that it cannot play, in order; ``played`` its own number of a round whose question it has asked.
+    Parameters
+    ----------
+    settings : Settings
+        The settings of the stream.
+    labels : dict
+        Corrected labels by round; None where a question has no label any more.
+    given : dict, optional
+        Corrected unsolicited labels, in the same form.
+    look : callable, optional
+        Gives an event by its number.
+
+    Attributes
+    ----------
+    unasked : dict
+        Rounds whose question the new model would not have asked, with the instance until its label is learnt.
+    passed : list
+        Rounds that cannot be played because their instances were erased, in order.
+    played : dict
+        For rounds whose question the new model asks, its own number of the round.
+    told : dict
+        Labels that were given to the new model, by round.
     """
 
     def __init__(
@@ -45,7 +63,7 @@ class Retraining:
         self.played: dict[int, int] = {}
 
     def follow(self, events: Iterable[Event]) -> None:
-        """The next events of the log."""
+        """Process the next events of the log."""
         for event in events:
             fact = facts_of(event)
             if isinstance(fact, Instance):
@@ -91,7 +109,7 @@ class Retraining:
 
 
 def last_labels(events: Iterable[Event]) -> dict[int, str | None]:
-    """The label of every question that is held to be right at the end of a log, where the model was told another."""
+    """The last correction of every question whose label was corrected after the model had learnt it."""
     found: dict[int, str | None] = {}
     for event in events:
         fact = facts_of(event)
@@ -101,7 +119,7 @@ def last_labels(events: Iterable[Event]) -> dict[int, str | None]:
 
 
 def last_given(events: Iterable[Event]) -> dict[int, str | None]:
-    """The labels that nobody asked for, by round, at the end of a log: the last one that was not taken back."""
+    """The unsolicited labels at the end of a log, by round: the last one that was not taken back."""
     standing: dict[int, dict[str, str]] = {}
     for event in events:
         fact = facts_of(event)
@@ -114,7 +132,7 @@ def last_given(events: Iterable[Event]) -> dict[int, str | None]:
 
 
 def drop_learnt_corrections(stored: QuestionSnapshot, made: Retraining) -> None:
-    """Drop the corrections that the new model knows, in place."""
+    """Drop, in place, the corrections that the new model has learnt."""
     for round, correction in list(stored.corrections.items()):
         correction.played = made.played.get(round, UNPLAYED)
         if round in made.told:

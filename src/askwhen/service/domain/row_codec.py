@@ -1,4 +1,4 @@
-"""An instance as bytes, exactly as it was predicted on, and back."""
+"""Instances as bytes, exactly as they were predicted on, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LITTLE = sys.byteorder == "little"
 
 
 def to_bytes(x: Any) -> bytes:
-    """A letter for the form, then the numbers, little-endian."""
+    """Encode an instance: one byte for the layout (dense or sparse), then the numbers, little-endian."""
     if isinstance(x, np.ndarray):
         return _DENSE + (x if _LITTLE else x.astype("<f8")).tobytes()
     indices, data = x.indices.astype("<u4", copy=False), x.data.astype("<f8", copy=False)
@@ -25,7 +25,7 @@ def to_bytes(x: Any) -> bytes:
 
 
 def from_bytes(content: bytes | None) -> Any:
-    """The instance; where its content was erased, there is none to be had."""
+    """Decode an instance; refused where its content was erased."""
     if content is None:
         raise StoreError("the content of the instance was erased.", owner="serve")
     if content[:1] == _DENSE:

@@ -1,7 +1,7 @@
-"""What may be said anew of a stream that is there, and what may not.
+"""Settings of an existing stream that can be changed, and those that cannot.
 
-The model follows from the log by labels, features, algorithm, budget and seed: with others the log would decide
-otherwise when it is played again. How questions are given out and shown changes nothing that was decided.
+Labels, features, algorithm, budget and seed determine the model: with other values the rounds in the log would not give
+the same decisions when they are played again. How questions are given out and shown does not affect decisions.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..events.settings import Settings, check_settings
 CHANGEABLE = ("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view")
 
 Changes = dict[str, Any]
-"""New values by the names of settings; those of the view by their names in it."""
+"""New values by the names of settings; those of the view are nested."""
 
 
 def changed(settings: Settings, *all_changes: Changes) -> Settings:
-    """Settings after changes, one after the other."""
+    """Settings after some changes, in order."""
     if not all_changes:
         return settings
     found: Changes = msgspec.to_builtins(settings)
@@ -33,16 +33,16 @@ def changed(settings: Settings, *all_changes: Changes) -> Settings:
 
 
 def differences(settings: Settings, changes: Changes) -> Changes:
-    """Those changes that change something; refused in a sentence where one cannot be meant, or not be made."""
+    """The changes that differ from the current settings; invalid ones, and those that cannot be made, are refused."""
     try:
         new = changed(settings, changes)
     except msgspec.ValidationError as error:
-        said = explained(str(error), Settings).replace("`$.", "`")
-        raise InputError(f"{said[:1].lower()}{said[1:]}.", owner="stream", parameter="settings") from error
+        text = explained(str(error), Settings).replace("`$.", "`")
+        raise InputError(f"{text[:1].lower()}{text[1:]}.", owner="stream", parameter="settings") from error
     for name in Settings.__struct_fields__:
         if name not in CHANGEABLE and getattr(new, name) != getattr(settings, name):
             raise InputError(
-                f"{name} cannot be changed, since the log was decided by it; make another stream like this one.",
+                f"{name} cannot be changed, since decisions in the log depend on it; make another stream like it.",
                 owner="stream",
                 parameter=name,
             )

@@ -1,4 +1,4 @@
-"""Who waits for news of a stream."""
+"""Requests that wait for new events of a stream."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import asyncio
 
 
 class Subscribers:
-    """Events that are set whenever something was committed to a stream."""
+    """asyncio events that are set after each commit to a stream."""
 
     def __init__(self) -> None:
         self._of: dict[int, set[asyncio.Event]] = {}
 
     def subscribe(self, number: int) -> asyncio.Event:
-        """One more who looks at a stream; give it back with ``unwatch``."""
+        """An event that is set after each commit to a stream; pass it to ``unsubscribe`` when done."""
         found = asyncio.Event()
         self._of.setdefault(number, set()).add(found)
         return found
 
     def unsubscribe(self, number: int, changed: asyncio.Event) -> None:
-        """Look at a stream no longer."""
+        """End a subscription."""
         self._of[number].discard(changed)
 
     def count(self, number: int) -> int:
-        """How many look at a stream."""
+        """Number of subscribers of a stream."""
         return len(self._of.get(number, ()))
 
     def notify(self, number: int) -> None:
-        """Something was committed to a stream."""
+        """Wake all subscribers of a stream."""
         for changed in self._of.get(number, ()):
             changed.set()
 

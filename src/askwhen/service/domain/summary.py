@@ -1,4 +1,4 @@
-"""The counts of a stream that can be shown without its model: of one that is set aside, or not in memory."""
+"""Counts of a stream that can be shown without its model, for streams that are set aside or not in memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class StreamSummary(msgspec.Struct):
-    """A stream in a few numbers, as it was when its model was last in memory.
+    """Counts of a stream, as they were when its model was last in memory.
 
     ``state`` is "active", "paused" or "archived"; ``erased`` is the event up to which all contents are erased.
     """

@@ -1,6 +1,6 @@
-"""Who may do what. A token is 32 random bytes, shown once; only its hash is kept.
+"""Tokens and what their holders may do. A token is 32 random bytes, shown once; only its hash is stored.
 
-The hash is a fast one on purpose: slow hashes are for passwords, which can be guessed. Nobody guesses 256 random bits.
+The hash is a fast one on purpose: slow hashes protect passwords, which can be guessed; 256 random bits cannot.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LONGEST_NAME = 100
 ANYBODY = "anybody"
 ALL = 0
 PREFIX = "aw_"
-"""Of every token, so that one is known where it is found."""
+"""How every token begins, so that scanners recognize leaked ones."""
 
 
 class Holder(NamedTuple):
-    """Who holds a token: a name, roles, and the numbers of the streams they are for, or None for all."""
+    """The holder of a token: name, roles, and the numbers of the streams that it is for, or None for all."""
 
     token: str
     name: str
@@ -33,25 +33,25 @@ class Holder(NamedTuple):
     expires: float | None
 
     def is_global_admin(self, now: float) -> bool:
-        """Whether they may make tokens."""
+        """Whether the token is for all streams with the role admin, and so allows making tokens."""
         return "admin" in self.roles and self.streams is None and not self.has_expired(now)
 
     def has_expired(self, now: float) -> bool:
-        """Whether the token is valid no longer."""
+        """Whether the token has expired."""
         return self.expires is not None and now >= self.expires
 
     def ends_before(self, other: Holder) -> bool:
-        """Whether this token has an end and another one has none."""
+        """Whether this token expires and another one does not."""
         return self.expires is not None and other.expires is None
 
     def has(self, *roles: str) -> bool:
-        """Whether they have one of these roles; an admin has all."""
+        """Whether the holder has one of these roles; an admin has all."""
         return "admin" in self.roles or not self.roles.isdisjoint(roles)
 
     def check(self, role: str, stream: int | None) -> None:
         """Refuse what the token does not allow; an admin may do everything."""
         if role != ANYBODY and not self.has(role):
-            raise NotAllowedError(f"this needs the role {role}, which {self.name} has not.", owner="token")
+            raise NotAllowedError(f"this needs the role {role}, which {self.name} lacks.", owner="token")
         if self.streams is not None and (stream is None or stream not in self.streams):
             raise NotAllowedError(
                 f"the token of {self.name} is not for {'all streams' if stream is None else 'this stream'}.",
@@ -60,18 +60,18 @@ class Holder(NamedTuple):
 
 
 OPEN = Holder("", "anonymous", frozenset(ROLES), None, None)
-"""Everybody, where no tokens are asked for."""
+"""Every client, while no tokens are required."""
 
 
 def digest_of(secret: str) -> str:
-    """What is kept of a token."""
+    """The hash of a token, which is stored."""
     return hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=32, person=b"askwhen token").hexdigest()
 
 
 def new_token(
     name: str, roles: Iterable[str], streams: Sequence[int] | None, expires: float | None
 ) -> tuple[str, TokenMade]:
-    """A new token, and the fact to be kept of it."""
+    """A new token, and the fact to be recorded about it."""
     listed = sorted(set(roles))
     if not listed or not set(listed) <= set(ROLES):
         raise InputError.about("token", "roles", f"some of {', '.join(ROLES)}", listed)
@@ -83,9 +83,9 @@ def new_token(
 
 
 class Tokens:
-    """The valid tokens, by what is kept of them. ``wanted`` once one was made: from then on everybody needs one.
+    """The valid tokens, by their hashes. Once one was made, they are ``required``.
 
-    Whoever watches ``changes`` (at the number ``ALL``) is woken when a token is made or revoked.
+    Subscribers of ``changes`` (at the number ``ALL``) are woken when a token is made or revoked.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Tokens:
         return len(self._by_digest)
 
     def apply(self, fact: Fact) -> None:
-        """A token was made or revoked."""
+        """Apply the creation or revocation of a token; other facts change nothing."""
         if isinstance(fact, TokenMade):
             self.required = True
             streams = None if fact.streams is None else frozenset(fact.streams)
@@ -109,7 +109,7 @@ class Tokens:
         self.changes.notify(ALL)
 
     def holder(self, secret: str, now: float) -> Holder:
-        """Who holds this token."""
+        """The holder of a token, given its secret."""
         found = self._by_digest.get(digest_of(secret))
         if found is None:
             raise NotSignedInError("the token is not known.", owner="token")
@@ -118,12 +118,12 @@ class Tokens:
         return found
 
     def find(self, token: str) -> Holder:
-        """A token by its public number."""
+        """The holder of a token, given its public number."""
         for holder in self._by_digest.values():
             if holder.token == token:
                 return holder
         raise NotFoundError(f"there is no token {token}.", owner="token")
 
     def all(self) -> list[Holder]:
-        """All of them, by name."""
+        """All holders, sorted by name."""
         return sorted(self._by_digest.values(), key=lambda holder: (holder.name, holder.token))

@@ -1,1 +1,1 @@
-"""What can happen, as facts in the log, and the settings and views of streams."""
+"""Kinds of events in the log, and the settings and views of streams."""

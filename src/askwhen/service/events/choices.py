@@ -1,4 +1,4 @@
-"""Sentences about values that are none of an enumeration, with those that are."""
+"""Error messages about values outside an enumeration, which list the allowed ones."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from msgspec import inspect
 _refusal = re.compile(r"Invalid enum value (?P<got>.*) - at `\$\.?(?P<path>.*)`", re.DOTALL).fullmatch
 
 
-def explained(said: str, kind: Any) -> str:
-    """A refusal of msgspec, which names no choices, with the choices that a type has at this place.
+def explained(message: str, kind: Any) -> str:
+    """An error message of msgspec about an enumeration, extended by the values that the type allows.
 
     Examples
     --------
@@ -20,12 +20,12 @@ def explained(said: str, kind: Any) -> str:
     >>> explained("Invalid enum value 'first' - at `$.order`", Settings)
     "order must be one of oldest, priority, valuable; got 'first'"
     """
-    found = _refusal(said)
+    found = _refusal(message)
     if found is None:
-        return said
+        return message
     names = re.findall(r"[^.\[\]]+|\[[^\]]*\]", found["path"])
     choices = list(_choices(inspect.type_info(kind), names))
-    return f"{found['path']} must be one of {', '.join(choices)}; got {found['got']}" if choices else said
+    return f"{found['path']} must be one of {', '.join(choices)}; got {found['got']}" if choices else message
 
 
 def _choices(kind: inspect.Type, names: Sequence[str]) -> Iterator[str]:

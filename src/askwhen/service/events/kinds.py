@@ -1,4 +1,4 @@
-"""What can happen on a stream, as facts. A kind of event is never changed once it is released; new ones may come."""
+"""The kinds of events and their facts. A kind is never changed once it is released; new ones may be added."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .settings import Settings
 class Fact(msgspec.Struct, omit_defaults=True):
     """The facts of an event.
 
-    ``event_kinds`` are the kinds of events that have them, as they are written to the log: a class may be renamed, a
+    ``event_kinds`` are the kinds of events with these facts, as they are written to the log: a class may be renamed, a
     kind never.
     """
 
@@ -22,15 +22,15 @@ class Fact(msgspec.Struct, omit_defaults=True):
 
     @property
     def event_kind(self) -> str:
-        """The kind of event that has these facts, where there is one."""
+        """The kind of event with these facts, where there is only one."""
         (kind,) = self.event_kinds
         return kind
 
 
 class Instance(Fact):
-    """A round was played: what was predicted and decided, by which coin, and why.
+    """A round was played: prediction, decision, random draw (``coin``) and reason.
 
-    ``played`` is the sampler's round; ``spent`` says that in this round the budget was found to be spent.
+    ``played`` is the sampler's round; ``spent`` marks the round in which the budget ran out.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -51,7 +51,7 @@ class Instance(Fact):
 
 
 class Leased(Fact):
-    """Somebody holds a slot of a question until then, on one of their devices if it said which."""
+    """An annotator holds a slot of a question until a time; ``device`` is empty where the client names none."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("leased",)
     slot: int
@@ -61,7 +61,7 @@ class Leased(Fact):
 
 
 class Released(Fact):
-    """Somebody gave a slot back."""
+    """An annotator gave a slot back."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("released",)
     slot: int
@@ -69,7 +69,7 @@ class Released(Fact):
 
 
 class Answered(Fact):
-    """A slot was filled; without a label, somebody was unsure. ``lead`` is how many seconds it took."""
+    """An annotator filled a slot; without a label, they were unsure. ``lead`` is the time that it took, in seconds."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("answered",)
     slot: int
@@ -79,14 +79,14 @@ class Answered(Fact):
 
 
 class Skipped(Fact):
-    """Somebody will never see this question again."""
+    """An annotator skipped a question, which they never see again."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("skipped",)
     annotator: str
 
 
 class Undone(Fact):
-    """An answer was taken back, and its slot is held for another one until then; ``told`` if the model knew it."""
+    """An answer was taken back, and its slot is held for another one; ``told`` if the model had learnt it."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("undone",)
     slot: int
@@ -96,13 +96,13 @@ class Undone(Fact):
 
 
 class Disputed(Fact):
-    """All slots are filled, and the answers do not decide."""
+    """The answers do not decide on a label, and a reviewer must."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("disputed",)
 
 
 class Reviewed(Fact):
-    """A reviewer decided; without a label, that the question has none."""
+    """A reviewer decided on a label, or that the question has none."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("reviewed",)
     annotator: str
@@ -110,31 +110,31 @@ class Reviewed(Fact):
 
 
 class Told(Fact):
-    """The model was told a label."""
+    """The label of a question was given to the model."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("told",)
     label: str
 
 
 class Forgotten(Fact):
-    """The model was told that no label will come, and why."""
+    """A question was dropped without a label, and why."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("forgotten",)
     why: str
 
 
 class Corrected(Fact):
-    """What is held to be the label after the model was told another; None where there is none any more."""
+    """A question got another label after the model had learnt one; None where it has no label any more."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("corrected",)
     label: str | None = None
 
 
 class Volunteered(Fact):
-    """Somebody said what the label of an instance is that no question waits for, or took that back: without a label.
+    """An annotator gave an unsolicited label of an instance, or took it back (without a label).
 
-    ``instance`` is its event. The model learns the first label of a round, which ``learnt`` says; what comes later is
-    held to be right, and a replay learns that.
+    ``instance`` is its event. The model learns the first label of a round, which ``learnt`` says; later ones replace it
+    and are learnt by the next replay.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("volunteered",)
@@ -145,11 +145,11 @@ class Volunteered(Fact):
 
 
 class Received(Fact):
-    """Another tool said what somebody's label of an instance is, or that they took it back; it waits to be told.
+    """Another tool sent an annotator's label of an instance, or its deletion; it waits to be handled.
 
-    ``source`` and ``annotation`` say which label of theirs that is, ``instance`` is the event of the instance, and
-    ``at`` when they said it, by their own clock: the latest is what they hold to be right, however late it comes.
-    ``gone`` is final.
+    ``source`` and ``annotation`` identify the label in the other tool, and ``instance`` is the event of the instance.
+    ``at`` is the time of the change by the other tool's clock: the latest change counts, in whatever order they arrive.
+    ``gone`` marks a deletion, which is final.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("received",)
@@ -164,7 +164,7 @@ class Received(Fact):
 
 
 class Handled(Fact):
-    """What became of something that was received, by its number."""
+    """The outcome of handling a received label, given by its event number."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("handled",)
     received: int
@@ -172,7 +172,7 @@ class Handled(Fact):
 
 
 class Renamed(Fact):
-    """The stream has another name."""
+    """The stream was renamed."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("renamed",)
     name: str
@@ -186,7 +186,7 @@ class Changed(Fact):
 
 
 class SettingsChanged(Fact):
-    """Some settings of the stream are others from here on: their new values, those of the view by their names in it."""
+    """Some settings of the stream were changed; ``changes`` has the new values, those of the view nested."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("settings changed",)
     changes: dict[str, Any]
@@ -194,7 +194,7 @@ class SettingsChanged(Fact):
 
 
 class Replayed(Fact):
-    """The model was made again from the corrected log: a snapshot with the same number has it."""
+    """The model was retrained from the corrected log; the snapshot with the same number has it."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("replayed",)
     by: str = ""
@@ -202,7 +202,7 @@ class Replayed(Fact):
 
 
 class Erased(Fact):
-    """The contents of so many instances were erased; ``until`` where that is all up to an event."""
+    """The contents of some instances were erased; ``until`` is an event up to which all contents are gone."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("erased",)
     by: str
@@ -211,7 +211,7 @@ class Erased(Fact):
 
 
 class WentOn(Fact):
-    """The model went on from an older snapshot, without the rounds since, and why."""
+    """The model continued from an older snapshot without the rounds since, and why."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("went on",)
     why: str
@@ -228,7 +228,7 @@ class Created(Fact):
 
 
 class TokenMade(Fact):
-    """A token was made, for some streams by their numbers or for all; only its hash is kept. In the service's log."""
+    """A token was made, for some streams or for all; only its hash is stored. In the log of the service."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("token made",)
     token: str
@@ -240,14 +240,14 @@ class TokenMade(Fact):
 
 
 class TokenRevoked(Fact):
-    """A token is not valid any more. In the log of the service."""
+    """A token was revoked. In the log of the service."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("token revoked",)
     token: str
 
 
 class WebhookMade(Fact):
-    """A webhook was made, for some streams by their numbers or for all. In the log of the service."""
+    """A webhook was made, for some streams or for all. In the log of the service."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook made",)
     hook: str
@@ -259,14 +259,14 @@ class WebhookMade(Fact):
 
 
 class WebhookRemoved(Fact):
-    """A webhook is told nothing any more. In the log of the service."""
+    """A webhook was removed. In the log of the service."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook removed",)
     hook: str
 
 
 class WebhookStopped(Fact):
-    """Nothing is sent to a webhook for now, and why; or, without a reason, it goes on. In the log of the service."""
+    """Deliveries to a webhook were stopped, and why; without a reason, they resumed. In the log of the service."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook stopped",)
     hook: str
@@ -274,7 +274,7 @@ class WebhookStopped(Fact):
 
 
 class WebhookAlarm(Fact):
-    """The accuracy of a stream is below the bound of a webhook, or no longer. In the log of the service."""
+    """The accuracy of a stream fell below the bound of a webhook, or rose above it. In the log of the service."""
 
     event_kinds: ClassVar[tuple[str, ...]] = ("webhook alarm",)
     hook: str
@@ -283,7 +283,7 @@ class WebhookAlarm(Fact):
 
 
 KINDS: dict[str, type[Fact]] = {kind: each for each in Fact.__subclasses__() for kind in each.event_kinds}
-"""The facts of every kind of event."""
+"""The class of facts of every kind of event."""
 
 PERSONAL = frozenset(
     {
@@ -299,7 +299,7 @@ PERSONAL = frozenset(
         "handled",
     }
 )
-"""What single people do, which only reviewers see."""
+"""Kinds of events that show what single annotators do, which only reviewers may see."""
 
 _encoder = msgspec.json.Encoder()
 _decoders = {kind: msgspec.json.Decoder(shape) for kind, shape in KINDS.items()}
@@ -307,7 +307,7 @@ F = TypeVar("F", bound=Fact)
 
 
 def encoded(fact: Fact) -> str:
-    """Facts as JSON; numbers keep every bit."""
+    """Facts as JSON; floats are written exactly."""
     return _encoder.encode(fact).decode()
 
 
@@ -315,7 +315,9 @@ def facts_of(event: Event) -> Any:
     """The facts of an event of the log."""
     decoder = _decoders.get(event.kind)
     if decoder is None:
-        raise StoreError(f"the log has an event {event.kind!r}, of a later version of askwhen.", owner="serve")
+        raise StoreError(
+            f"the log has an event {event.kind!r}, which a later version of askwhen has written.", owner="serve"
+        )
     try:
         return decoder.decode(event.facts)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""What a stream is: its labels, its algorithm, how raw input becomes features, how questions are answered."""
+"""The settings of a stream: labels, algorithm, features, and how questions are answered."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .view import View, check_view
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 OPEN, MOST_OPEN = "open", 100
-"""Labels that are not known beforehand, and how many there may come to be."""
+"""The setting for labels that are not known in advance, and the largest number of them."""
 
 
 class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """How raw input becomes features.
 
-    ``numbers``: an array, or an object with a number for each of ``names``. ``hashed``: an object of numbers, words and
-    truth values, each a feature by its name, in one of so many ``places``. ``text``: a string, whose words are hashed.
-    ``mixed``: an object with the words of the fields ``text`` and the numbers of the fields ``names``.
+    ``numbers``: an array, or an object with a number for each of ``names``. ``hashed``: an object of numbers, texts and
+    booleans, each hashed by its name into one of ``places`` columns. ``text``: a string, whose words are hashed.
+    ``mixed``: an object with texts in the fields ``text``, whose words are hashed, and numbers in the fields ``names``.
     """
 
     kind: Literal["numbers", "hashed", "text", "mixed"] = "numbers"
@@ -32,7 +32,7 @@ class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
 
 
 class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """What one can afford: a share of the instances, at most so many in all; or so many in every period of seconds."""
+    """The labels to ask for: a share of the instances and at most so many in all, or so many in every period."""
 
     rate: float | None = None
     most: int | None = None
@@ -41,13 +41,13 @@ class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tr
 
 
 class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """Everything that is said of a stream when it is made.
+    """Everything that can be set when a stream is made.
 
-    ``letters`` are the hyperparameters of the ``algorithm``, and ``raw`` leaves its features unscaled. ``slots`` is how
-    many people answer a question, and ``decide`` what the model is told then. A lease lasts ``lease`` seconds; the
-    model is told after ``grace`` seconds; a question is forgotten after ``forget`` seconds. ``guess`` shows people the
-    prediction before they answer. ``view`` is how people see instances, whose contents are erased after ``erase``
-    seconds.
+    ``letters`` are the hyperparameters of the ``algorithm``, and ``raw`` leaves its features unscaled. ``slots`` is the
+    number of annotators who answer each question, and ``decide`` how their answers become one label. A lease lasts
+    ``lease`` seconds; the model learns an answer after ``grace`` seconds; a question is dropped after ``forget``
+    seconds. ``guess`` shows annotators the prediction before they answer. ``view`` is how they see instances, whose
+    contents are erased after ``erase`` seconds.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -69,7 +69,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse settings that cannot be meant, in one sentence."""
+    """Refuse invalid settings, in one sentence."""
     labels = ["any", "other"] if settings.labels == OPEN else list(settings.labels)
     if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
         _refuse("labels", f"between 2 and {MOST_LABELS:,} different texts", labels)
@@ -95,7 +95,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def check_label(label: str) -> None:
-    """Refuse a label that could not be shown."""
+    """Refuse a label that cannot be shown."""
     if not label or len(label) > LONGEST_LABEL or not label.isprintable():
         _refuse("label", f"a printable text of 1 to {LONGEST_LABEL} characters", label[:LONGEST_LABEL])
 
@@ -119,7 +119,7 @@ def _check_features(features: Features) -> None:
 
 
 def check_name(name: Any) -> None:
-    """Refuse a name that could not stand in an address."""
+    """Refuse a name that cannot be part of a URL."""
     fine = isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name[0] not in ".-"
     if not fine or not all(each.isascii() and (each.isalnum() or each in "._-") for each in name):
         _refuse(

@@ -12,7 +12,7 @@ from ...errors import InputError
 
 MOST_PLACES, LONGEST = 50, 500
 _SIGNS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?(?:<?[=!]|:|<\w+>)|.", re.DOTALL)
-"""The signs of a pattern: what is escaped, a class, the beginning of a group, or one character."""
+"""The tokens of a pattern: an escape, a character class, the start of a group, or one character."""
 
 
 class View(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class View(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True
     ``kind`` is found from what is shown unless it is given; ``highlight`` is a pattern whose matches in texts are
     marked; ``direction`` is that of texts. Images and sounds are loaded from addresses that begin with one of
     ``media`` and from nowhere else. Reviewers see no names where ``blind``, and ``review`` is the share of all
-    questions that they are shown beside the disputed and the corrected ones.
+    questions that they are shown in addition to the disputed and the corrected ones.
     """
 
     kind: Literal["auto", "text", "code", "table", "image", "audio", "json"] = "auto"
@@ -33,7 +33,7 @@ class View(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True
 
 
 def check_view(view: View) -> None:
-    """Refuse a view that cannot be meant, in one sentence."""
+    """Refuse an invalid view, in one sentence."""
     if len(view.highlight) > LONGEST:
         raise InputError.about("stream", "highlight", f"a pattern of at most {LONGEST} characters", view.highlight[:50])
     if _repeats_repeated(view.highlight):
@@ -50,7 +50,7 @@ def check_view(view: View) -> None:
 
 
 def _repeats_repeated(pattern: str) -> bool:
-    """Whether a pattern may take a browser for ever on a text that was made for it, as (a+)+ and (a+b?)* do."""
+    """Whether a pattern can take exponential time on a hostile text, as (a+)+ and (a+b?)* do."""
     groups, closed = [False], False
     for sign in _SIGNS.findall(pattern):
         if sign in ("+", "*", "{") and closed:

@@ -1,4 +1,4 @@
-"""Work that goes on beside the service, as long as it is served."""
+"""Background tasks of the event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @contextlib.asynccontextmanager
 async def run_in_background(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Inside, these run; at the end they are told to stop, and waited for."""
+    """Run coroutines as tasks inside the ``with`` block; at its end they are cancelled and awaited."""
     tasks = [asyncio.create_task(each) for each in work]
     try:
         yield

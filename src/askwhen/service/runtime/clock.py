@@ -1,7 +1,8 @@
-"""The time of the service: never goes back, whatever the system's clock does.
+"""The clock of the service, which never goes back.
 
-A clock that is set back must not keep leases alive for hours, and one that is set forward must not end them all: once
-the service has started, time passes as it passes, and it starts no earlier than the last event of the log.
+Setting the system's clock back must not extend leases by hours, and setting it forward must not end them all. So the
+wall clock is read once, at the start; from then on a monotonic clock counts. It starts no earlier than the last event
+of the log.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ def _passed() -> float:
 
 
 class Clock:
-    """Seconds since 1970 by the system's clock at the start, and from then on by how much time has passed.
+    """Seconds since 1970: the wall clock at the start, plus the monotonic time since then.
 
-    ``wall`` and ``passed`` are the two clocks of the system; tests have their own.
+    ``wall`` and ``passed`` are these two clocks; tests pass their own.
     """
 
     def __init__(self, wall: Callable[[], float] = time.time, passed: Callable[[], float] = _passed) -> None:
@@ -27,11 +28,11 @@ class Clock:
         self._start, self._base = passed(), wall()
 
     def not_before(self, last: float) -> None:
-        """Start no earlier than this."""
+        """Move the clock forward to a time, unless it is later already."""
         now = self.now()
         if now < last:
             self._base += last - now
 
     def now(self) -> float:
-        """The present time."""
+        """The current time."""
         return self._base + (self._passed() - self._start)

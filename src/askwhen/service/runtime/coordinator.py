@@ -1,9 +1,9 @@
-"""The owner of all streams: one thread, the event loop's, plays and answers; what happened is committed, then told.
+"""The owner of all streams. Only the thread of the event loop changes them; another thread commits their events.
 
 A request changes memory, puts its events into the next batch, waits for the commit, and only then replies. So memory
-may be ahead of the disk, but nobody is told of it. An error of the database stops the process: the log is what is true,
-and a process that starts again makes everything from it. Any other error sets the stream aside whose model or books it
-came from, and the other streams go on.
+may be ahead of the disk, but no reply is. An error of the database stops the process: the log is authoritative, and the
+next start recovers everything from it. Any other error sets the stream aside that it came from, and the other streams
+go on.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from ..events.kinds import Created, Fact, WentOn, encoded, facts_of
 from ..events.settings import Settings
 from ..store.records import Change, Delivered, Event, Message, Reader, Snapshot, Store
 from .clock import Clock
-from .group_commit import GroupCommit, Made
+from .group_commit import GroupCommit, MakeSnapshot
 from .idempotency import Idempotency
 from .key_lookups import KeyLookups
 from .provenance import provenance
-from .recovery import created, last_summary, looking, recover, shell
+from .recovery import created, event_lookups, last_summary, recover, shell
 from .snapshot_policy import SnapshotPolicy
-from .threaded_reader import ThreadedReader, reading
+from .threaded_reader import ThreadedReader, threaded_reader
 from .warmup import Warmups
 
 TICK = 0.2
 LONGEST_COMMIT = 60.0
-"""Seconds after which a database that does not answer is taken for lost."""
+"""Seconds after which a database that does not answer is considered lost."""
 
 MOST_EXPORTS = 8
 
 CLOSING, SAVED_AT_ONCE = 2.0, 50
-"""Seconds for the last snapshots when the service ends, and how many streams are looked at between two commits."""
+"""Seconds for the last snapshots when the service ends, and number of streams that are saved between two commits."""
 
 REST = 60.0
-"""Seconds for which an archived stream that was looked at stays in memory."""
+"""Seconds for which an archived stream stays in memory after it was used."""
 
 SERVICE = 0
 """The number of the log of the service itself."""
@@ -57,16 +57,24 @@ log = logging.getLogger("askwhen.service")
 
 
 class Coordinator:
-    """Everything the service knows, and the only one who changes it.
+    """All streams, tokens and webhooks, and the only place where they are changed.
 
     Parameters
     ----------
     store : Store
-        Where the log is; the desk closes it.
+        Where the log is; the coordinator closes it.
     clock : Clock, optional
-        What time it is.
+        Gives the time of events.
     stop : callable, optional
-        Is called with the error when the process must stop.
+        Called with the error when the process must stop.
+
+    Attributes
+    ----------
+    history_lock : asyncio.Lock
+        Held by whatever depends on closed questions or older instances, which are read from the log: such work runs one
+        after the other, always after ``commits.settled()``, since the readers see committed events only.
+    broken : BaseException or None
+        The error after which everything is refused.
     """
 
     def __init__(
@@ -97,7 +105,7 @@ class Coordinator:
         with _without_collecting():
             went_on = self._recover(play)
         if not all(stream.loaded for stream in self.by_number.values()):
-            gc.collect()  # of archived streams only their names and counts stay
+            gc.collect()  # of archived streams only names and counts stay in memory
         self.commits = GroupCommit(self._store, self.crash)
         for stream, note in went_on:
             stream.note("went on", note, self.clock.now())
@@ -105,7 +113,7 @@ class Coordinator:
         self._ticking = asyncio.create_task(self._tick())
 
     def _recover(self, play: bool) -> list[tuple[Stream, WentOn]]:
-        """Make everything from the log; the streams of which something is to be noted."""
+        """Recover everything from the log; returns streams for which an event must be recorded."""
         try:
             self._reader = self._store.reader()
             self._other_reader = self._store.reader()
@@ -116,13 +124,13 @@ class Coordinator:
         except AskwhenError:
             raise
         except Exception as error:
-            said = str(error) if isinstance(error, self._store.errors) else f"a part of it is no text ({_kind(error)})"
+            why = str(error) if isinstance(error, self._store.errors) else f"a part of it is not text ({_kind(error)})"
             raise StoreError(
-                f"the database cannot be read: {said}; if it is damaged, restore a backup.", owner="serve"
+                f"the database cannot be read: {why}; if it is damaged, restore a backup.", owner="serve"
             ) from error
 
     def _follow(self, event: Event, play: bool) -> tuple[Stream, WentOn] | None:
-        """Do what an event in the log of the service itself says; a stream of which something is to be noted."""
+        """Apply an event of the log of the service itself; returns a stream for which an event must be recorded."""
         try:
             fact = facts_of(event)
             self._seq = event.seq
@@ -137,7 +145,7 @@ class Coordinator:
             ) from error
         stream = shell(fact, self._reader)
         try:
-            note, tail = recover(stream, self._reader, self._about, say, play)
+            note, tail = recover(stream, self._reader, self._about, warn, play)
         except self._store.errors:
             raise
         except Exception as error:
@@ -151,7 +159,7 @@ class Coordinator:
         return None if note is None else (stream, note)
 
     def _is_idle(self, stream: Stream) -> bool:
-        """Whether a stream is archived, and nothing is due on it."""
+        """Whether a stream is archived, has not been used lately, and has nothing to do."""
         if not stream.loaded or not stream.state.archived or stream.uncommitted or stream.state.received:
             return False
         if time.monotonic() - self._woken.get(stream.number, -REST) < REST:
@@ -159,14 +167,14 @@ class Coordinator:
         return not any(each.is_full and not each.disputed for each in stream.questions.open.values())
 
     def _rest(self, stream: Stream) -> None:
-        """Give the memory of a stream back until somebody looks at it."""
+        """Release the memory of a stream until it is used again."""
         stream.unload(lambda: self._wake(stream))
 
     def _wake(self, stream: Stream) -> None:
         """Bring a stream back into memory."""
         self._woken[stream.number], summary = time.monotonic(), stream.summary()
         try:
-            recover(stream, self._reader, self._about, say)
+            recover(stream, self._reader, self._about, warn)
         except self._store.errors as error:
             self.crash(error)
             raise StoppingError("the database failed, so that the service stops.", owner="serve") from error
@@ -175,7 +183,7 @@ class Coordinator:
             raise SetAsideError(stream.aside, owner="stream") from error
 
     async def rest(self) -> None:
-        """Let archived streams that nobody looks at leave the memory, once they are on the disk as they are."""
+        """Release the memory of archived streams that are not used, once they are stored as they are."""
         for stream in list(self.by_number.values()):
             if self._is_idle(stream):
                 with contextlib.suppress(SetAsideError):
@@ -186,14 +194,14 @@ class Coordinator:
     def _set_aside(
         self, stream: Stream, error: Exception, summary: StreamSummary | None = None, seq: int | None = None
     ) -> None:
-        """Let one stream stop, and the others go on."""
-        known = error if isinstance(error, AskwhenError) else None  # which says what is wrong in a sentence
+        """Stop one stream because of an error; the others go on."""
+        known = error if isinstance(error, AskwhenError) else None  # these say in a sentence what is wrong
         stream.set_aside(known.sentence.rstrip(".") if known else f"its model failed ({_kind(error)})", summary, seq)
         facts = {"stream": stream.name, "error": _kind(error), "said": stream.aside}
         log.error("a stream is set aside", extra={"facts": facts}, exc_info=None if known else error)
 
     def _failed(self, stream: Stream, error: Exception) -> None:
-        """An error came up in a stream: it is set aside, unless the database is what failed."""
+        """Set a stream aside because of an error, or stop everything where the database failed."""
         if isinstance(error, (StoppingError, *self._store.errors)):
             self.crash(error)
         elif not stream.aside:
@@ -205,7 +213,10 @@ class Coordinator:
         return [stream for stream in self.by_number.values() if stream.aside]
 
     def _make_way(self, stream: Stream) -> None:
-        """Give a stream that is set aside another name, where its last one cannot be read and another stream has it."""
+        """Rename a stream that is set aside, where another stream has the same name.
+
+        That happens where its last name could not be read, and its former one was given to another stream.
+        """
         other = self.streams.get(stream.name)
         if other is not None and stream.aside:
             stream.summary().name += f"-{stream.number}"
@@ -220,7 +231,7 @@ class Coordinator:
         self.streams[stream.name] = self.by_number[stream.number] = stream
 
     async def close(self) -> None:
-        """End in order: snapshots of what changed, the last commit, the store."""
+        """Shut down: snapshots of what changed, the last commit, the store."""
         self._ticking.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._ticking
@@ -232,14 +243,14 @@ class Coordinator:
                 self.crash(error)
         await self.commits.close()
         if self.broken is not None:
-            return  # whatever the store would still write is not to be written
+            return  # closing the store could write to a database that has failed
         async with self._listening:
             for reader in (self._reader, self._other_reader, self._event_reader):
                 reader.close()
         self._store.close()
 
     async def _save(self) -> None:
-        """Snapshots of what changed, as many as fit into a few seconds: a start plays the rest of the logs again."""
+        """Make snapshots of what changed, as many as fit into a few seconds; a start plays the other logs again."""
         end = time.monotonic() + CLOSING
         for place, stream in enumerate(list(self.by_number.values())):
             if place % SAVED_AT_ONCE == 0:
@@ -250,18 +261,18 @@ class Coordinator:
                     self.commit(stream, snapshot=in_time)
 
     def until_stopping(self, items: Iterable[T]) -> Iterator[T]:
-        """These, until the service is asked to stop: a thread that reads much must not keep the process."""
+        """Pass items on until the service is asked to stop, so that a long read in a thread does not delay its end."""
         for item in items:
             if self.stopping.is_set():
                 raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
             yield item
 
     def crash(self, error: BaseException) -> None:
-        """Stop: what is in memory is not to be trusted, or cannot be kept."""
+        """Stop the service: what is in memory cannot be trusted, or cannot be stored."""
         if self.broken is None:
             self.broken = error
-            said = {"error": type(error).__name__, "said": str(error)}
-            log.critical("stopping", extra={"facts": said}, exc_info=error)
+            facts = {"error": type(error).__name__, "said": str(error)}
+            log.critical("stopping", extra={"facts": facts}, exc_info=error)
             if self._stop is not None:
                 self._stop(error)
 
@@ -274,7 +285,7 @@ class Coordinator:
         return found
 
     def check(self) -> None:
-        """Refuse everything once the desk is broken."""
+        """Refuse everything after an error that stops the service."""
         if self.broken is not None:
             raise StoppingError("the service is stopping; send it again when it is back.", owner="serve")
 
@@ -282,9 +293,9 @@ class Coordinator:
 
     @contextlib.contextmanager
     def changing(self, stream: Stream | None = None) -> Iterator[None]:
-        """Inside, memory is changed or the log read: a refusal changes nothing.
+        """Wrap code that changes memory or reads the log. Refusals (AskwhenError) pass through: they change nothing.
 
-        Any other error sets the stream aside that is changed, or stops the process where that is not known.
+        Any other error sets ``stream`` aside; without a stream, it stops the service.
         """
         self.check()
         try:
@@ -300,8 +311,8 @@ class Coordinator:
             raise StoppingError("the service met an error and stops; send it again.", owner="serve") from error
 
     def commit(self, stream: Stream, snapshot: bool = False, changes: Sequence[Change] = ()) -> asyncio.Future[None]:
-        """Put what happened on a stream into the next batch; done when it is on the disk."""
-        made = self._made(stream) if snapshot else None
+        """Put the uncommitted events of a stream into the next batch; the future is done when they are on disk."""
+        made = self._try_snapshot(stream) if snapshot else None
         if stream.aside:
             raise SetAsideError(stream.aside, owner="stream")
         events = stream.pop_uncommitted()
@@ -313,13 +324,13 @@ class Coordinator:
         if self.subscribers.count(stream.number):
             found.add_done_callback(lambda _: self.subscribers.notify(stream.number))
         due = self._snapshot_policy.due() if made is None else None
-        made = None if due is None else self._made(self.by_number[due])
+        made = None if due is None else self._try_snapshot(self.by_number[due])
         if made is not None:
             self.commits.add([], made)
         return found
 
-    def _made(self, stream: Stream) -> Made | None:
-        """A snapshot of a stream; None where its model fails, so that it is set aside."""
+    def _try_snapshot(self, stream: Stream) -> MakeSnapshot | None:
+        """A snapshot of a stream; where its model fails, the stream is set aside and there is none."""
         try:
             return self._snapshot(stream)
         except Exception as error:
@@ -328,25 +339,25 @@ class Coordinator:
             return None
 
     async def committed(self, stream: Stream, snapshot: bool = False) -> None:
-        """Wait until what happened on a stream is on the disk; whoever no longer waits does not harm the others."""
+        """Wait until the events of a stream are on disk. A cancelled caller does not cancel the batch of others."""
         if stream.uncommitted or snapshot:
             await asyncio.shield(self.commit(stream, snapshot))
         else:
             await self.commits.settled()
 
     def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
-        seq, books, pack = stream.dump()
+        seq, state, pack = stream.dump()
         self._snapshot_policy.cut(stream.number)
 
         def make() -> Snapshot:
             model = pack()
-            self._snapshot_policy.weigh(stream.number, len(books) + len(model))
-            return Snapshot(stream.number, seq, self._about, books, model)
+            self._snapshot_policy.weigh(stream.number, len(state) + len(model))
+            return Snapshot(stream.number, seq, self._about, state, model)
 
         return make
 
     def _deliver(self, messages: Sequence[Message], committed: asyncio.Future[None]) -> None:
-        """Let messages be sent once they are on the disk."""
+        """Send messages once they are on disk."""
         if messages and self.deliver is not None:
             deliver = self.deliver
             committed.add_done_callback(lambda done: None if done.exception() else deliver(messages))
@@ -359,14 +370,14 @@ class Coordinator:
 
     @property
     def next_number(self) -> int:
-        """Of the next event in the log of the service itself."""
+        """The number of the next event in the log of the service itself."""
         return self._seq + 1
 
     def note(
         self,
         kind: str,
         fact: Fact,
-        snapshot: Made | None = None,
+        snapshot: MakeSnapshot | None = None,
         key: str | None = None,
         changes: Sequence[Change] = (),
         messages: Sequence[Message] = (),
@@ -379,7 +390,7 @@ class Coordinator:
         return event, found
 
     async def add(self, stream: Stream, key: str | None = None) -> Event:
-        """Take a new stream, with a snapshot that says what made it."""
+        """Add a new stream, with a first snapshot, which records the versions that made it."""
         snapshot = self._snapshot(stream)
         with self.changing():
             self._know(stream)
@@ -404,7 +415,7 @@ class Coordinator:
             if self.commits.taking > LONGEST_COMMIT:
                 raise StoreError("a commit takes longer than a minute.", owner="serve")
             if self._store.missing:
-                self.commits.add([], None, [Delivered([])])  # which fails
+                self.commits.add([], None, [Delivered([])])  # a commit finds the missing files and fails
             now = self.clock.now()
         except Exception as error:
             self.crash(error)
@@ -415,7 +426,7 @@ class Coordinator:
                     stream.tick(now)
                     if stream.uncommitted:
                         self.commit(stream)
-                except Exception as error:  # also a refusal: what is due was checked when it came
+                except Exception as error:  # refusals included: what is due was checked when it came
                     self._failed(stream, error)
 
     # Reading.
@@ -426,16 +437,16 @@ class Coordinator:
             return await self._key_lookups.find(number, keys)
 
     def reader(self) -> Reader:
-        """A new connection that only reads, for whoever reads much."""
+        """A new read-only connection, for callers that read much."""
         return self._store.reader()
 
     def reading(self) -> AbstractAsyncContextManager[ThreadedReader]:
-        """The same for whoever reads in another thread."""
-        return reading(self._store.reader)
+        """A new read-only connection that is used in another thread."""
+        return threaded_reader(self._store.reader)
 
     @contextlib.asynccontextmanager
     async def exporting(self) -> AsyncIterator[ThreadedReader]:
-        """The same for an export; refused where too many are under way, since a database has not many connections."""
+        """The same for an export; refused while too many are under way, since connections are limited."""
         if self._exports >= MOST_EXPORTS:
             raise TooManyError(f"{MOST_EXPORTS} exports are under way; wait a moment.", owner="export")
         self._exports += 1
@@ -446,7 +457,10 @@ class Coordinator:
             self._exports -= 1
 
     async def news(self, stream: Stream, after: int, limit: int, kinds: tuple[str, ...]) -> tuple[list[Event], int]:
-        """The committed events after one of them, and up to which event these are all; one reader for all listeners."""
+        """The committed events after one of them, and the event up to which the list is complete.
+
+        All listeners share one reader, so the calls take turns.
+        """
         async with self._listening:
             return await asyncio.shield(asyncio.to_thread(self._news, stream.number, after, limit, kinds))
 
@@ -456,16 +470,16 @@ class Coordinator:
         return found, found[-1].seq if len(found) == limit else last
 
     def new_stream(self, name: str, settings: Settings) -> Stream:
-        """A stream with a log of its own, which nobody knows yet."""
+        """A stream with a log of its own, not yet added."""
         number = max(self.by_number, default=0) + 1
-        return Stream(number, name, settings, *looking(self._reader, number))
+        return Stream(number, name, settings, *event_lookups(self._reader, number))
 
     async def scrub(self) -> None:
-        """Let what was erased be gone from the database's files."""
+        """Remove what was erased from the files of the database."""
         await asyncio.to_thread(self._store.scrub)
 
     async def scrub_again(self) -> None:
-        """Commit nothing, where a reader was in the way of that."""
+        """Try again to empty the write-ahead log, by an empty commit, where a reader was in the way before."""
         if self._store.scrubbing:
             await asyncio.shield(self.commits.add([], None, [Delivered([])]))
 
@@ -477,7 +491,7 @@ class Coordinator:
 
 @contextlib.contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Inside, objects are made that stay: looking for garbage among them again and again takes most of the time."""
+    """Switch the garbage collector off while many long-lived objects are made, which it would scan repeatedly."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -488,10 +502,10 @@ def _without_collecting() -> Iterator[None]:
 
 
 def _kind(error: BaseException) -> str:
-    """The name of an error; its text may have contents of an instance."""
+    """The type of an error; its message is not logged, since it may have contents of an instance."""
     return type(error).__name__
 
 
-def say(what: str, facts: dict[str, Any]) -> None:
-    """A line of the structured log; never the content of an instance."""
+def warn(what: str, facts: dict[str, Any]) -> None:
+    """Write a warning to the structured log; never the contents of an instance."""
     log.warning(what, extra={"facts": facts})

@@ -1,8 +1,8 @@
-"""Group commit: what came while the last commit was on its way to the disk goes with the next, all at once.
+"""Group commit: everything that arrives during one commit is written by the next one, in one transaction.
 
 The event loop adds to a list; one thread takes the whole list and commits it. An error is final: the thread ends, every
-waiting request fails, and whoever owns the commits stops the process. It never tries again: after an error of fsync the
-pages that failed may be marked clean, and a second try would "succeed" without writing them.
+waiting request fails, and the owner of the commits stops the process. There is no second try: after a failed fsync the
+pages may be marked clean, and a second fsync would "succeed" without writing them.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from ..store.records import Change, Event, Snapshot, Store
 from .histogram import Histogram
 
 Failed = Callable[[BaseException], None]
-Made = Callable[[], Snapshot]
+MakeSnapshot = Callable[[], Snapshot]
 
 
 class GroupCommit:
-    """Owns the store. Everything but ``_work`` runs in the thread of the event loop.
+    """Writes batches to the store. Everything but ``_work`` runs in the thread of the event loop.
 
     Parameters
     ----------
     store : Store
         Where batches go.
     failed : callable
-        Is told of the error that ended the commits, in the event loop.
+        Called with the error that ended the commits, in the event loop.
     """
 
     def __init__(self, store: Store, failed: Failed) -> None:
         self._store, self._failed = store, failed
         self._loop = asyncio.get_running_loop()
         self._events: list[Event] = []
-        self._snapshots: list[Made] = []
+        self._snapshots: list[MakeSnapshot] = []
         self._changes: list[Change] = []
         self._batch: asyncio.Future[None] = self._loop.create_future()
         self._committing: asyncio.Future[None] | None = None
-        self._on_their_way: list[Event] = []
+        self._committing_events: list[Event] = []
         self._lock = threading.Condition()
         self._closed = False
         self.error: BaseException | None = None
@@ -49,9 +49,9 @@ class GroupCommit:
         self._thread.start()
 
     def add(
-        self, events: Sequence[Event], snapshot: Made | None = None, changes: Sequence[Change] = ()
+        self, events: Sequence[Event], snapshot: MakeSnapshot | None = None, changes: Sequence[Change] = ()
     ) -> asyncio.Future[None]:
-        """Put events and changes into the next batch; what is returned is done when they are on the disk.
+        """Put events and changes into the next batch; the future is done when they are on disk.
 
         A snapshot is given as a function, which the other thread calls, since packing one takes a while.
         """
@@ -66,7 +66,7 @@ class GroupCommit:
             return self._batch
 
     async def settled(self) -> None:
-        """Wait until everything that was added so far is on the disk."""
+        """Wait until everything that was added so far is on disk."""
         with self._lock:
             batch = self._batch if self._waits else self._committing
         if batch is not None:
@@ -76,7 +76,7 @@ class GroupCommit:
 
     @property
     def taking(self) -> float:
-        """For how many seconds the present commit has been on its way."""
+        """Duration of the current commit so far, in seconds."""
         started = self.started
         return 0.0 if started is None else time.monotonic() - started
 
@@ -85,9 +85,9 @@ class GroupCommit:
         return bool(self._events or self._snapshots or self._changes)
 
     def unsettled(self) -> list[Event]:
-        """The events that may not be on the disk yet, in order; all others are."""
+        """The events that may not be on disk yet, in order; all others are."""
         with self._lock:
-            return [*self._on_their_way, *self._events]
+            return [*self._committing_events, *self._events]
 
     def _work(self) -> None:
         while True:
@@ -99,7 +99,7 @@ class GroupCommit:
                 events, snapshots, changes, batch = self._events, self._snapshots, self._changes, self._batch
                 self._events, self._snapshots, self._changes = [], [], []
                 self._batch = self._loop.create_future()
-                self._committing, self._on_their_way = batch, events
+                self._committing, self._committing_events = batch, events
             self.started = started = time.monotonic()
             try:
                 self._store.write(events, [make() for make in snapshots], changes)
@@ -113,7 +113,7 @@ class GroupCommit:
         self.times.add(seconds)
         with self._lock:
             if self._committing is batch:
-                self._committing, self._on_their_way = None, []
+                self._committing, self._committing_events = None, []
         batch.set_result(None)
 
     def _fail(self, batch: asyncio.Future[None], error: BaseException) -> None:
@@ -123,7 +123,7 @@ class GroupCommit:
                 each.set_exception(
                     StoppingError("the database failed, so that the service stops; send it again.", owner="serve")
                 )
-                each.exception()  # it may be that nobody waits
+                each.exception()  # so that asyncio does not complain where no request waits
         self._failed(error)
 
     async def close(self) -> None:

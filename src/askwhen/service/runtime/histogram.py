@@ -1,4 +1,4 @@
-"""How often something took how long, as Prometheus counts it."""
+"""Histograms of durations, as Prometheus has them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from bisect import bisect_left
 from itertools import accumulate
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper ends of the places where times are counted."""
+"""Upper bounds of the buckets."""
 
 
 class Histogram:
-    """Counts of times, a place for each upper end and one for all beyond."""
+    """Counts of durations by bucket, with one more bucket for everything longer."""
 
     __slots__ = ("_counts", "sum")
 
@@ -19,16 +19,16 @@ class Histogram:
         self.sum = 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one."""
+        """Count a duration."""
         self._counts[bisect_left(SECONDS, seconds)] += 1
         self.sum += seconds
 
     @property
     def count(self) -> int:
-        """How many there were."""
+        """Number of durations."""
         return sum(self._counts)
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Every upper end, and how many were not beyond it."""
+        """Every upper bound, with the number of durations up to it."""
         ends = [*map(str, SECONDS), "+Inf"]
         return list(zip(ends, map(float, accumulate(self._counts)), strict=True))

@@ -1,4 +1,4 @@
-"""Whether keys are in the log: requests that come together look together, since one look costs as much as ten keys."""
+"""Looks up keys in the log, in batches, since one query costs as much as ten keys."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Wanted = tuple[int, Sequence[str], "asyncio.Future[list[Event]]"]
 
 
 class KeyLookups:
-    """Looks keys up for everybody who asked in the same turn of the event loop.
+    """Looks keys up for all requests of the same turn of the event loop.
 
     Parameters
     ----------
     reader : Reader
-        Of its own; it sees what is committed.
+        Used for nothing else; it sees committed events.
     quick : bool
-        Whether the event loop can wait for it; if not, it is asked in another thread, one batch after the other.
+        Whether the event loop can wait for it; otherwise it is used in another thread, one batch after the other.
     """
 
     def __init__(self, reader: Reader, quick: bool) -> None:
@@ -64,7 +64,7 @@ class KeyLookups:
 
 def _give(wanted: list[Wanted], found: dict[tuple[int, str | None], Event]) -> None:
     for stream, keys, place in wanted:
-        if not place.done():  # whoever asked may have gone
+        if not place.done():  # the request may have been cancelled
             place.set_result([found[stream, key] for key in keys if (stream, key) in found])
 
 

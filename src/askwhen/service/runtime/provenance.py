@@ -1,4 +1,4 @@
-"""What made a snapshot: rounds played again give the same bits only where all of this is the same."""
+"""The versions and the processor that made a snapshot: rounds played again give the same bits only on the same ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import askwhen
 
 
 def provenance() -> str:
-    """The versions and the kind of processor, as JSON."""
+    """Versions and processor of this process, as JSON."""
     import llvmlite.binding  # type: ignore[import-untyped]
     import numba
 
@@ -29,12 +29,14 @@ def provenance() -> str:
 
 
 def differences(there: str, here: str) -> list[str]:
-    """What differs between two of them, in words."""
+    """Differences between two provenances, in words."""
     old, new = json.loads(there), json.loads(here)
     return [
-        f"{name} {_said(old, name)} there and {_said(new, name)} here" for name in new if _said(old, name) != new[name]
+        f"{name} {_version(old, name)} there and {_version(new, name)} here"
+        for name in new
+        if _version(old, name) != new[name]
     ]
 
 
-def _said(about: dict[str, Any], name: str) -> Any:
+def _version(about: dict[str, Any], name: str) -> Any:
     return about.get(name, "unknown")

@@ -1,4 +1,4 @@
-"""A service as it was when it ended, however it ended: the last snapshot of each stream, and the log since."""
+"""Recovery of the service after any end: the last snapshot of each stream, and the log since then."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from ..store.records import ALL, Event, Reader, Snapshot
 from .provenance import differences
 
 CHUNK = 2_000
-Say = Callable[[str, dict[str, Any]], None]
+Warn = Callable[[str, dict[str, Any]], None]
+FindEvent = Callable[[int], Event | None]
+FindEvents = Callable[[int], list[Event]]
 
 
 class Recovered(NamedTuple):
-    """What is to be noted of the recovery of a stream, and how many events came after its snapshot."""
+    """An event to be recorded about the recovery of a stream, and the number of events after its snapshot."""
 
     note: WentOn | None
     tail: int
@@ -42,34 +44,34 @@ def all_events(reader: Reader, stream: int, after: int) -> Iterator[Event]:
         after = found[-1].seq
 
 
-def looking(reader: Reader, number: int) -> tuple[Any, Any]:
-    """What a stream looks its events up with: one of them, and those of a question."""
+def event_lookups(reader: Reader, number: int) -> tuple[FindEvent, FindEvents]:
+    """Functions with which a stream reads its events: one of them, and those of a question."""
     return lambda seq: reader.event(number, seq), lambda question: reader.of_question(number, question)
 
 
 def shell(fact: Created, reader: Reader) -> Stream:
-    """A stream as it was made, without a model."""
-    return Stream(fact.stream, fact.name, fact.settings, *looking(reader, fact.stream), begin=False)
+    """A stream without its content."""
+    return Stream(fact.stream, fact.name, fact.settings, *event_lookups(reader, fact.stream), begin=False)
 
 
-def recover(stream: Stream, reader: Reader, about: str, say: Say, play: bool = True) -> Recovered:
-    """Make a stream as it was; where rounds cannot be played again with the same bits, say what is to be noted.
+def recover(stream: Stream, reader: Reader, about: str, warn: Warn, play: bool = True) -> Recovered:
+    """Bring a stream into memory, from its last snapshot and the log since then.
 
     Parameters
     ----------
     stream : Stream
-        As ``shell`` made it.
+        As ``shell`` made it, or one that was unloaded.
     reader : Reader
         Where the log is.
     about : str
         The versions and the processor of this process.
-    say : callable
-        Is told what a person should know.
+    warn : callable
+        Called with messages for the operator.
     play : bool, default True
-        False goes on from the snapshot, without playing rounds again.
+        False continues from the snapshot without playing rounds again, as another version or processor does, too.
     """
     stream.begin()
-    snapshot = _restored(stream, reader, say)
+    snapshot = _restored(stream, reader, warn)
     first, other = 0, []
     if snapshot is not None:
         first = snapshot.seq
@@ -81,12 +83,12 @@ def recover(stream: Stream, reader: Reader, about: str, say: Say, play: bool = T
     rounds = skip_rounds(stream, all_events(reader, stream.number, stream.seq))
     if rounds == 0:
         return Recovered(None, stream.seq - first)
-    say("went on from a snapshot", {"stream": stream.name, "rounds": rounds, "why": why})
+    warn("went on from a snapshot", {"stream": stream.name, "rounds": rounds, "why": why})
     return Recovered(WentOn(why, rounds), stream.seq - first)
 
 
 def last_summary(fact: Created, reader: Reader) -> tuple[StreamSummary, int]:
-    """The name of a stream that cannot be recovered, what its last snapshot has counted, and its last event."""
+    """The last known summary of a stream that cannot be recovered, and its last event."""
     summary = StreamSummary(fact.name)
     snapshot = reader.snapshot(fact.stream)
     if snapshot is not None:
@@ -98,16 +100,16 @@ def last_summary(fact: Created, reader: Reader) -> tuple[StreamSummary, int]:
     return summary, reader.last(fact.stream)
 
 
-def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
-    """Go back to the newest snapshot that can be read; which one. The log has everything that was before it, too."""
+def _restored(stream: Stream, reader: Reader, warn: Warn) -> Snapshot | None:
+    """Restore the newest snapshot that can be read, and return it."""
     before = ALL
     while (snapshot := reader.snapshot(stream.number, before)) is not None:
         try:
             stream.restore(snapshot.seq, snapshot.books, snapshot.model)
             break
         except Exception as error:
-            said = {"stream": stream.name, "event": snapshot.seq, "said": str(error)}
-            say("a snapshot cannot be read, and an older one is taken", said)
+            facts = {"stream": stream.name, "event": snapshot.seq, "said": str(error)}
+            warn("a snapshot cannot be read, and an older one is taken", facts)
             before = snapshot.seq
     if before < ALL and reader.events(stream.number, stream.seq, 1, ("replayed", "went on", "erased")):
         raise StoreError(
@@ -119,7 +121,7 @@ def _restored(stream: Stream, reader: Reader, say: Say) -> Snapshot | None:
 
 
 def skip_rounds(stream: Stream, events: Iterator[Event]) -> int:
-    """Follow a log without playing its rounds: they are decided; labels are learnt all the same. How many rounds."""
+    """Apply a log without playing its rounds; labels are learnt all the same. Returns the number of rounds."""
     rounds = 0
     for event in events:
         fact = facts_of(event)

@@ -1,7 +1,7 @@
-"""A reader of the log that another thread uses.
+"""A reader of the log that is used in another thread.
 
-Whoever waits for that thread may be told to stop. A reader that is in use cannot be closed, so it is closed when the
-thread has done what it does.
+The request that waits for that thread may be cancelled, and a reader that is in use cannot be closed. So it is closed
+when the thread is done.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ T = TypeVar("T")
 
 
 class ThreadedReader:
-    """Lets another thread do things with a reader, one after the other."""
+    """Runs functions that use a reader in another thread, one after the other."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self._work: asyncio.Future[Any] | None = None
 
     async def in_thread(self, act: Callable[..., T], *given: Any) -> T:
-        """Do something in another thread."""
+        """Run a function in another thread."""
         work = self._work = asyncio.ensure_future(asyncio.to_thread(act, *given))
         return await asyncio.shield(work)
 
     def close(self) -> None:
-        """Close the reader, now or when nobody uses it any more."""
+        """Close the reader, now or when the thread is done with it."""
         if self._work is None or self._work.done():
             self.reader.close()
         else:
@@ -37,13 +37,13 @@ class ThreadedReader:
 
     def _close_after(self, work: asyncio.Future[Any]) -> None:
         if not work.cancelled():
-            work.exception()  # nobody waits for it
+            work.exception()  # retrieved, so that asyncio does not complain
         self.reader.close()
 
 
 @contextlib.asynccontextmanager
-async def reading(make: Callable[[], Reader]) -> AsyncIterator[ThreadedReader]:
-    """A reader for what happens inside."""
+async def threaded_reader(make: Callable[[], Reader]) -> AsyncIterator[ThreadedReader]:
+    """A new reader for the ``with`` block."""
     found = ThreadedReader(await asyncio.to_thread(make))
     try:
         yield found

@@ -1,4 +1,4 @@
-"""Compiling what a new stream needs, in a thread that nobody waits for when the process ends."""
+"""Compiles what a new stream needs, in a daemon thread, so that the process can end meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..events.settings import Settings
 
 
 class Warmup:
-    """Plays a round of a scratch model with these settings, or does whatever else is to be compiled."""
+    """Compiles by playing a round of a throwaway model, or by calling another function."""
 
     def __init__(self, settings: Settings, play: Callable[[Settings], None] = warm) -> None:
         self._loop, self._done = asyncio.get_running_loop(), asyncio.Event()
@@ -20,26 +20,26 @@ class Warmup:
 
     def _work(self, settings: Settings, play: Callable[[Settings], None]) -> None:
         try:
-            with contextlib.suppress(Exception):  # what is wrong will be said of the first instance
+            with contextlib.suppress(Exception):  # the first instance will report the error
                 play(settings)
         finally:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._done.set)
 
     async def wait(self) -> None:
-        """Until it is done."""
+        """Wait until it is done."""
         await self._done.wait()
 
 
 class Warmups:
-    """What streams wait for; others are served meanwhile."""
+    """The warmups of all streams. Requests to a stream wait for its own; other streams are served meanwhile."""
 
     def __init__(self) -> None:
         self._rounds: dict[int, Warmup] = {}
         self._guesses: dict[int, Warmup] = {}
 
     def begin(self, stream: int, settings: Settings) -> None:
-        """Compile the rounds of a new stream."""
+        """Start compiling the rounds of a new stream."""
         self._rounds[stream] = Warmup(settings)
 
     async def wait_for_rounds(self, stream: int) -> None:
@@ -50,7 +50,7 @@ class Warmups:
             self._rounds.pop(stream, None)
 
     async def wait_for_guesses(self, stream: int, settings: Settings) -> None:
-        """Wait until guesses about what was predicted before are compiled, which begins with the first of them."""
+        """Wait until guesses are compiled; the first call starts that."""
         if stream not in self._guesses:
             self._guesses[stream] = Warmup(settings, warm_guesses)
         await self._guesses[stream].wait()
