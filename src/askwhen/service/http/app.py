@@ -1,4 +1,4 @@
-"""The application: a desk behind a door."""
+"""The ASGI application: routes, middleware, and background tasks around a coordinator."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def create_app(started: Callable[[], Coordinator], options: Options, spans: Span
     Parameters
     ----------
     started : callable
-        Gives the desk, which has recovered everything; it is closed at the end.
+        Gives the coordinator, which has recovered everything; it is closed at the end.
     options : Options
-        Limits and manners.
+        Limits and features.
     spans : Spans, optional
-        What is told of every request to OpenTelemetry.
+        Exports a span for every request to OpenTelemetry.
     """
     requests = RequestCounts()
     app = _routed(started, options, requests, spans)
@@ -99,7 +99,7 @@ def _routed(
     async def life(app: Litestar) -> AsyncIterator[None]:
         coordinator = started()
         app.state.auth = Authorization(coordinator, options)
-        app.state.days, app.state.unpacker = RecentActivity(), Unpacker()
+        app.state.activity, app.state.unpacker = RecentActivity(), Unpacker()
         app.state.metrics, app.state.probe = Metrics(coordinator, requests), Probe(coordinator)
         try:
             async with (
@@ -131,6 +131,6 @@ def _routed(
 
 
 def _document() -> dict[str, Any]:
-    """The framework's description of the routes, from an application that is never served."""
+    """The OpenAPI document that the framework makes, from an application that is never served."""
     config = OpenAPIConfig(title="askwhen", version=askwhen.__version__)
     return Litestar(_HANDLERS, openapi_config=config, logging_config=None).openapi_schema.to_schema()

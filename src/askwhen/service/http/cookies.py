@@ -1,4 +1,4 @@
-"""The token of a browser, in a cookie that scripts cannot read; and the refusal of what other sites send."""
+"""Tokens in headers and cookies, and the refusal of requests that other sites send."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ..errors import NotAllowedError
 
 NAME = "askwhen"
 AGE = 30 * 86400
-"""Seconds after which a browser forgets a token."""
+"""Seconds after which a browser deletes the cookie."""
 
 AnyRequest = Request[Any, Any, Any]
 
 
 def bearer_in(request: AnyRequest) -> str:
-    """The token in the header that is for it; empty where there is none, or something else.
+    """The token in the Authorization header; empty where there is none.
 
-    Programs that only know names and passwords send it as the password.
+    Programs that only support user names and passwords send it as the password.
     """
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     if kind.lower() == "basic":
         found = _password(secret)
         if found:
-            check_site(request)  # a browser sends passwords by itself
+            check_site(request)  # browsers send stored passwords without asking
         return found
     return secret.strip() if kind.lower() == "bearer" else ""
 
@@ -39,7 +39,7 @@ def token_in(request: AnyRequest) -> str:
     """The token that a request carries: in its header, or from our own pages in a cookie; empty where there is none."""
     given = bearer_in(request)
     if given:
-        return given  # a password for a proxy in front says nothing of whether there is a cookie
+        return given  # a password for a proxy in front is ignored, and the cookie counts
     found = request.cookies.get(NAME, "")
     if found:
         check_site(request)
@@ -47,7 +47,7 @@ def token_in(request: AnyRequest) -> str:
 
 
 def _password(given: str) -> str:
-    """A password that is a token; any other is for a proxy in front."""
+    """A token in a password; any other password is for a proxy in front."""
     with contextlib.suppress(ValueError):
         found = base64.b64decode(given.strip(), validate=True).decode().partition(":")[2]
         return found if found.startswith(PREFIX) else ""
@@ -55,7 +55,7 @@ def _password(given: str) -> str:
 
 
 def check_site(request: AnyRequest) -> None:
-    """Refuse what a browser sends on behalf of another site: it would act in somebody's name."""
+    """Refuse what a browser sends on behalf of another site (cross-site request forgery)."""
     headers = request.headers
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:
@@ -67,7 +67,7 @@ def check_site(request: AnyRequest) -> None:
 
 
 def check_open(request: AnyRequest) -> None:
-    """Where no tokens are asked for, refuse other sites too, and names of this machine that others could have made."""
+    """Where no tokens are required, refuse other sites, and host names that could be DNS rebinding."""
     check_site(request)
     host = urlsplit(f"//{request.headers.get('host', 'localhost')}").hostname or ""
     if host != "localhost" and not host.endswith(".localhost") and not _is_loopback(host):
@@ -84,12 +84,12 @@ def _is_loopback(host: str) -> bool:
 
 
 def cookie_of(secret: str, secure: bool, root: str) -> Cookie:
-    """The cookie that keeps a token, for a service at this path."""
+    """The cookie that holds a token, for a service at this path."""
     return Cookie(
         key=NAME, value=secret, max_age=AGE, path=root or "/", secure=secure, httponly=True, samesite="strict"
     )
 
 
 def no_cookie(secure: bool, root: str) -> Cookie:
-    """The cookie that takes it back."""
+    """The cookie that deletes it."""
     return Cookie(key=NAME, value="", max_age=0, path=root or "/", secure=secure, httponly=True, samesite="strict")

@@ -1,7 +1,7 @@
 """Many instances in one request: lines are played as they arrive, and answered while more arrive.
 
-A response of its own: that of the framework listens for a disconnect by the same channel that the body comes through,
-and loses parts of it.
+This does not use the framework's streaming response, which listens for a disconnect on the channel of the body and
+loses parts of it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .response_buffer import ResponseBuffer
 
 NDJSON = "application/x-ndjson"
 MOST_LINES = 1_000
-"""That are played in one go: others get their turn in between."""
+"""Lines that are played without a pause; other requests run in between."""
 
 AHEAD = 4
-"""So many batches are played while the first of them is committed."""
+"""Batches that are played while the first of them is committed."""
 
 LAST_SECONDS = 2.5
-"""That a body may still take once the service is asked to stop."""
+"""Seconds that a body may still take once the service is asked to stop."""
 
 _BOM = b"\xef\xbb\xbf"
 _raw = msgspec.json.Decoder(Raw)
@@ -37,7 +37,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class BadLineError(ServiceError):
-    """A line that is no instance."""
+    """A line that is not a valid instance."""
 
     status = 422
 
@@ -49,12 +49,12 @@ class NdjsonReply:
         self._coordinator, self._stream, self._options = coordinator, stream, options
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Read and play; answer beside it, since a commit takes as long as playing the next lines."""
+        """Read and play lines; a second task answers, since a commit takes as long as playing the next lines."""
         headers = [(b"content-type", NDJSON.encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         queue: asyncio.Queue[Any] = asyncio.Queue(AHEAD)
-        said = ResponseBuffer(send, self._options.slowest)
-        answering = asyncio.ensure_future(self._answer(queue, said))
+        reply = ResponseBuffer(send, self._options.slowest)
+        answering = asyncio.ensure_future(self._answer(queue, reply))
         last: AskwhenError | None = None
         stopping = asyncio.ensure_future(self._stopped())
         try:
@@ -64,15 +64,15 @@ class NdjsonReply:
             await queue.put(None)
             error = await answering
         last = error or last
-        await said.end(b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n")
+        await reply.end(b"" if last is None else _encode({"error": problem_of(last), "end": True}) + b"\n")
 
     async def _stopped(self) -> None:
-        """Until the service stops, and a while longer: most bodies end in it."""
+        """Wait until the service stops, and a while longer, in which most bodies end."""
         await self._coordinator.stopping.wait()
         await asyncio.sleep(LAST_SECONDS)
 
     async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
-        """Read until the body ends; why, where it is not read to its end."""
+        """Read and play until the body ends; returns why, where it is not read to its end."""
         rest, more, read = b"", True, 0
         while more:
             try:
@@ -103,8 +103,8 @@ class NdjsonReply:
                     await queue.put((played, [number for number, _ in part]))
         return None
 
-    async def _answer(self, queue: asyncio.Queue[Any], said: ResponseBuffer) -> AskwhenError | None:
-        """Send what was committed, in order, until the end of the queue; why, where something was not."""
+    async def _answer(self, queue: asyncio.Queue[Any], reply: ResponseBuffer) -> AskwhenError | None:
+        """Send decisions after their commit, in order; returns the error where a commit failed."""
         failed: AskwhenError | None = None
         while (item := await queue.get()) is not None:
             played, numbers = item
@@ -118,7 +118,7 @@ class NdjsonReply:
                 for each, number in zip(found, numbers, strict=True)
             ]
             if failed is None:
-                await said.add(b"\n".join([*lines, b""]))
+                await reply.add(b"\n".join([*lines, b""]))
         return failed
 
     def _read(self, line: bytes) -> Raw | AskwhenError:
@@ -132,7 +132,7 @@ class NdjsonReply:
 
 
 def _until(stopping: asyncio.Future[None], receive: Any) -> Any:
-    """A ``receive`` that ends with an error once the service stops, however long the body would go on."""
+    """A ``receive`` that raises an error once the service stops, however long the body would go on."""
 
     async def received() -> Any:
         getting = asyncio.ensure_future(receive())

@@ -1,4 +1,4 @@
-"""What the API can do, as an OpenAPI document, and as a page that needs nothing from elsewhere."""
+"""The OpenAPI document of the API, and a page of it that loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _REFUSALS = ("400", "401", "403", "404", "409", "413", "422", "429", "503")
 
 
 def described(document: dict[str, Any], root: str = "") -> dict[str, Any]:
-    """The framework's document, with what it does not know: refusals, strict bodies, NDJSON, tokens."""
+    """Complete the framework's document with what it does not know: refusals, strict bodies, NDJSON, tokens."""
     document["servers"] = [{"url": root or "/"}]
     schemas = document["components"]["schemas"]
     for name, schema in schemas.items():
@@ -80,7 +80,7 @@ def _describe_instances(document: dict[str, Any]) -> None:
             "x": {"description": "Raw input, as the stream's features say"},
             "id": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
             "priority": {"type": "number"},
-            "show": {"description": "What people see beside it"},
+            "show": {"description": "What annotators see in addition to it"},
             "subject": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
         },
     }
@@ -103,7 +103,7 @@ def _describe_next(document: dict[str, Any]) -> None:
 
 
 def _describe_changes(schemas: dict[str, Any]) -> None:
-    """The settings that a stream can be given anew."""
+    """List the settings of a stream that can be changed."""
     known = schemas["Settings"]["properties"]
     schemas["StreamPatch"]["properties"]["settings"] = {
         "type": ["object", "null"],
@@ -118,11 +118,11 @@ def page(document: dict[str, Any]) -> str:
     for path, operations in sorted(document["paths"].items()):
         for method, operation in operations.items():
             if isinstance(operation, dict) and "responses" in operation:
-                said = html.escape(operation.get("summary") or "")
+                summary = html.escape(operation.get("summary") or "")
                 more = html.escape(operation.get("description") or "")
                 lines.append(
                     f"<tr><td><code>{method.upper()}</code></td><td><code>{html.escape(path)}</code></td>"
-                    f"<td><b>{said}</b><br>{more}</td></tr>"
+                    f"<td><b>{summary}</b><br>{more}</td></tr>"
                 )
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><title>askwhen API</title>"

@@ -1,4 +1,4 @@
-"""What whoever runs the service may choose."""
+"""Options of the HTTP API."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from .proxy_auth import Proxy
 
 @dataclass(frozen=True)
 class Options:
-    """Limits and manners of the API.
+    """Limits and features of the API.
 
     Attributes
     ----------
     tokens : bool
-        Whether every request needs a token. Without, everybody may do everything, and gives a name to answer by,
-        until the first token is made.
+        Whether every request needs a token. Otherwise all requests are allowed, and annotators give their names
+        themselves, until the first token is made.
     largest_body, largest_line : int
         Bytes of a body, and of a line of NDJSON, whose body may be of any length.
     requests : float
-        How many requests a second each token may send, on average.
+        Number of requests a second that each token may send, on average.
     heartbeat : float
-        Seconds between signs of life on a stream of events.
+        Seconds between keep-alive messages on a stream of events.
     slowest : float
-        Seconds that a body may pause for.
+        Longest pause between two parts of a body, in seconds.
     webhook_networks : tuple of str
-        That webhooks may reach though they are not public.
+        Networks that webhooks may reach although they are not public.
     root : str
-        The path at which a proxy has the service, such as /askwhen; empty at the root of a host.
+        The path prefix of the service behind a proxy, such as /askwhen; empty at the root of a host.
     behind_proxy : bool
-        Whether only a proxy reaches the service, so that it is believed how it was spoken to.
+        Whether only a proxy reaches the service, so that its X-Forwarded-Proto header is trusted.
     access_log : bool
-        Whether every request has a line in the log.
+        Whether every request is logged.
     proxy : Proxy, optional
-        Whose word is taken for who somebody is.
+        Proxies that sign users in.
     """
 
     tokens: bool = False

@@ -1,7 +1,7 @@
 """A program that reads a Parquet file from its standard input and writes its rows as NDJSON.
 
-It runs in a process of its own, with a limit on its memory: a file of 300 bytes can stand for gigabytes, and neither
-the size of the file nor the sizes that it states say so. It imports nothing of askwhen, so that it starts quickly.
+It runs in a separate process with a limit on its memory: a file of 300 bytes can expand to gigabytes, which neither its
+size nor its metadata reveal. It imports nothing of askwhen, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MEMORY, SECONDS, OUTPUT, BATCH = 1 << 30, 120, 256 << 20, 1_000
 """Bytes of memory, seconds of processor time, bytes of output, and rows that are read at a time."""
 
 NO_PARQUET, TOO_LARGE = 3, 4
-"""Exit statuses; the standard error says more about the first."""
+"""Exit statuses; the standard error has the reason of the first."""
 
 
 def limit() -> None:

@@ -27,7 +27,7 @@ class Unpacker:
         """A temporary file with the rows of the Parquet file that comes in these parts, a JSON object on each line."""
         with needs_extra("data", "the import of a Parquet file", "import"):
             import pyarrow  # noqa: F401, the child needs it
-        rows = tempfile.TemporaryFile()  # noqa: SIM115 (closed by whoever sends it)
+        rows = tempfile.TemporaryFile()  # noqa: SIM115 (closed by ``pieces``)
         try:
             with tempfile.TemporaryFile() as packed:
                 async for part in parts:
@@ -46,7 +46,7 @@ async def _convert(packed: IO[bytes], rows: IO[bytes]) -> None:
     command = (sys.executable, "-P", parquet_child.__file__)
     child = await asyncio.create_subprocess_exec(*command, stdin=packed, stdout=rows, stderr=asyncio.subprocess.PIPE)
     try:
-        _, said = await child.communicate()
+        _, errors = await child.communicate()
     except BaseException:
         with contextlib.suppress(ProcessLookupError):
             child.kill()
@@ -55,7 +55,8 @@ async def _convert(packed: IO[bytes], rows: IO[bytes]) -> None:
         return
     if child.returncode == parquet_child.NO_PARQUET:
         raise InputError(
-            f"the file cannot be read as Parquet: {said.decode(errors='replace').strip().rstrip('.')}.", owner="import"
+            f"the file cannot be read as Parquet: {errors.decode(errors='replace').strip().rstrip('.')}.",
+            owner="import",
         )
     raise TooLargeError(
         f"the table, unpacked, must be at most {parquet_child.OUTPUT:,} bytes; split the file.", owner="import"

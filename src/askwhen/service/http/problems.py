@@ -35,7 +35,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
 
 
 def problem_of(error: BaseException, body: Any = None) -> Problem:
-    """What to say of an error; of one that should not happen, nothing but that. ``body`` is the type of the body."""
+    """The problem of an error; an unexpected error gives no details. ``body`` is the type of the request's body."""
     if isinstance(error, AskwhenError):
         status = 422 if isinstance(error, InputError) else 409 if isinstance(error, QuestionError) else 500
         status = error.status if isinstance(error, ServiceError) else status
@@ -57,10 +57,10 @@ def problem_of(error: BaseException, body: Any = None) -> Problem:
     if isinstance(error, (UnicodeDecodeError, UnicodeEncodeError)):
         return _problem(400, "the body must be UTF-8.")
     if isinstance(error, msgspec.ValidationError):
-        said = explained(str(error).replace("`$.data.", "`$."), body)
-        return _problem(422, f"{_plain(said)}.")
+        text = explained(str(error).replace("`$.data.", "`$."), body)
+        return _problem(422, f"{_plain(text)}.")
     if isinstance(error, msgspec.DecodeError):
-        return _problem(400, f"the body is no JSON: {_plain(str(error))}.")
+        return _problem(400, f"the body is not JSON: {_plain(str(error))}.")
     return _problem(500, "the service met an error that should not happen.")
 
 
@@ -72,29 +72,29 @@ def _http_problem(error: HTTPException, body: Any) -> Problem:
     cause = error.__cause__
     if isinstance(cause, (msgspec.ValidationError, msgspec.DecodeError)):
         return problem_of(cause, body)
-    said = _SAID.get(error.status_code, error.detail or HTTPStatus(error.status_code).phrase)
+    text = _TEXTS.get(error.status_code, error.detail or HTTPStatus(error.status_code).phrase)
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        said = "; ".join(f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3])
-    return _problem(error.status_code, f"{_plain(said).removesuffix('.')}.")
+        text = "; ".join(f"{each.get('key', 'the body')}: {each.get('message', '')}" for each in error.extra[:3])
+    return _problem(error.status_code, f"{_plain(text).removesuffix('.')}.")
 
 
-_SAID = {
+_TEXTS = {
     404: "there is nothing at this address",
     405: "this address takes other methods than this one",
     413: "the body is too large",
 }
-"""What the framework says of these is no sentence."""
+"""For these, the framework does not give a sentence."""
 
 
 def _plain(text: str) -> str:
-    """What a library says of a body, without the names that it gives to parts of it."""
+    """A library's message about a body, without its notation for paths."""
     text = text.replace("JSON is malformed: ", "").replace("Input data was truncated", "it ends too early")
     text = text.replace("$.data.", "").replace("$.", "").replace("`$`", "the body").replace("$[", "[")
     return text[:1].lower() + text[1:]
 
 
 def replied(path: str, error: BaseException, body: Any = None) -> tuple[int, dict[str, str], bytes]:
-    """The response to an error; of one that should not happen the log has all, the response nothing."""
+    """Status, headers and body of the response to an error. Details of unexpected errors are only logged."""
     problem = problem_of(error, body)
     problem.request = request_ids.present.get()
     if problem.status >= 500 and not isinstance(error, ServiceError):
@@ -107,7 +107,7 @@ def replied(path: str, error: BaseException, body: Any = None) -> tuple[int, dic
 
 
 def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[bytes]:
-    """The same as the framework wants it."""
+    """The response to an error, as an exception handler of the framework."""
     handler: Any = request.scope.get("route_handler")
     field = None if handler is None else handler.parsed_fn_signature.parameters.get("data")
     status, headers, body = replied(request.url.path, error, None if field is None else field.annotation)
@@ -115,5 +115,5 @@ def answered(request: Request[Any, Any, Any], error: BaseException) -> Response[
 
 
 def too_large(what: str, most: int) -> TooLargeError:
-    """The refusal of something that is too large."""
+    """The error about something that is too large."""
     return TooLargeError(f"{what} must be at most {most:,} bytes.", owner="request")

@@ -1,6 +1,6 @@
-"""Sign-in by a proxy: who it says somebody is, believed only from named addresses, and what they may do.
+"""Sign-in by a proxy: user names from its headers, trusted only from configured addresses, and their roles.
 
-The address is that of the socket's other end. What a header says of addresses can be said by anybody.
+The address is that of the socket's peer, since any client can send headers about addresses.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...errors import InputError
 from ..domain.tokens import LONGEST_NAME, ROLES
 
 EVERYBODY = "*"
-"""In place of a user's name: all whom the proxy lets in."""
+"""Instead of a user's name: all users whom the proxy has signed in."""
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -29,19 +29,19 @@ class Grant:
 
 @dataclass(frozen=True)
 class Proxy:
-    """What is believed of whom.
+    """Which proxies are trusted, their headers, and the roles of their users.
 
     Attributes
     ----------
     networks : tuple
-        From where.
+        Addresses of trusted proxies.
     user, groups : bytes
-        The headers, in small letters; without a name for the second, groups are not looked at.
+        The names of the headers, in lower case; an empty second one ignores groups.
     sign_out : str
-        Where the page leads to for signing out.
+        The address at which users sign out of the proxy.
     users, named_groups : dict
-        What each may do. A user's own line counts before those of groups, and of these the first in the file: lines are
-        never added up, or roles for one stream would become roles for another.
+        Roles by name. A user's own line takes precedence over those of groups, and of these the first in the file:
+        lines are never combined, or roles for one stream would become roles for another.
     """
 
     networks: tuple[Network, ...] = ()
@@ -52,7 +52,7 @@ class Proxy:
     named_groups: dict[str, Grant] = field(default_factory=dict)
 
     def trusts(self, client: tuple[str, int] | None) -> bool:
-        """Whether headers from this end of a socket are believed."""
+        """Whether headers from this address are trusted."""
         if client is None:
             return False
         try:
@@ -64,7 +64,7 @@ class Proxy:
         return any(address in network for network in self.networks)
 
     def grant(self, user: str, groups: Iterable[str]) -> Grant | None:
-        """What somebody may do; None where no line is for them."""
+        """The roles of a user; None where no line is for them."""
         if user in self.users and user != EVERYBODY:
             return self.users[user]
         mine = set(groups)
@@ -74,9 +74,9 @@ class Proxy:
         return self.users.get(EVERYBODY)
 
 
-def said(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """What a header says; nothing where it is there twice, since one of them may be the client's own."""
-    found = [value.strip(b" \t") for each, value in headers if each == name]  # other spaces may be part of a name
+def header_value(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
+    """The value of a header; empty where it is sent twice, since one of them may be the client's own."""
+    found = [value.strip(b" \t") for each, value in headers if each == name]  # other whitespace may be part of a name
     if len(found) != 1:
         return ""
     try:
@@ -86,21 +86,21 @@ def said(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether this can be the name of a person."""
+    """Whether a text is a valid name of a user."""
     return 0 < len(text) <= LONGEST_NAME and text.isprintable() and text != EVERYBODY
 
 
 def proxy_of(given: Mapping[str, Any]) -> Proxy | None:
-    """From the values of the options; None where no address is trusted."""
+    """The proxy from the values of the options; None where no address is trusted."""
     roles = given.get("roles") or {}
     if not given["trust"]:
         if roles:
-            raise InputError("roles are for people whom a proxy signs in, and trust names no proxy.", owner="serve")
+            raise InputError("roles are for users whom a proxy signs in, and trust names no proxy.", owner="serve")
         return None
     if not roles:
         raise InputError(
-            "trust lets a proxy sign people in, and nothing says what they may do: put [roles.users] or "
-            "[roles.groups] into the file of options.",
+            "trust lets a proxy sign users in, but no roles are given: put [roles.users] or "
+            "[roles.groups] into the configuration file.",
             owner="serve",
         )
     users, groups = roles.get("users", {}), roles.get("groups", {})
@@ -135,12 +135,12 @@ def _header(option: str, name: str) -> bytes:
     if not plain.isascii() or not plain.replace("-", "").replace("_", "").isalnum():
         raise InputError.about("serve", option, "the name of a header such as Remote-User", name)
     if plain in ("authorization", "cookie", "host", "x-forwarded-for", "x-request-id"):
-        raise InputError(f"{option} cannot be {name}, which anybody may send.", owner="serve")
+        raise InputError(f"{option} cannot be {name}, which any client may send.", owner="serve")
     return plain.encode()
 
 
 def checked_roles(given: Any, path: str) -> dict[str, dict[str, Any]]:
-    """The part of a file that says what people may do."""
+    """Validate the roles in a configuration file."""
     if not isinstance(given, dict) or not given or not set(given) <= {"users", "groups"}:
         raise InputError(f"{path}: roles has the parts roles.users and roles.groups, and no other.", owner="config")
     for kind, lines in given.items():

@@ -1,4 +1,4 @@
-"""Bodies of requests, as bytes."""
+"""Reads bodies of requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .problems import too_large
 
 
 async def read(auth: Authorization, request: AnyRequest) -> bytes:
-    """The whole body, unless it is too large; what came of one whose client has left."""
+    """The whole body; refused where it is too large. Where the client has left, what had arrived by then."""
     most, found, more = auth.options.largest_body, b"", True
     while more:
         message = await request.receive()

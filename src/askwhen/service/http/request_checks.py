@@ -1,4 +1,4 @@
-"""Checks of a request before anything of its body is read: who sends it, and the parameters of its query."""
+"""Checks of a request before its body is read: authorization and query parameters."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..errors import ServiceError
 from .authorization import AnyRequest, authorization_of
 
 ROLE = "role"
-"""The option of a route that says which role its body needs; every route that takes a body has one."""
+"""The option of a route with the role that it needs; every route that takes a body has one."""
 
 _RESERVED = frozenset(("request", "data", "scope", "state", "headers", "cookies", "query", "body", "socket"))
-"""Arguments of a handler that the framework fills with something else than parameters."""
+"""Arguments of a handler that are not query parameters."""
 
 
 async def admit(request: Any, handler: BaseRouteHandler) -> None:
-    """Refuse whoever may not send a body to a route, and parameters that it does not have."""
+    """Refuse senders who may not send a body to a route, and parameters that it does not have."""
     role = handler.opt.get(ROLE)
     if role is not None:
         authorize(request, role)
@@ -29,7 +29,7 @@ async def admit(request: Any, handler: BaseRouteHandler) -> None:
 
 
 def authorize(request: AnyRequest, role: str) -> None:
-    """Refuse whoever does not have a role: for the stream in the path, or for all where the path has none."""
+    """Refuse senders who lack a role, for the stream in the path or, where it has none, for all streams."""
     auth, name = authorization_of(request), request.path_params.get("name")
     if name is None:
         auth.holder(request, role)
@@ -65,7 +65,7 @@ def _hint(name: str, allowed: list[str]) -> str:
 
 @cache
 def _parameters(handler: BaseRouteHandler) -> dict[str, tuple[str, ...]]:
-    """The parameters of a handler, each with the values that it may have, if they are enumerated."""
+    """The parameters of a handler, each with its allowed values where they are enumerated."""
     found = handler.parsed_fn_signature.parameters
     return {name: _choices(field.annotation) for name, field in found.items() if name not in _RESERVED}
 

@@ -1,4 +1,4 @@
-"""A name for each request, in the reply and in every line of the log that it makes."""
+"""An id for each request, in the reply and in every log line that belongs to it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from contextvars import ContextVar
 HEADER = b"x-request-id"
 
 present: ContextVar[str | None] = ContextVar("request", default=None)
-"""The name of the request that is being answered; threads that it starts know it too."""
+"""The id of the current request, also in the threads that it starts."""
 
 _sane = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,100}").fullmatch
 _first, _numbers = secrets.token_hex(6), itertools.count(1)
 
 
 def named(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The name that a request brings, where it is one that can go into a log, or a new one."""
+    """The id that a request brings, where it is safe to log, or a new one."""
     for name, value in headers:
         if name == HEADER and _sane(value):
             return value.decode()

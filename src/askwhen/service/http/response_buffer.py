@@ -1,7 +1,7 @@
-"""What a client has not read yet of its reply.
+"""Buffers a reply that the client has not read yet.
 
-Most clients read nothing before they have sent everything. Were the service to wait for them it would stop reading, and
-both would wait for ever; so the reply is kept, up to a limit, while more of the request is read.
+Most clients read nothing before they have sent everything. If the service waited for them, it would stop reading, and
+both would wait for ever. So the reply is buffered, up to a limit, while more of the request is read.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections import deque
 from typing import Any
 
 MOST = 256 << 20
-"""Bytes that are kept for a client: the replies to more than a million lines."""
+"""Largest number of buffered bytes: the replies to more than a million lines."""
 
 PIECE = 1 << 20
-"""Bytes that a client must read before it is thought to be gone."""
+"""Bytes that a client must read within its time limit, or it is considered gone."""
 
 
 class ResponseBuffer:
-    """Sends parts in order, beside whoever adds them. A client that left, or reads nothing for long, gets no more."""
+    """Sends parts in order, in a task of its own. A client that left, or reads nothing for long, gets no more."""
 
     def __init__(self, send: Any, patience: float) -> None:
         self._send, self._patience = send, patience
@@ -29,7 +29,7 @@ class ResponseBuffer:
         self._sending = asyncio.ensure_future(self._work())
 
     async def add(self, part: bytes) -> None:
-        """Put a part at the end; waits where too much is unread."""
+        """Append a part; waits while too much is unread."""
         async with self._changed:
             if self._gone:
                 return
@@ -39,7 +39,7 @@ class ResponseBuffer:
             await self._changed.wait_for(lambda: self._size <= MOST or self._gone)
 
     async def end(self, part: bytes) -> None:
-        """The last part; waits until all is sent, or the client is gone."""
+        """Append the last part; waits until everything is sent or the client is gone."""
         await self.add(part)
         async with self._changed:
             self._ended = True
@@ -59,12 +59,12 @@ class ResponseBuffer:
                 if last:
                     await self._put_out(b"", False)
                     return
-            except (OSError, TimeoutError):  # what the client sent is played all the same
+            except (OSError, TimeoutError):  # the instances that it sent are played all the same
                 self._gone = True
             async with self._changed:
                 self._size -= len(part)
                 self._changed.notify_all()
 
     async def _put_out(self, part: bytes, more: bool) -> None:
-        said = {"type": "http.response.body", "body": part, "more_body": more}
-        await asyncio.wait_for(self._send(said), self._patience)
+        message = {"type": "http.response.body", "body": part, "more_body": more}
+        await asyncio.wait_for(self._send(message), self._patience)

@@ -1,4 +1,4 @@
-"""What comes in and goes out over HTTP."""
+"""Bodies of HTTP requests and replies. Their class names are those of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StreamFacts(msgspec.Struct):
 
 
 class Given(msgspec.Struct, forbid_unknown_fields=True):
-    """An answer. ``key`` makes a retry idempotent; ``lead`` is how many seconds it took to find."""
+    """An answer. ``key`` makes a retry idempotent; ``lead`` is the time that it took, in seconds."""
 
     label: str | None = None
     unsure: bool = False
@@ -54,20 +54,20 @@ class Given(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Who(msgspec.Struct, forbid_unknown_fields=True):
-    """Who does it, where no tokens are asked for. ``key`` makes a retry idempotent."""
+    """The annotator, where no tokens are required. ``key`` makes a retry idempotent."""
 
     annotator: str | None = None
     key: str | None = None
 
 
 class WhoNext(Who, forbid_unknown_fields=True):
-    """The same, and on which ``device``, where one person has several: none gets a question that another holds."""
+    """The annotator and their ``device``: a device never gets a question that another one holds."""
 
     device: str | None = None
 
 
 class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
-    """The label of an instance that has come, by its ``id`` or its ``round``; without one, one's own is taken back.
+    """The label of an instance, given by its ``id`` or its ``round``; without a label, one's own is taken back.
 
     ``key`` makes a retry idempotent.
     """
@@ -80,9 +80,9 @@ class NewLabel(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Verdict(msgspec.Struct, forbid_unknown_fields=True):
-    """What a reviewer decides; without a label, that there is none. ``key`` makes a retry idempotent.
+    """A reviewer's decision; without a label, that there is none. ``key`` makes a retry idempotent.
 
-    ``first`` says that it is refused where another reviewer has decided meanwhile.
+    With ``first`` it is refused where another reviewer has decided meanwhile.
     """
 
     label: str | None = None
@@ -92,7 +92,7 @@ class Verdict(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Held(msgspec.Struct):
-    """Until when a slot is held."""
+    """The end of a lease."""
 
     until: float
 
@@ -118,13 +118,13 @@ class TokenFacts(msgspec.Struct, omit_defaults=True):
 
 
 class ReplayFacts(msgspec.Struct):
-    """What a replay came to."""
+    """The number of labels that the retrained model learnt."""
 
     labels: int
 
 
 class Agreement(msgspec.Struct):
-    """How far people agree, overall and in pairs, and what each did."""
+    """Agreement of annotators, overall and in pairs, and the counts of each."""
 
     krippendorff: float | None
     pairs: list[dict[str, Any]]

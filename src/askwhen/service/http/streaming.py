@@ -1,4 +1,4 @@
-"""Responses that are longer than memory, or never end; they stop when the client leaves or the service stops."""
+"""Responses that do not fit into memory, or never end; they stop when the client leaves or the service stops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class JsonReply:
-    """An ASGI application that sends JSON which is encoded already."""
+    """An ASGI application that sends an encoded body."""
 
     def __init__(self, body: bytes, status: int = 200, media: str = "application/json", **headers: str) -> None:
         self._body, self._status = body, status
@@ -33,7 +33,7 @@ class JsonReply:
 
 
 class Download:
-    """An ASGI application that sends what a generator gives, which runs in another thread with a reader of its own."""
+    """An ASGI application that sends what a generator yields, which runs in another thread with its own reader."""
 
     def __init__(
         self, coordinator: Coordinator, make: Callable[[Reader], Iterator[bytes]], media: str, name: str
@@ -98,7 +98,7 @@ class EventFeed:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send_new(self, send: Any) -> bool:
-        """Send what came after the last event; whether there may be more."""
+        """Send the new events; returns whether there may be more."""
         found, last = await self._coordinator.news(self._stream, self._after, CHUNK, self._kinds)
         self._after = max(self._after, last)
         if found:
@@ -117,7 +117,7 @@ def written(event: Event) -> bytes:
 def ending(receive: Any, coordinator: Coordinator, lost: Coroutine[Any, Any, None]) -> set[asyncio.Future[Any]]:
     """Futures of which one is done when a reply that never ends must end.
 
-    Either the client leaves, or the service stops, or the client may see no more.
+    That is when the client leaves, the service stops, or the client is not allowed any more.
     """
     return {asyncio.ensure_future(each) for each in (_gone(receive), coordinator.stopping.wait(), lost)}
 

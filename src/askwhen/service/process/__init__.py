@@ -1,1 +1,1 @@
-"""The process that serves: command-line settings, the HTTP server, logging, the demo."""
+"""The server process: options, HTTP server, logging, the demo."""

@@ -1,7 +1,7 @@
-"""The options of ``askwhen serve``, in one table, and the file that may hold them.
+"""The options of ``askwhen serve``, in one table, and the configuration file.
 
-Each is an option of the command line, a variable of the environment and a key of the file, by the same name; the first
-of the three that says something counts. Nothing here imports what the service needs, since --help reads the table.
+Each is an option of the command line, an environment variable and a key of the file, by the same name; the first of the
+three that is set counts. Nothing here imports what the service needs, since --help reads the table.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...errors import InputError
 
 PREFIX = "ASKWHEN_"
 ELSEWHERE = frozenset(f"{PREFIX}{name}" for name in ("CONFIG", "DATA", "TOKEN", "BROWSER", "SOAK", "LABEL_STUDIO"))
-"""Variables that mean something to others than the service."""
+"""Variables that other parts of askwhen use."""
 
 ROLES = "roles"
-"""The part of a file that says what people whom a proxy signs in may do; there is no option for it."""
+"""The part of the file with the roles of users whom a proxy signs in; there is no option for it."""
 
 MASK = "***"
 
@@ -33,18 +33,18 @@ class Option(NamedTuple):
     name : str
         As on the command line, without the dashes.
     kind : str
-        A text, a file or a folder that must be there, a whole number, any number, a switch, or a list with commas.
+        A text, an existing file or directory, a whole number, any number, a switch, or a list with commas.
     default
-        What it is where nobody says anything.
+        The value where it is not set.
     help : str
         What it does, in a line.
     metavar : str, optional
-        What to call the value.
+        The name of the value in --help.
     least, most : float, optional
-        Of a number.
+        Bounds of a number.
     secret : str, optional
-        It is a key, or an address that may hold a password: it is shown without, and NAME_FILE may say which file holds
-        it.
+        For a key, or an address that may have a password: it is masked when it is shown, and the variable NAME_FILE may
+        name a file that has it.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Option(NamedTuple):
         return PREFIX + self.key.upper()
 
     def shown(self, value: Any) -> Any:
-        """The value as anybody may see it."""
+        """The value without secrets."""
         if self.secret == "key" and value:
             return MASK
         return masked(value) if isinstance(value, str) else value
@@ -126,14 +126,14 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 
 
 def read_file(path: str) -> dict[str, Any]:
-    """What a file of TOML says, by the names in Python."""
+    """The options in a TOML file, by their names in Python."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123, a name that may be /dev/fd
             found = tomllib.load(file)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}.", owner="config") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no TOML: {error}.", owner="config") from error
+        raise InputError(f"{path} is not TOML: {error}.", owner="config") from error
     values: dict[str, Any] = {}
     for name, value in found.items():
         if name == ROLES:
@@ -162,13 +162,13 @@ def _perhaps(name: str, names: Iterable[str]) -> str:
 
 
 def from_environment(option: Option) -> tuple[str | None, str]:
-    """What the environment says of an option, and which variable; an empty one says nothing."""
+    """The value of an option in the environment, and the variable that has it; an empty one counts as unset."""
     value, file = os.environ.get(option.variable) or None, f"{option.variable}_FILE"
     path = os.environ.get(file) if option.secret else None
     if not path:
         return value, option.variable
     if value is not None:
-        raise InputError(f"{option.variable} and {file} are both set, and only one of them can count.", owner="config")
+        raise InputError(f"{option.variable} and {file} are both set; set only one of them.", owner="config")
     try:
         with open(path, encoding="utf-8") as held:  # noqa: PTH123, a name that may be /dev/fd
             return held.read().strip(), file
@@ -177,7 +177,7 @@ def from_environment(option: Option) -> tuple[str | None, str]:
 
 
 def unknown_variables() -> list[str]:
-    """Variables that look like options and are none."""
+    """Environment variables that look like options but are not."""
     known = ELSEWHERE | {option.variable for option in OPTIONS}
     known |= {f"{option.variable}_FILE" for option in OPTIONS if option.secret}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)

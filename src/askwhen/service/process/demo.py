@@ -18,18 +18,18 @@ from ..use_cases.instances import Raw
 
 NAME, FEATURES, SPEED = "demo", 8, 40.0
 PEOPLE = {"ann": 0.97, "bob": 0.92, "cid": 0.8}
-"""Who answers, and how often each is right."""
+"""The annotators, and how often each is right."""
 
 _SWITCH = 2_000
 
 
 def in_a_new_folder() -> str:
-    """A database that nobody else uses."""
+    """The path of a new database in a new directory."""
     return str(Path(tempfile.mkdtemp(prefix="askwhen-demo-")) / "demo.db")
 
 
-async def run_demo(coordinator: Coordinator, say: Callable[[str], None]) -> None:
-    """Send instances, answer questions and say how it goes, until cancelled."""
+async def run_demo(coordinator: Coordinator, report: Callable[[str], None]) -> None:
+    """Send instances, answer questions and report progress, until cancelled."""
     names = [f"sensor {i}" for i in range(FEATURES)]
     settings = Settings(
         labels=["quiet", "busy"],
@@ -45,11 +45,11 @@ async def run_demo(coordinator: Coordinator, say: Callable[[str], None]) -> None
     rng = np.random.default_rng(7)
     truth: dict[int, str] = {}
     people = [_answer(coordinator, who, right, truth, rng.spawn(1)[0]) for who, right in PEOPLE.items()]
-    await asyncio.gather(_send(coordinator, truth, rng), *people, _tell(coordinator, say))
+    await asyncio.gather(_send(coordinator, truth, rng), *people, _report(coordinator, report))
 
 
 async def _send(coordinator: Coordinator, truth: dict[int, str], rng: np.random.Generator) -> None:
-    """Instances of a target that switches now and then."""
+    """Send instances whose labels follow a target that changes now and then."""
     stream, w = coordinator.stream(NAME), rng.standard_normal(FEATURES)
     while True:
         for _ in range(4):
@@ -65,7 +65,7 @@ async def _send(coordinator: Coordinator, truth: dict[int, str], rng: np.random.
 async def _answer(
     coordinator: Coordinator, who: str, right: float, truth: dict[int, str], rng: np.random.Generator
 ) -> None:
-    """Somebody who answers, is wrong at times, skips, and is unsure."""
+    """Simulate an annotator who is sometimes wrong, skips, or is unsure."""
     stream = coordinator.stream(NAME)
     while True:
         await asyncio.sleep(rng.exponential(0.1))
@@ -88,15 +88,15 @@ async def _answer(
             continue
 
 
-async def _tell(coordinator: Coordinator, say: Callable[[str], None]) -> None:
-    """A line every few seconds."""
+async def _report(coordinator: Coordinator, report: Callable[[str], None]) -> None:
+    """Report a line every few seconds."""
     stream = coordinator.stream(NAME)
     while True:
         await asyncio.sleep(3.0)
         found = (await reports.report(coordinator, stream, 0.95))["accuracy"]
         overall, people = found["overall"], await reports.agreement(coordinator, stream)
         agree = people["krippendorff"]
-        say(
+        report(
             f"{stream.state.round:,} instances, {found['questions']} questions, {found['answered']} labels: "
             f"accuracy {_shown(overall)}, "
             f"agreement {'unknown' if agree is None else f'{agree:.2f}'}"

@@ -1,7 +1,7 @@
 """HTTP connections with limits on the number, the size and the time of headers.
 
-The server beneath has none of them: headers, also those after a chunked body, would fill the memory before any check of
-the service is reached, and a request that never ends its headers would stay open for ever.
+uvicorn has no such limits: headers, also those after a chunked body, would fill the memory before any check of the
+service is reached, and a request that never ends its headers would stay open for ever.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class LimitedHeaders(HttpToolsProtocol):
     _in_head = True
 
     def connection_made(self, transport: Any) -> None:
-        """Somebody has connected, who must send a request soon."""
+        """A client has connected and must send a request soon."""
         super().connection_made(transport)
         self._start()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """They have left."""
+        """The connection has ended."""
         self._stop()
         super().connection_lost(exc)
 
@@ -69,7 +69,7 @@ class LimitedHeaders(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; those after a chunked body count too, and nobody gets to see them."""
+        """Take a header; those after a chunked body are counted, too, but not passed on."""
         self._count += 1
         self._add(len(name) + len(value))
         if self._in_head:
@@ -119,16 +119,16 @@ class LimitedHeaders(HttpToolsProtocol):
         else:
             self._refuse(408, _TOO_SLOW)
 
-    def _refuse(self, status: int, said: bytes) -> None:
+    def _refuse(self, status: int, text: bytes) -> None:
         """Close the connection, with an answer where a request has begun and no other reply is being sent."""
         self._stop()
         if self.transport.is_closing():
             return
         if self._in_head and self._is_waiting() and (self.cycle is None or self.cycle.response_complete):
-            size = str(len(said)).encode()
+            size = str(len(text)).encode()
             self.transport.write(
                 STATUS_LINE[status] + b"content-type: text/plain; charset=utf-8\r\ncontent-length: " + size
-                + b"\r\nconnection: close\r\n\r\n" + said
+                + b"\r\nconnection: close\r\n\r\n" + text
             )  # fmt: skip
         self.transport.close()
 

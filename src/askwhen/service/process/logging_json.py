@@ -1,4 +1,4 @@
-"""Log lines as JSON, one object a line: time, level, what, and facts. Never the content of an instance."""
+"""Log lines as JSON objects: time, level, what, and facts. Never the contents of an instance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class JsonLines(logging.Formatter):
     """Writes a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line; of an error also where it came from."""
+        """The line; for an error with its traceback."""
         facts = getattr(record, "facts", {})
         line = {
             "time": _written(record.created),
@@ -35,7 +35,7 @@ def _written(seconds: float) -> str:
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
-    """Send the log of the service, and what the server says, to the standard error."""
+    """Send the logs of the service and of uvicorn to the standard error."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     for name in ("askwhen.service", "uvicorn.error", "opentelemetry"):

@@ -1,4 +1,4 @@
-"""Compiling ahead what streams of an algorithm need, for images: their first instance then waits for nothing."""
+"""Compiles in advance what streams of an algorithm need, for container images, so that no instance has to wait."""
 
 from __future__ import annotations
 

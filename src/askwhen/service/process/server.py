@@ -1,4 +1,4 @@
-"""The service as a process: an address, a database, an end in order or at once."""
+"""The server process: listens on an address, serves a database, and ends cleanly or, after an error of it, at once."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from ..store import Store
 from ..use_cases.webhook_delivery.addresses import networks_of
 from .header_limits import LimitedHeaders
 from .logging_json import log_to_stderr
-from .upgrades import opened
+from .upgrades import open_upgraded
 
 BROKEN = 70
-"""The exit status after an error of the database: whoever watches starts the process again, and it recovers."""
+"""The exit status after an error of the database: a supervisor should start the process again, and it recovers."""
 
 T = TypeVar("T")
 log = logging.getLogger("askwhen.service")
@@ -40,24 +40,24 @@ log = logging.getLogger("askwhen.service")
 
 @dataclass(frozen=True)
 class Serving:
-    """Where and how to serve.
+    """The address, the database and the options of a server.
 
     Attributes
     ----------
     db : str
         The name of an SQLite file, or postgresql://...
     host, port
-        Where to listen.
+        The address to listen on.
     certificate, key : str, optional
         Files for TLS.
     behind_proxy : bool
         A proxy in front speaks TLS, and only it can reach this address.
     spans : bool
-        Tell OpenTelemetry of every request, whatever the environment says.
+        Export spans to OpenTelemetry, even where the environment does not configure it.
     play : bool
-        False goes on from snapshots without playing rounds again.
+        False continues from snapshots without playing rounds again.
     backups : str, optional
-        The folder for the backup that is made before an older database is changed.
+        The directory for the backup that is made before an older database is changed.
     """
 
     db: str = "askwhen.db"
@@ -73,7 +73,7 @@ class Serving:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Serving:
-        """From the values of the table of options."""
+        """Make it from the values of the table of options."""
         options = Options(
             tokens=given["tokens"],
             largest_body=given["largest_body"],
@@ -100,10 +100,10 @@ class Serving:
 
 
 def check(serving: Serving) -> None:
-    """Refuse what cannot be served with, in a sentence."""
+    """Refuse invalid or unsafe options, in a sentence."""
     if is_public(serving.host) and not (serving.behind_proxy or serving.certificate):
         raise InputError(
-            f"{serving.host} can be reached from elsewhere: give --tls-certificate and --tls-key, or --behind-proxy "
+            f"{serving.host} can be reached from other hosts: give --tls-certificate and --tls-key, or --behind-proxy "
             "where a proxy speaks TLS.",
             owner="serve",
         )
@@ -114,14 +114,15 @@ def check(serving: Serving) -> None:
     if serving.certificate is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(serving.certificate, serving.key)
-        except OSError as error:  # which errors of TLS are, too
+        except OSError as error:  # errors of TLS are OSErrors, too
             raise InputError(
-                f"{serving.certificate} and {serving.key} are no certificate and its key, in PEM.", owner="serve"
+                f"{serving.certificate} and {serving.key} are not a certificate and its key in PEM format.",
+                owner="serve",
             ) from error
 
 
 def is_public(host: str) -> bool:
-    """Whether others than this machine can reach an address."""
+    """Whether other hosts may reach an address."""
     try:
         return not ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -129,7 +130,7 @@ def is_public(host: str) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Lets streams of events end when the process is asked to stop."""
+    """A server that ends streams of events when the process is asked to stop."""
 
     coordinator: Coordinator | None = None
 
@@ -140,7 +141,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End in order; where the database has failed, with the status that says so, and not by the signal."""
+        """End cleanly; where the database has failed, with the exit status for that, and not by the signal."""
         await super().shutdown(sockets)
         if self.coordinator is not None and self.coordinator.broken is not None:
             os._exit(BROKEN)
@@ -149,17 +150,17 @@ class _Server(uvicorn.Server):
 def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | None = None) -> None:
     """Serve until a signal comes; an error of the database ends the process at once, with status 70.
 
-    ``ready`` is a coroutine function that runs beside the service once it is up, for the demo.
+    ``ready`` is a coroutine function that runs alongside the service once it has started, for the demo.
     """
     check(serving)
     log_to_stderr()
-    told = spans(serving.spans)
+    exporter = spans(serving.spans)
     coordinators: list[Coordinator] = []
-    app = create_app(lambda: coordinators[0], serving.options, told)
-    store = opened(serving.db, serving.backups)
+    app = create_app(lambda: coordinators[0], serving.options, exporter)
+    store = open_upgraded(serving.db, serving.backups)
 
     def stop(error: BaseException) -> None:
-        # Those who wait are told so; then the process ends without another word to the database.
+        # Waiting requests get their replies; then the process ends without touching the database again.
         threading.Timer(0.3, os._exit, (BROKEN,)).start()
 
     if is_public(serving.host) and serving.options.proxy is None and not _has_tokens(store):
@@ -174,7 +175,7 @@ def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | No
         timeout_graceful_shutdown=5,
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
-        proxy_headers=False,  # who is at the other end of the socket must stay known
+        proxy_headers=False,  # the address of the socket's peer must stay known
         server_header=False,
         lifespan="on",
         http=LimitedHeaders,
@@ -197,7 +198,7 @@ def serve(serving: Serving, ready: Callable[[Coordinator], Awaitable[None]] | No
             except BaseException:
                 store.close()
                 raise
-            gc.freeze()  # what was recovered stays: nobody is to look for garbage in it
+            gc.freeze()  # what was recovered stays, so that the garbage collector need not scan it
             await _run(server, coordinators[0], listening, ready)
 
         runner.run(run())
@@ -219,7 +220,7 @@ def _has_tokens(store: Store) -> bool:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket at an address."""
+    """A socket that listens on an address."""
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     return socket.create_server(address[:2], family=family, backlog=2048)
 
@@ -250,12 +251,12 @@ async def _run(
 
 
 def run_on_database(db: str, act: Callable[[Coordinator], Awaitable[T]], make: bool = False) -> T:
-    """Do something to a database that no service has open; one that is not there is made only where that is meant."""
+    """Run a function on a database that no service has open; ``make`` allows a new database."""
     if not make and "://" not in db and not Path(db).exists():
         raise InputError(f"there is no database {db}.", owner="db")
 
     async def go() -> T:
-        coordinator = Coordinator(opened(db))
+        coordinator = Coordinator(open_upgraded(db))
         await coordinator.start()
         try:
             return await act(coordinator)

@@ -1,4 +1,4 @@
-"""A database of an older version is backed up before it is changed."""
+"""Backs up a database of an older version before it is upgraded."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..store.urls import is_postgresql
 log = logging.getLogger("askwhen.service")
 
 
-def opened(address: str, folder: str | None = None) -> Store:
+def open_upgraded(address: str, folder: str | None = None) -> Store:
     """The store at an address, upgraded where it is older.
 
-    The backup goes into ``folder``, by default that of an SQLite file, or the working directory.
+    The backup goes into ``folder``, by default the directory of an SQLite file, or the working directory.
     """
     return open_store(address, lambda version: _back_up(address, version, folder))
 
@@ -30,10 +30,10 @@ def _back_up(address: str, version: int, folder: str | None) -> None:
     try:
         found = backup(address, str(target))
     except (InputError, OSError, StoreError) as error:
-        said = error.strerror if isinstance(error, OSError) else getattr(error, "sentence", str(error)).rstrip(".")
+        why = error.strerror if isinstance(error, OSError) else getattr(error, "sentence", str(error)).rstrip(".")
         raise StoreError(
             f"the database is of an older askwhen, and no backup could be made in {target.parent} before changing it: "
-            f"{said}; name another folder with --backups.",
+            f"{why}; name another directory with --backups.",
             owner="serve",
         ) from error
     log.warning(

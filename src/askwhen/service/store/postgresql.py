@@ -1,8 +1,8 @@
 """The log in PostgreSQL.
 
-One server owns the database at a time: it holds an advisory lock as long as its connection lives, and has a number
-that grows with every owner. Every commit checks that number, so that a server which lost its connection without
-noticing, and was followed by another, cannot write any more.
+One server owns the database at a time: it holds an advisory lock as long as its connection lives, and a number that
+grows with every owner. Every commit checks that number, so that a server that lost its connection without noticing, and
+was replaced by another, cannot write any more.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PostgresqlStore:
         try:
             self.connection = psycopg.connect(address, autocommit=True)
         except psycopg.Error as error:
-            raise StoreError(f"PostgreSQL cannot be reached: {_said(error)}.", owner="serve") from error
+            raise StoreError(f"PostgreSQL cannot be reached: {_text(error)}.", owner="serve") from error
         try:
             self._prepare()
         except StoreError:
@@ -63,16 +63,16 @@ class PostgresqlStore:
             raise
         except psycopg.Error as error:
             self.connection.close()
-            raise StoreError(f"PostgreSQL cannot be used: {_said(error)}.", owner="serve") from error
+            raise StoreError(f"PostgreSQL cannot be used: {_text(error)}.", owner="serve") from error
 
     def _prepare(self) -> None:
         run = self.connection.execute
         for name, wanted in _SAFE.items():
             if self._setting(name) != wanted:
-                raise StoreError(f"PostgreSQL has {name} off, so that a crash could lose answers.", owner="serve")
+                raise StoreError(f"PostgreSQL has {name} off, so a crash could lose answers.", owner="serve")
         if self._setting("synchronous_commit") == "off":
             raise StoreError(
-                "PostgreSQL has synchronous_commit off, so that a crash could lose answers; set it to on.",
+                "PostgreSQL has synchronous_commit off, so a crash could lose answers; set it to on.",
                 owner="serve",
             )
         if self._setting("server_encoding") != "UTF8":
@@ -99,7 +99,7 @@ class PostgresqlStore:
     def write(
         self, events: Sequence[Event], snapshots: Sequence[Snapshot] = (), changes: Sequence[Change] = ()
     ) -> None:
-        """Write all of them or none; refused where another server owns the database by now."""
+        """Write all of them or none; refused where another server has become the owner."""
         with self.connection.transaction():
             self._check_owner()
             self._insert(events)
@@ -119,7 +119,7 @@ class PostgresqlStore:
     def _check_owner(self) -> None:
         found = self.connection.execute("select 1 from owner where number = %s for share", (self._number,)).fetchone()
         if found is None:
-            raise StoreError("another server owns the database by now.", owner="serve")
+            raise StoreError("another server owns the database now.", owner="serve")
 
     def _insert(self, rows: Sequence[Row]) -> None:
         if not rows:
@@ -148,28 +148,28 @@ class PostgresqlStore:
             self._drop_snapshots(change.stream, 1)
 
     def check(self) -> None:
-        """Nothing: the files are those of the database server."""
+        """Do nothing: the files belong to the database server."""
 
     def scrub(self) -> None:
-        """Free the places of what was erased, on a connection of its own, since that may take a while."""
+        """Free the space of what was erased, on a separate connection, since that may take a while."""
         with contextlib.suppress(psycopg.Error), psycopg.connect(self._address, autocommit=True) as connection:
             connection.execute("vacuum events, snapshots")
 
     def reader(self) -> PostgresqlReader:
-        """A new connection that only reads."""
+        """A new read-only connection."""
         try:
             return PostgresqlReader(psycopg.connect(self._address, autocommit=True))
         except psycopg.Error as error:
-            raise StoreError(f"PostgreSQL cannot be reached: {_said(error)}.", owner="serve") from error
+            raise StoreError(f"PostgreSQL cannot be reached: {_text(error)}.", owner="serve") from error
 
     def close(self) -> None:
-        """Close the connection, which gives the lock back."""
+        """Close the connection, which releases the lock."""
         with contextlib.suppress(psycopg.Error):
             self.connection.close()
 
 
 class PostgresqlReader:
-    """A connection that only reads."""
+    """A read-only connection."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -186,11 +186,11 @@ class PostgresqlReader:
         return next(iter(self._events("stream = %s and seq = %s", (stream, seq))), None)
 
     def by_keys(self, stream: int, keys: Sequence[str]) -> list[Event]:
-        """The events that these keys made."""
+        """The events that have these keys."""
         return self._events("stream = %s and key = any(%s) order by seq", (stream, list(keys)))
 
     def of_question(self, stream: int, question: int) -> list[Event]:
-        """Everything that happened to one question, in order."""
+        """All events about the instance of a round, in order."""
         return self._events("stream = %s and question = %s order by seq", (stream, question))
 
     def last(self, stream: int) -> int:
@@ -218,11 +218,11 @@ class PostgresqlReader:
         return None if row is None else Snapshot(*row)
 
     def of_subject(self, stream: int, subject: str) -> list[int]:
-        """The numbers of the instances that are about somebody."""
+        """The event numbers of the instances with this subject."""
         return self._seqs("stream = %s and subject = %s order by seq", (stream, subject))
 
     def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
-        """The numbers of the instances that have contents, after one event and up to another."""
+        """The event numbers of the instances that have contents, after one event and up to another."""
         condition = "stream = %s and seq > %s and seq <= %s and kind = 'instance' and row is not null"
         return self._seqs(f"{condition} order by seq limit %s", (stream, after, until, limit))
 
@@ -231,7 +231,7 @@ class PostgresqlReader:
         return [seq for (seq,) in self._connection.execute(query, values).fetchall()]
 
     def messages(self, hook: str | None = None) -> list[Message]:
-        """What webhooks are to be told, oldest first."""
+        """The messages in the outbox, oldest first."""
         query = sql.SQL("select {} from outbox where %s::text is null or hook = %s order by made, id")
         columns = sql.SQL(", ".join(Message._fields))
         return [Message(*row) for row in self._connection.execute(query.format(columns), (hook, hook)).fetchall()]
@@ -247,8 +247,8 @@ class PostgresqlReader:
 
 
 @contextlib.contextmanager
-def looking(address: str) -> Iterator[Iterator[Part]]:
-    """Everything in a database as it is at one moment, part by part, whoever writes to it meanwhile."""
+def all_rows(address: str) -> Iterator[Iterator[Part]]:
+    """Everything in a database as of one moment, part by part, while others may write to it."""
     try:
         with psycopg.connect(address) as connection:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -256,7 +256,7 @@ def looking(address: str) -> Iterator[Iterator[Part]]:
             missing("postgresql", _first(connection.execute("select count(*) from versions")))  # refuses a later one
             yield _parts(connection)
     except psycopg.Error as error:
-        raise StoreError(f"PostgreSQL cannot be read: {_said(error)}.", owner="backup") from error
+        raise StoreError(f"PostgreSQL cannot be read: {_text(error)}.", owner="backup") from error
 
 
 def _parts(connection: psycopg.Connection[Any]) -> Iterator[Part]:
@@ -264,7 +264,7 @@ def _parts(connection: psycopg.Connection[Any]) -> Iterator[Part]:
         there = connection.execute("select attname from pg_attribute where attrelid = to_regclass(%s)", (table,))
         names = {name for (name,) in there}
         columns = [sql.Identifier(name) for name in make._fields if name in names]
-        if not columns:  # an older database has not all of them
+        if not columns:  # older databases lack some tables
             continue
         query = sql.SQL("select {} from {} order by {}").format(
             sql.SQL(", ").join(columns), sql.Identifier(table), sql.SQL(", ").join(columns[:2])
@@ -281,5 +281,5 @@ def _first(cursor: psycopg.Cursor[Any]) -> Any:
     return row[0]
 
 
-def _said(error: psycopg.Error) -> str:
+def _text(error: psycopg.Error) -> str:
     return " ".join(str(error).split()).rstrip(".")

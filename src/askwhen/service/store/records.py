@@ -1,4 +1,4 @@
-"""What a store keeps, and what it must do, whatever the database."""
+"""The records of a store, and the protocol that every database implements."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 ALL = 1 << 62
-"""More than there are events."""
+"""A number larger than that of any event."""
 
 
 class Event(NamedTuple):
     """One line of the log of a stream.
 
     Events of a stream are numbered from 1 without gaps. ``question`` is the round of the question that the event is
-    about, ``key`` what makes a retry idempotent. ``facts`` are JSON; ``row`` is the instance as it was predicted on,
-    ``shown`` what a person sees of it, ``subject`` the key of whoever it is about. These three are its contents, which
-    can be erased.
+    about, ``key`` makes a retry idempotent. ``facts`` are JSON; ``row`` is the instance as it was predicted on,
+    ``shown`` what annotators see of it, ``subject`` the key of the client or person that it is about. These three are
+    its contents, which can be erased.
     """
 
     stream: int
@@ -31,7 +31,10 @@ class Event(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """Everything that follows from the log of a stream up to an event: ``about`` says what made it."""
+    """Everything that follows from the log of a stream up to an event.
+
+    ``about`` has the versions that made it, ``books`` the encoded ``StreamState``.
+    """
 
     stream: int
     seq: int
@@ -41,9 +44,9 @@ class Snapshot(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What a webhook is to be told: to be tried when it is ``due``, or, once that is None, never again by itself.
+    """A message to a webhook: sent when it is ``due``; once that is None, only when an admin asks for it.
 
-    ``problem`` is what became of the last attempt.
+    ``problem`` is why the last attempt failed.
     """
 
     id: str
@@ -56,34 +59,34 @@ class Message(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """The contents of these events of a stream go, and with them the older snapshots, which may have them too."""
+    """Erase the contents of these events of a stream, and its older snapshots, which may have them, too."""
 
     stream: int
     seqs: Sequence[int]
 
 
 class Delivered(NamedTuple):
-    """Messages that are done with."""
+    """Messages that are removed from the outbox."""
 
     ids: Sequence[str]
 
 
 Row: TypeAlias = Event | Snapshot | Message
 Change: TypeAlias = Message | Erasure | Delivered
-"""What a transaction does beside adding events and snapshots. A message takes the place of the one with its id."""
+"""What a transaction can do apart from adding events and snapshots. A message replaces the one with the same id."""
 
 Part: TypeAlias = Sequence[Row]
 """Some rows of one table, of any streams."""
 
 PART = 1_000
-"""So many rows are copied at once."""
+"""Number of rows that are copied at once."""
 
 TABLES: dict[str, type[Any]] = {"events": Event, "snapshots": Snapshot, "outbox": Message}
-"""Everything that a store keeps. The first columns of a table are those of its first version, in their order."""
+"""All tables of a store. The first columns of a table are those of its first version, in their order."""
 
 
 class Reader(Protocol):
-    """A connection that only reads; sees what is committed."""
+    """A read-only connection; it sees committed rows."""
 
     def events(self, stream: int, after: int, limit: int, kinds: Sequence[str] = ()) -> list[Event]:
         """The events of a stream after this one, in order, of all kinds or of these."""
@@ -92,10 +95,10 @@ class Reader(Protocol):
         """One event."""
 
     def by_keys(self, stream: int, keys: Sequence[str]) -> list[Event]:
-        """The events that these keys made."""
+        """The events that have these keys."""
 
     def of_question(self, stream: int, question: int) -> list[Event]:
-        """Everything that happened to one question, in order."""
+        """All events about the instance of a round, in order."""
 
     def last(self, stream: int) -> int:
         """The number of the last event of a stream, 0 where there is none."""
@@ -107,51 +110,51 @@ class Reader(Protocol):
         """The newest snapshot of a stream, or the newest before one of them."""
 
     def of_subject(self, stream: int, subject: str) -> list[int]:
-        """The numbers of the instances that are about somebody, and have contents."""
+        """The event numbers of the instances with this subject that have contents."""
 
     def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
-        """The numbers of the instances that have contents, after one event and up to another."""
+        """The event numbers of the instances that have contents, after one event and up to another."""
 
     def messages(self, hook: str | None = None) -> list[Message]:
-        """What webhooks are to be told, oldest first: all of them, or one."""
+        """The messages in the outbox, oldest first: of all webhooks, or of one."""
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
 
 
 class Store(Protocol):
-    """One connection that writes. Every error of it is final: whoever owns the store stops."""
+    """The one connection that writes. Every error is final: the process stops."""
 
     errors: tuple[type[Exception], ...]
-    """What the database and its readers raise where it fails."""
+    """The exceptions that the database and its readers raise."""
 
     quick: bool
-    """Whether a look at a few rows is so fast that the event loop can wait for it."""
+    """Whether reading a few rows is so fast that the event loop can wait for it."""
 
     def write(
         self, events: Sequence[Event], snapshots: Sequence[Snapshot] = (), changes: Sequence[Change] = ()
     ) -> None:
-        """Write all of them or none; once this returns, no loss of power takes them away."""
+        """Write all of them or none; once this returns, they survive a loss of power."""
 
     def fill(self, parts: Iterable[Part]) -> None:
-        """Write all parts or none, into a database that has nothing."""
+        """Write all parts or none, into an empty database."""
 
     @property
     def scrubbing(self) -> bool:
-        """Whether something that was erased is still in the database's log, and goes with another commit."""
+        """Whether erased contents are still in the write-ahead log; another commit removes them."""
 
     @property
     def missing(self) -> Sequence[str]:
-        """The files of the database that were taken away; the next commit fails where there are any."""
+        """Files of the database that were removed or replaced; the next commit fails where there are any."""
 
     def check(self) -> None:
-        """Raise an error where a file of the database was taken away; what is committed is saved first."""
+        """Raise an error where a file of the database is missing; what is committed is saved first."""
 
     def scrub(self) -> None:
-        """Let what was erased be gone from the database's files, as far as one can; from any thread."""
+        """Remove erased contents from the files of the database, as far as possible; callable from any thread."""
 
     def reader(self) -> Reader:
-        """A new connection that only reads."""
+        """A new read-only connection."""
 
     def close(self) -> None:
         """Close the connection that writes."""

@@ -6,7 +6,7 @@ them.
 Readers have connections of their own, which cannot write.
 
 SQLite finds the WAL by the name of the database. So the file itself is locked, by whatever name it is opened; and where
-one of the files is taken away while the store is open, the next commit fails instead of going nowhere.
+one of the files is removed while the store is open, the next commit fails instead of being written to a removed file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .migrations import missing
 from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
 
 CHECKPOINT_PAGES = 2_000
-"""Of the WAL: so many are copied into the database at once, 8 MB."""
+"""Pages of the WAL after which it is copied into the database (8 MB)."""
 
 _KEPT = 2
 _COLUMNS = ", ".join(Event._fields)
@@ -42,19 +42,19 @@ _OLDEST = (3, 51, 3)
 
 
 class SqliteStore:
-    """The connection that writes to a file; nobody else may, and a lock on the file sees to that.
+    """The only connection that writes to a file, which a lock on the file ensures.
 
     Parameters
     ----------
     path : str
         The file; made where there is none.
     vfs : str, optional
-        The layer between SQLite and the disk, for tests that take the power away. Such a store has no lock and reads
+        The layer between SQLite and the disk, for tests that simulate power loss. Such a store has no lock and reads
         through the connection that writes.
     synchronous : str, default "full"
         For tests, which show that anything less loses rows.
     before : callable, optional
-        Is called with the version of an older database before it is changed.
+        Called with the version of an older database before it is changed.
     """
 
     quick = True
@@ -103,11 +103,11 @@ class SqliteStore:
 
     @property
     def missing(self) -> list[str]:
-        """The files of the database that were taken away or replaced since it was opened."""
+        """Files of the database that were removed or replaced since it was opened."""
         return [name for name, before in self._files.items() if _identity(name) != before]
 
     def check(self) -> None:
-        """Refuse to go on without one of the files; what is committed is saved first, where that is possible."""
+        """Raise an error where one of the files is missing; what is committed is saved first, where possible."""
         missing = self.missing
         if not missing:
             return
@@ -117,7 +117,7 @@ class SqliteStore:
             with contextlib.suppress(apsw.BusyError):
                 self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_FULL)
         raise StoreError(
-            f"{missing[0]} was taken away or replaced while the service runs; it stops, so that nothing is accepted "
+            f"{missing[0]} was removed or replaced while the service runs; it stops, so that nothing is accepted "
             "that would be lost.",
             owner="serve",
         )
@@ -195,7 +195,7 @@ class SqliteStore:
             self._scrub = True
 
     def _forget_wal(self) -> None:
-        """Empty the WAL, which still has what was erased; where somebody reads it, after the next commit."""
+        """Empty the WAL, which still has what was erased; while a reader uses it, wait for the next commit."""
         self.connection.set_busy_timeout(0)
         try:
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -214,12 +214,12 @@ class SqliteStore:
         """Nothing: what is erased is overwritten at once, and the WAL emptied after the commit."""
 
     def checkpoint(self) -> None:
-        """Copy the WAL into the database; any error is raised, and a reader in the way is no error."""
+        """Copy the WAL into the database; errors are raised, but a reader in the way only shortens the copy."""
         self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         self._pages = 0
 
     def reader(self) -> SqliteReader:
-        """A new connection that only reads."""
+        """A new read-only connection."""
         if self._vfs is not None:
             return SqliteReader(self.connection)
         found = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READONLY)
@@ -227,7 +227,7 @@ class SqliteStore:
         return SqliteReader(found)
 
     def close(self) -> None:
-        """Close the connection, which copies the rest of the WAL, and give the lock back."""
+        """Close the connection, which copies the rest of the WAL, and release the lock."""
         connection = getattr(self, "connection", None)
         if connection is not None:
             connection.close()
@@ -235,7 +235,7 @@ class SqliteStore:
 
 
 class SqliteReader:
-    """A connection that only reads."""
+    """A read-only connection."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -250,7 +250,7 @@ class SqliteReader:
         return next(iter(self._events("stream = ? and seq = ?", (stream, seq))), None)
 
     def by_keys(self, stream: int, keys: Sequence[str]) -> list[Event]:
-        """The events that these keys made."""
+        """The events that have these keys."""
         found: list[Event] = []  # without a hint SQLite reads the whole stream, where there are more than a few keys
         for first in range(0, len(keys), 512):
             part = keys[first : first + 512]
@@ -261,7 +261,7 @@ class SqliteReader:
         return found
 
     def of_question(self, stream: int, question: int) -> list[Event]:
-        """Everything that happened to one question, in order."""
+        """All events about the instance of a round, in order."""
         return self._events("stream = ? and question = ? order by seq", (stream, question))
 
     def last(self, stream: int) -> int:
@@ -289,12 +289,12 @@ class SqliteReader:
         return None if row is None else Snapshot(*row)
 
     def of_subject(self, stream: int, subject: str) -> list[int]:
-        """The numbers of the instances that are about somebody."""
+        """The event numbers of the instances with this subject."""
         sql = "select seq from events where stream = ? and subject = ? order by seq"
         return [seq for (seq,) in self._connection.execute(sql, (stream, subject))]
 
     def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
-        """The numbers of the instances that have contents, after one event and up to another."""
+        """The event numbers of the instances that have contents, after one event and up to another."""
         sql = (
             "select seq from events where stream = ? and seq > ? and seq <= ? and kind = 'instance' "
             "and row is not null order by seq limit ?"
@@ -302,7 +302,7 @@ class SqliteReader:
         return [seq for (seq,) in self._connection.execute(sql, (stream, after, until, limit))]
 
     def messages(self, hook: str | None = None) -> list[Message]:
-        """What webhooks are to be told, oldest first."""
+        """The messages in the outbox, oldest first."""
         sql = f"select {', '.join(Message._fields)} from outbox where ? is null or hook = ? order by made, id"
         return [Message(*row) for row in self._connection.execute(sql, (hook, hook))]
 
@@ -316,8 +316,8 @@ class SqliteReader:
 
 
 @contextlib.contextmanager
-def looking(path: str) -> Iterator[Iterator[Part]]:
-    """Everything in a file as it is at one moment, part by part, whoever writes to it meanwhile."""
+def all_rows(path: str) -> Iterator[Iterator[Part]]:
+    """Everything in a file as of one moment, part by part, while others may write to it."""
     if not Path(path).is_file():
         raise StoreError(f"there is no database {path}.", owner="backup")
     try:
@@ -329,10 +329,12 @@ def looking(path: str) -> Iterator[Iterator[Part]]:
     except apsw.Error as error:
         raise StoreError(f"{path} cannot be read: {error}.", owner="backup") from error
     except UnicodeDecodeError as error:
-        raise StoreError(f"{path} is damaged: a text in it is no text; restore a backup.", owner="backup") from error
+        raise StoreError(
+            f"{path} is damaged: a text in it is not valid UTF-8; restore a backup.", owner="backup"
+        ) from error
 
 
-def _of_columns(make: Any, columns: Sequence[str]) -> None:
+def _check_columns(make: Any, columns: Sequence[str]) -> None:
     """Refuse a table that lacks columns which every version has."""
     lacking = [name for name in make._fields if name not in columns and name not in make._field_defaults]
     if lacking:
@@ -345,21 +347,22 @@ def _parts(connection: apsw.Connection) -> Iterator[Part]:
     for table, make in TABLES.items():
         there = {name for (name,) in connection.execute("select name from pragma_table_info(?)", (table,))}
         columns = [name for name in make._fields if name in there]
-        if columns:  # an older database has not all tables
-            _of_columns(make, columns)
+        if columns:  # older databases lack some tables
+            _check_columns(make, columns)
             rows = connection.execute(f"select {', '.join(columns)} from {table} order by {', '.join(columns[:2])}")
             while found := [make(*row) for row in islice(rows, PART)]:
                 yield found
 
 
 def locked(path: str) -> contextlib.ExitStack:
-    """Locks on a database, as long as what is returned is not closed; a file that is not there is made.
+    """Lock a database until the returned stack is closed; a missing file is made.
 
-    One on a file beside it, as earlier versions have it, and one on the file itself, which may have other names.
+    One lock is on a file next to it, as earlier versions have it, and one on the file itself, which may have other
+    names.
     """
     with contextlib.ExitStack() as stack:
         try:
-            lock = open_locked(f"{os.path.realpath(path)}.lock", 0o600)  # nobody else is to hold it
+            lock = open_locked(f"{os.path.realpath(path)}.lock", 0o600)  # no other user may hold it
             if lock is None:
                 raise _served(path)
             stack.enter_context(lock)
@@ -375,24 +378,24 @@ def locked(path: str) -> contextlib.ExitStack:
 def _check_one_name(path: str, names: int) -> None:
     """Refuse a database with several names: SQLite finds its write-ahead log by the name that it is opened with.
 
-    After a crash the log beside another name would be ignored, and replayed over later changes the next time.
+    After a crash the log next to another name would be ignored, and replayed over later changes the next time.
     """
     if names > 1:
         raise StoreError(
-            f"{path} has {names} names (hard links), so that what was committed last might not be found; remove the "
+            f"{path} has {names} names (hard links), so the last commits might not be found; remove the "
             "others, or serve a copy.",
             owner="serve",
         )
     here = os.path.realpath(path)
     if not here.endswith(_mounts().get(here, here)):
         raise StoreError(
-            f"{path} is mounted by itself, so that its write-ahead log would not be beside it; mount its directory.",
+            f"{path} is mounted by itself, so its write-ahead log would not be next to it; mount its directory.",
             owner="serve",
         )
 
 
 def _mounts() -> dict[str, str]:
-    """The paths at which something is mounted, as far as this system says, and what path that has on its own disk."""
+    """Mount points, where the system lists them, each with its path on the mounted file system."""
     try:
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
     except OSError:
@@ -407,8 +410,8 @@ def _unescaped(word: str) -> str:
 
 
 def _served(path: str) -> StoreError:
-    said = f"another process of askwhen serves {path}; stop it first, or give its address with --server."
-    return StoreError(said, owner="serve")
+    message = f"another process of askwhen serves {path}; stop it first, or give its address with --server."
+    return StoreError(message, owner="serve")
 
 
 def _has_content(name: str) -> bool:
@@ -416,7 +419,7 @@ def _has_content(name: str) -> bool:
 
 
 def _identity(name: str) -> tuple[int, int] | None:
-    """The device and the inode of a file, None where there is none."""
+    """The device and the inode of a file; None where it does not exist."""
     try:
         found = Path(name).stat()
     except OSError:
@@ -425,7 +428,7 @@ def _identity(name: str) -> tuple[int, int] | None:
 
 
 def check_version() -> None:
-    """Refuse an SQLite that can lose committed rows when a checkpoint meets a write."""
+    """Refuse versions of SQLite that can lose committed rows when a checkpoint meets a write."""
     version = tuple(map(int, apsw.sqlite_lib_version().split(".")))
     if version < _OLDEST:
         raise StoreError(

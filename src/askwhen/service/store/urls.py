@@ -1,12 +1,11 @@
-"""Which database an address means."""
+"""Opens the database that an address names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any
 
-from .records import Store
+from .records import Part, Store
 
 
 def is_postgresql(address: str) -> bool:
@@ -14,15 +13,15 @@ def is_postgresql(address: str) -> bool:
     return address.startswith(("postgresql://", "postgres://"))
 
 
-def looking(address: str) -> AbstractContextManager[Any]:
-    """Everything at an address as it is at one moment, part by part: an iterator of ``Part``."""
+def all_rows(address: str) -> AbstractContextManager[Iterator[Part]]:
+    """All rows at an address as of one moment: an iterator of ``Part``."""
     if is_postgresql(address):
         from . import postgresql
 
-        return postgresql.looking(address)
+        return postgresql.all_rows(address)
     from . import sqlite
 
-    return sqlite.looking(address.removeprefix("sqlite:///"))
+    return sqlite.all_rows(address.removeprefix("sqlite:///"))
 
 
 def open_store(address: str, before: Callable[[int], None] | None = None) -> Store:

@@ -1,8 +1,8 @@
-"""How streams did over time: noted now and then while the service runs, and kept in the store.
+"""The estimated accuracy of streams over time: sampled while the service runs, and stored.
 
-Points are no facts, and nothing follows from them, so the log of a stream does not have them: each stream has another
-one, whose number is the negative of its own. Points are taken as the stream grows, each a little farther from the last,
-so that a stream of many years has a few thousand.
+No state depends on these points, so they are not in the log of the stream: each stream has a second log for them, whose
+number is the negative of its own. Points are taken as the stream grows, with growing distances, so that a stream of
+many years has a few thousand.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from ..store.records import Event, Reader
 from . import reports
 
 GLANCE, PAUSE, REST, LONGEST_REST = 0.1, 1.0, 20.0, 5.0
-"""Seconds between two looks, which are copies of a few sums; between two estimates from them, how many times as long as
-one took, since it costs others a tenth of a second, and how long at most."""
+"""Seconds between two samples, which are copies of a few sums; seconds between two estimates from them; the pause after
+an estimate as a multiple of the time that it took, since it slows other work down; and the longest such pause."""
 
-MOST_LOOKS = 8
-"""Of one stream that wait for their estimates: where there are more, every other one is left out."""
+MOST_SAMPLES = 8
+"""Samples of one stream that wait for their estimates; beyond that, every other one is dropped."""
 
 MOST_POINTS = 400
-"""In a picture: where there are more, every other one is left out."""
+"""Points in a chart; beyond that, every other one is dropped."""
 
 GROWTH, LONGEST_GAP = 1.01, 60.0
-"""A stream is looked at again when its instances or labels have grown by so much, or with new ones after so many
-seconds, or a four-hundredth of its life, where that is longer."""
+"""A stream is sampled again when its instances or labels have grown by this factor, or when there are new ones after
+this many seconds (or a four-hundredth of its age, where that is longer)."""
 
 KIND, CHUNK = "point", 1_000
 _SHOWN = ("value", "low", "high")
@@ -43,33 +43,33 @@ Point = dict[str, Any]
 log = logging.getLogger("askwhen.service")
 
 
-class Look(NamedTuple):
-    """A stream at a moment: when, how far it was, and what an estimate of its accuracy needs."""
+class Sample(NamedTuple):
+    """A stream at one moment: time, counts, and what an estimate of its accuracy needs."""
 
     time: float
     rounds: int
     told: int
-    weights: Any
-    counted: Any
+    weights: list[float]
+    counted: reports.CopiedTally
 
 
 class Timeline:
-    """The points of one stream, oldest first, as a picture needs them; looks that will be points; when one is due."""
+    """The points of one stream, oldest first, and the samples that will become points."""
 
     def __init__(self) -> None:
         self.points: list[Point] = []
         self.turn = asyncio.Lock()
-        self.looks: list[Look] = []
+        self.samples: list[Sample] = []
         self.count = 0
         self._begun: float | None = None
         self._last = (0.0, 0, 0)
 
-    def wait(self, look: Look) -> None:
-        """Take a look that will be a point."""
-        self._note(look.time, look.rounds, look.told)
-        self.looks.append(look)
-        if len(self.looks) > MOST_LOOKS:
-            del self.looks[1:-1:2]
+    def wait(self, sample: Sample) -> None:
+        """Queue a sample that will become a point."""
+        self._note(sample.time, sample.rounds, sample.told)
+        self.samples.append(sample)
+        if len(self.samples) > MOST_SAMPLES:
+            del self.samples[1:-1:2]
 
     def _note(self, time: float, rounds: int, told: int) -> None:
         if self._begun is None:
@@ -77,7 +77,7 @@ class Timeline:
         self._last = max(self._last, (time, rounds, told))
 
     def add(self, point: Point) -> None:
-        """Take the next point."""
+        """Add the next point."""
         self._note(point["time"], point["rounds"], point["told"])
         self.count += 1
         self.points.append(point)
@@ -85,7 +85,7 @@ class Timeline:
             del self.points[1:-1:2]
 
     def is_due(self, rounds: int, told: int, now: float) -> bool:
-        """Whether there is something new to note."""
+        """Whether it is time for another sample."""
         if rounds == 0 or self._begun is None:
             return rounds > 0
         time, rounds_then, told_then = self._last
@@ -96,7 +96,7 @@ class Timeline:
 
 
 class AccuracyHistory:
-    """The lines of all streams; each is read from the store when somebody first wants it."""
+    """The timelines of all streams; each is read from the store when it is first needed."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -106,7 +106,7 @@ class AccuracyHistory:
         self._looked = {number: (summary.rounds, summary.told) for number, summary in summaries.items()}
 
     async def line(self, stream: Stream) -> Timeline:
-        """What was noted of a stream, also before the service was last started."""
+        """The timeline of a stream, including points from before the last start of the service."""
         async with self._turn:
             if stream.number not in self._lines:
                 async with self._coordinator.reading() as log:
@@ -114,39 +114,39 @@ class AccuracyHistory:
             return self._lines[stream.number]
 
     async def look(self, stream: Stream) -> bool:
-        """Look at a stream that moved, where it is time; whether that was so."""
+        """Sample a stream where it is time; returns whether it was."""
         if place_of(stream) == self._looked.get(stream.number, (0, 0)):
             return False
         line = await self.line(stream)
         place, now = place_of(stream), self._coordinator.clock.now()
         if not line.is_due(*place, now):
             return False
-        line.wait(Look(now, *place, stream.model.sampler.drift_weights.tolist(), reports.taken(stream)))
+        line.wait(Sample(now, *place, stream.model.sampler.drift_weights.tolist(), reports.copied_tally(stream)))
         self._looked[stream.number] = place
         return True
 
     async def note(self, stream: Stream) -> bool:
-        """Keep the point of the oldest look at a stream; whether there was one."""
+        """Make a point of the oldest sample of a stream; returns whether there was one."""
         line = self._lines.get(stream.number)
-        if line is None or not line.looks:
+        if line is None or not line.samples:
             return False
         async with line.turn:
             return await self._note(stream.number, line)
 
     async def catch_up(self, stream: Stream) -> bool:
-        """Keep the points of all looks at a stream, for somebody who follows it: others may be before it; if any."""
+        """Make points of all samples of a stream, for a client that follows it; returns whether there were any."""
         noted = 0
-        while noted < MOST_LOOKS and await self.note(stream):
+        while noted < MOST_SAMPLES and await self.note(stream):
             noted += 1
         return noted > 0
 
     async def _note(self, number: int, line: Timeline) -> bool:
-        if not line.looks:
+        if not line.samples:
             return False
-        look = line.looks.pop(0)
-        found, _ = await asyncio.to_thread(look.counted.estimated, 0.95)
+        sample = line.samples.pop(0)
+        found, _ = await asyncio.to_thread(sample.counted.estimated, 0.95)
         overall, recent = ([_known(getattr(part, name)) for name in _SHOWN] for part in (found.overall, found.recent))
-        point = _point(look.time, (look.rounds, look.told), overall, recent, look.weights)
+        point = _point(sample.time, (sample.rounds, sample.told), overall, recent, sample.weights)
         facts = msgspec.json.encode(point).decode()
         event = Event(-number, line.count + 1, point["time"], KIND, None, None, facts)
         line.add(point)
@@ -155,12 +155,12 @@ class AccuracyHistory:
 
 
 def place_of(stream: Stream) -> tuple[int, int]:
-    """How far a stream is: rounds, and labels that the model was told."""
+    """The progress of a stream: rounds, and labels that the model has learnt."""
     return stream.state.round, stream.questions.stored.told
 
 
 def stored(reader: Reader, number: int) -> Timeline:
-    """The points that the store has of a stream."""
+    """The stored timeline of a stream."""
     line = Timeline()
     while events := reader.events(-number, line.count, CHUNK):
         for event in events:
@@ -169,7 +169,7 @@ def stored(reader: Reader, number: int) -> Timeline:
 
 
 def point_of(report: dict[str, Any], place: tuple[int, int], now: float) -> Point:
-    """What is kept of a report on a stream that is so far."""
+    """The point of a report."""
     overall, recent = ([report["accuracy"][which][name] for name in _SHOWN] for which in ("overall", "recent"))
     return _point(now, place, overall, recent, report["drift"]["weights"])
 
@@ -191,14 +191,14 @@ def _known(value: float) -> float | None:
 
 @contextlib.asynccontextmanager
 async def recording(coordinator: Coordinator) -> AsyncIterator[AccuracyHistory]:
-    """Note how the streams of a desk do, as long as this lasts."""
+    """Record the accuracy of all streams inside the ``with`` block."""
     history = AccuracyHistory(coordinator)
     async with run_in_background(_each(coordinator, history.look, GLANCE), _each(coordinator, history.note, PAUSE)):
         yield history
 
 
 async def _each(coordinator: Coordinator, act: Callable[[Stream], Awaitable[bool]], pause: float) -> None:
-    """Do something to every stream again and again; whatever takes time is followed by a rest."""
+    """Call a function for every stream, periodically, with a pause after each call that did something."""
     while coordinator.broken is None:
         await asyncio.sleep(pause)
         for stream in list(coordinator.by_number.values()):
@@ -209,7 +209,7 @@ async def _each(coordinator: Coordinator, act: Callable[[Stream], Awaitable[bool
             started = time.monotonic()
             try:
                 done = await act(stream)
-            except Exception as error:  # a picture with a gap is no reason to stop
+            except Exception as error:  # a gap in a chart is not a reason to stop
                 log.error("no point in the history", exc_info=error, extra={"facts": {"stream": stream.name}})
                 done = True
             if done:

@@ -1,4 +1,4 @@
-"""What is left of a budget."""
+"""Labels that are left of a budget."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ..domain.stream import Stream
 
 
 def labels_left(stream: Stream, now: float) -> float | None:
-    """How many labels may still be asked for, in this period or in all; None where only their share is bounded."""
+    """Number of labels that may still be asked for, in this period or in all; None where only a share is given."""
     return stream.model.sampler.labels_left(now)

@@ -1,4 +1,4 @@
-"""What is taken for what: of two labels, as of several; and of very many labels, the pairs that matter."""
+"""Confusion matrices of two labels in the form of several, and the most confused pairs of many."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_PAIRS = 50
 
 
 def of_two(tally: Tally, waiting: Iterable[Waiting], alpha: float) -> tuple[list[ClassAccuracy], list[list[Estimate]]]:
-    """Both labels of a sampler of two, and of the rounds with each predicted, the share that each label has."""
+    """The accuracy of both labels of a binary sampler, and for each predicted label the shares of the true ones."""
     sides = sides_of(tally, waiting)
     found = []
     for other, side in ((sides[1], sides[0]), (sides[0], sides[1])):
@@ -28,12 +28,12 @@ def of_two(tally: Tally, waiting: Iterable[Waiting], alpha: float) -> tuple[list
 
 
 def _rest(share: Estimate) -> Estimate:
-    """What is left of all."""
+    """The complement of a share."""
     return Estimate(1.0 - share.value, 1.0 - share.high, 1.0 - share.low, 1.0 - share.unbiased, share.rounds)
 
 
 def most_confused(labels: Sequence[Any], rows: list[list[Estimate]], most: int = MOST_PAIRS) -> list[dict[str, Any]]:
-    """The pairs of two labels with most instances: what was predicted, what it was, and which share of them."""
+    """The most frequent confusions: prediction, label, and its share of the instances with that prediction."""
     pairs = [
         (cell.value * cell.rounds, a, b)
         for a, row in enumerate(rows)

@@ -1,4 +1,4 @@
-"""Everything that the dashboard of a stream shows."""
+"""The data of a stream's dashboard."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ async def overview(
     coordinator: Coordinator,
     stream: Stream,
     history: AccuracyHistory,
-    days: RecentActivity,
+    activity: RecentActivity,
     people: bool,
     guesses: bool,
 ) -> dict[str, Any]:
-    """How a stream does: the report of the API, and beside it what makes pictures; people where one may see them.
+    """The report of the API and the data of the charts; ``people`` adds statistics of annotators.
 
-    Without ``guesses``, margins have no sign, which would tell what the model predicts.
+    Without ``guesses``, margins have no sign, which would reveal the predictions.
     """
-    today, line = await days.today(coordinator, stream), await history.line(stream)
+    today, line = await activity.today(coordinator, stream), await history.line(stream)
     if not guesses:
         today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
     place = place_of(stream)
@@ -49,7 +49,7 @@ async def overview(
 
 
 def waiting(stream: Stream, now: float) -> dict[str, Any]:
-    """How many questions wait for an answer, and for how long."""
+    """Number of questions that wait for an answer, and their ages."""
     ages = sorted(max(now - each.opened, 0.0) for each in stream.questions.open.values() if not each.is_full)
     counts = Counter(next((name for limit, name in AGES if age < limit), OLDER) for age in ages)
     return {
@@ -61,7 +61,7 @@ def waiting(stream: Stream, now: float) -> dict[str, Any]:
 
 
 def by_person(agreement: dict[str, Any]) -> dict[str, Any]:
-    """What each person did, and how often others said the same."""
+    """Statistics of each annotator, with how often others agreed with them."""
     same: Counter[str] = Counter()
     compared: Counter[str] = Counter()
     for pair in agreement["pairs"]:

@@ -1,7 +1,7 @@
-"""Erasing what instances say, for good: on demand, or when a stream's time for them is over.
+"""Erases the contents of instances for good: on demand, or when the retention time of their stream is over.
 
-Features, text and whom they are about go; the decision as a fact, its label and the model stay. A model cannot be made
-again from what is gone, so a snapshot of it is committed with the erasure, and no older one is kept.
+Features, texts and subjects are erased; decisions, labels and the model stay. A model cannot be recovered from erased
+instances, so a snapshot of it is committed with the erasure, and older snapshots are deleted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..store.records import Erasure, Event, Reader
 from .instances import check_subject, key_of
 
 MOST_NAMED, PART = 1_000, 5_000
-"""So many instances can be named in one request, and so many go in one transaction."""
+"""Number of instances that one request can name, and that one transaction erases."""
 
 PAUSE, LONGEST_REST = 1.0, 3600.0
 RETENTION = "the stream's time for contents"
@@ -33,14 +33,14 @@ logger = logging.getLogger("askwhen.service")
 
 
 class Gone(msgspec.Struct):
-    """How many instances have lost their contents, and how many open questions were forgotten with them."""
+    """Number of instances whose contents were erased, and of open questions that were dropped with them."""
 
     erased: int
     forgotten: int
 
 
 class Which(msgspec.Struct, forbid_unknown_fields=True):
-    """What to erase, by one of these: numbers of rounds, ids, whom it is about, or all that came before a time."""
+    """What to erase, by exactly one of these: rounds, ids, a subject, or all before a time."""
 
     rounds: list[int] | None = None
     ids: list[str] | None = None
@@ -49,7 +49,7 @@ class Which(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def erase(coordinator: Coordinator, stream: Stream, which: Which, by: str) -> Gone:
-    """Erase contents; what was erased before stays so. Nothing is erased where one of those named is not there."""
+    """Erase contents. Where one of the named instances does not exist, nothing is erased."""
     given = [name for name in Which.__struct_fields__ if getattr(which, name) is not None]
     if len(given) != 1:
         raise InputError("name what to erase by one of rounds, ids, subject and before.", owner="erase")
@@ -59,15 +59,15 @@ async def erase(coordinator: Coordinator, stream: Stream, which: Which, by: str)
     if which.subject is not None:
         check_subject(which.subject)
     for id in which.ids or []:
-        key_of(id)  # refuses what no database takes
+        key_of(id)  # refuses ids that no database can store
     return await _erase(coordinator, stream, lambda reader: _found(reader, stream, which), by)
 
 
 async def _erase(
     coordinator: Coordinator, stream: Stream, find: Callable[[Reader], Sequence[int]], by: str, whole: bool = False
 ) -> Gone:
-    """Erase what is found; ``whole`` says that nothing before it has contents then."""
-    async with coordinator.history_lock:  # nobody brings a closed question back meanwhile
+    """Erase the instances that ``find`` gives; ``whole`` says that nothing before them has contents then."""
+    async with coordinator.history_lock:  # so that no closed question is brought back meanwhile
         await coordinator.commits.settled()
         async with coordinator.reading() as log:
             seqs = await log.in_thread(find, log.reader)
@@ -91,7 +91,7 @@ async def _erase(
 
 
 def _held(reader: Reader, stream: int, seqs: Iterable[int], held: set[bytes]) -> list[Any]:
-    """Those of these instances that a model keeps as they came."""
+    """Those of these instances that the model stores unchanged."""
     found = []
     for seq in seqs if held else ():
         event = reader.event(stream, seq)
@@ -104,20 +104,20 @@ def _held(reader: Reader, stream: int, seqs: Iterable[int], held: set[bytes]) ->
 
 
 def _closed(stream: Stream, seqs: set[int], now: float) -> int:
-    """Close the questions about these instances: by the answers that they have, or else without a label; how many."""
+    """Close the questions about these instances by their answers; returns the number of those without a label."""
     forgotten = 0
     for question in [each for each in stream.questions.open.values() if each.seq in seqs]:
         if question.answers and not question.told:
             for outcome in stream.commands.concluded(question):
                 stream.record(outcome, now)
-        if question.round in stream.questions.open:  # nobody has answered, or the answers do not decide
+        if question.round in stream.questions.open:  # there are no answers, or they do not decide
             stream.note("forgotten", Forgotten(ERASED), now, question.round)
             forgotten += 1
     return forgotten
 
 
 def _found(reader: Reader, stream: Stream, which: Which) -> list[int]:
-    """The numbers of the instances that are meant and have contents."""
+    """The event numbers of the wanted instances that have contents."""
     if which.subject is not None:
         return reader.of_subject(stream.number, which.subject)
     if which.before is not None:
@@ -138,7 +138,7 @@ def _there(event: Event | None, name: str) -> Event:
 
 
 def of_round(reader: Reader, stream: int, round: int) -> Event | None:
-    """The instance of a round: rounds grow with the log, so that it is found by halving."""
+    """The instance of a round, found by bisection, since rounds grow with the log."""
 
     def is_after(seq: int) -> bool:
         found = reader.events(stream, seq - 1, 1, ("instance",))
@@ -156,7 +156,7 @@ def round_of(event: Event) -> int:
 
 
 def last_before(reader: Reader, stream: int, time: float) -> int:
-    """The last event before a time, 0 where there is none: times do not go back."""
+    """The last event before a time, 0 where there is none; by bisection, since times never go back."""
 
     def is_after(seq: int) -> bool:
         event = reader.event(stream, seq)
@@ -166,7 +166,7 @@ def last_before(reader: Reader, stream: int, time: float) -> int:
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The first number from ``low`` on for which something holds that holds from then on; ``high`` where none does."""
+    """The first number from ``low`` on for which a monotonic condition holds; ``high`` where there is none."""
     while low < high:
         middle = (low + high) // 2
         if holds(middle):
@@ -177,7 +177,7 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 class Retention:
-    """Erases the contents of instances whose time is over, as their streams say, and how soon it looks again."""
+    """Erases the contents of instances whose retention time is over, and remembers when to check each stream again."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -192,7 +192,7 @@ class Retention:
             self._next[stream.number] = now + min(keep / 10.0, LONGEST_REST)
             try:
                 await self._due(stream, now - keep)
-            except Exception as error:  # other streams have their time, too
+            except Exception as error:  # other streams are checked all the same
                 facts = {"stream": stream.name}
                 logger.error("contents could not be erased", exc_info=error, extra={"facts": facts})
 
@@ -210,7 +210,7 @@ class Retention:
 
 
 async def retain(coordinator: Coordinator) -> None:
-    """Erase what is due, again and again."""
+    """Erase what is due, periodically."""
     retention = Retention(coordinator)
     while coordinator.broken is None:
         await asyncio.sleep(PAUSE)

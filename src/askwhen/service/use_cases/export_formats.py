@@ -1,4 +1,4 @@
-"""Rows as CSV, NDJSON or Parquet, a part at a time."""
+"""Writes rows as CSV, NDJSON or Parquet, part by part."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _number = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?").fullmatch
 
 
 def written(format: str, columns: dict[str, type], chunks: Rows, raw: bool = False) -> Iterator[bytes]:
-    """The bytes of a file, part by part; ``raw`` leaves texts in CSV as they are that a spreadsheet would run."""
+    """The bytes of a file, part by part; ``raw`` does not escape texts in CSV that look like formulas."""
     if format == "csv" and not raw:
         texts = [name for name, kind in columns.items() if kind is str]
         chunks = ([_defused(row, texts) for row in rows] for rows in chunks)
@@ -34,7 +34,7 @@ def written(format: str, columns: dict[str, type], chunks: Rows, raw: bool = Fal
 
 
 def _defused(row: dict[str, Any], texts: list[str]) -> dict[str, Any]:
-    """A row whose texts no spreadsheet takes for a formula: these begin with an apostrophe, and plain numbers stay."""
+    """A row with an apostrophe before texts that a spreadsheet would run as formulas; plain numbers stay."""
     risky = {name: row[name] for name in texts if row.get(name) and _formula(row[name]) and not _number(row[name])}
     return row | {name: f"'{text}" for name, text in risky.items()} if risky else row
 
@@ -63,7 +63,7 @@ def _taken(text: io.StringIO) -> bytes:
 
 
 class _Parts(io.RawIOBase):
-    """A file that gives away what was written to it."""
+    """A file object that hands over what was written to it."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

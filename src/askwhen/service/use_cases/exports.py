@@ -1,4 +1,4 @@
-"""The log as tables: predictions, decisions, labels. In chunks, each beginning after an event."""
+"""The log as tables of predictions, decisions or labels, in chunks."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ LABELS = {
     "probability": float,
 }
 TABLES: dict[str, dict[str, type]] = {"predictions": PREDICTIONS, "decisions": DECISIONS, "labels": LABELS}
-"""The columns of each table. In labels a row is an answer: ``label`` is what is held to be right by now, ``told`` what
-the model learnt, ``corrected`` whether they differ. A label that nobody asked for has no ``question``."""
+"""The columns of each table. In labels a row is an answer: ``label`` is the label that currently counts, ``told`` the
+one that the model learnt, ``corrected`` whether they differ. An unsolicited label has no ``question``."""
 
 Row = dict[str, Any]
 
@@ -51,7 +51,7 @@ def chunks(
 ) -> Iterator[list[Row]]:
     """The rows of a table after an event, up to another, a chunk at a time.
 
-    ``unknown`` are the rounds that the model does not know, since they were erased before it was made again.
+    ``unknown`` are the rounds that the model does not know, since they were erased before it was retrained.
     """
     kinds = ("answered", "volunteered") if table == "labels" else ("instance",)
     replays = [event.seq for event in reader.events(stream, 0, 1 << 62, ("replayed",))] if table == "labels" else []
@@ -85,7 +85,7 @@ def _row(event: Event, columns: dict[str, type]) -> Row:
 
 
 def labelled(event: Event, history: list[Event], until: int, replays: Sequence[int] = ()) -> Row:
-    """An answer, and what became of its question by now; ``replays`` are the events that made the model again."""
+    """A row for an answer and the state of its question; ``replays`` are the events that retrained the model."""
     answer: Answered = facts_of(event)
     row: Row = {
         "seq": event.seq,
@@ -129,20 +129,20 @@ def labelled(event: Event, history: list[Event], until: int, replays: Sequence[i
 
 
 def volunteered(event: Event, reader: Reader, history: list[Event], until: int, replays: Sequence[int]) -> list[Row]:
-    """A label that nobody asked for, and what became of it by now; nothing of an event that only took one back."""
+    """A row for an unsolicited label and its current state; none for an event that only took one back."""
     given: Volunteered = facts_of(event)
     instance = reader.event(event.stream, given.instance)
     if given.label is None or instance is None:
         return []
     fact: Instance = facts_of(instance)
-    said = [each for each in history if each.kind == "volunteered" and each.seq <= until]
-    later = [facts_of(each) for each in said if each.seq > event.seq]
-    learnt = next((found.label for found in map(facts_of, said) if found.learnt), None)
+    labels = [each for each in history if each.kind == "volunteered" and each.seq <= until]
+    later = [facts_of(each) for each in labels if each.seq > event.seq]
+    learnt = next((found.label for found in map(facts_of, labels) if found.learnt), None)
     round = event.question or 0
     for replay in replays:
-        if said[0].seq < replay <= until:
-            learnt = last_given(each for each in said if each.seq < replay)[round]
-    label = last_given(said)[round]
+        if labels[0].seq < replay <= until:
+            learnt = last_given(each for each in labels if each.seq < replay)[round]
+    label = last_given(labels)[round]
     row = {
         "seq": event.seq,
         "question": None,

@@ -1,4 +1,4 @@
-"""Keys that make a retry idempotent: whoever sends the same one again gets what came of the first."""
+"""Keys that make a retry idempotent: the same key gets the result of the first request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LONGEST_KEY = 200
 
 
 def stored_key(letter: str, key: str | None) -> str | None:
-    """The key that makes a retry idempotent, as it stands in the log: a letter for what is done keeps them apart."""
+    """A key as it is stored in the log; ``letter`` stands for the kind of request, so that their keys cannot clash."""
     if key is None:
         return None
     if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():

@@ -18,11 +18,11 @@ from ..store.records import Event
 
 LONGEST_KEY = 200
 DEEPEST = 32
-"""What people see is at most so many objects and arrays within each other."""
+"""Largest nesting of objects and arrays in what annotators see."""
 
 
 class Item(NamedTuple):
-    """An instance that passed the door: features, what a person sees, its key, its priority, whom it is about."""
+    """A validated instance: features, what annotators see, key, priority, subject."""
 
     x: Any
     shown: bytes | None
@@ -53,7 +53,7 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Decision(msgspec.Struct, omit_defaults=True):
-    """What the service says to an instance. ``question`` is the number to answer with, where the label is wanted."""
+    """The decision about an instance. ``question`` is the number to answer with, where the label is wanted."""
 
     round: int
     prediction: str | None
@@ -69,7 +69,7 @@ class Decision(msgspec.Struct, omit_defaults=True):
 
 
 def checked(stream: Stream, raw: Raw) -> Item:
-    """An instance as the stream's features; refused in one sentence."""
+    """Validate an instance and turn it into features."""
     key = None if raw.id is None else key_of(raw.id)
     if not math.isfinite(raw.priority):
         raise InputError("priority must be a finite number.", owner="instance", parameter="priority")
@@ -86,21 +86,21 @@ def checked(stream: Stream, raw: Raw) -> Item:
 
 
 def check_subject(subject: str) -> None:
-    """Refuse a key of somebody that could not be stored."""
+    """Refuse a subject that cannot be stored."""
     if not 0 < len(subject) <= LONGEST_KEY:
         raise InputError(f"subject must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="subject")
     _storable(subject, "subject")
 
 
 def key_of(id: str) -> str:
-    """The id of an instance as it stands in the log."""
+    """The id of an instance as it is stored in the log."""
     if not 0 < len(id) <= LONGEST_KEY:
         raise InputError(f"id must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="id")
     return _storable("i:" + id, "id")
 
 
 def is_shallow(value: Any, deepest: int) -> bool:
-    """Whether a value has at most so many objects and arrays within each other."""
+    """Whether objects and arrays in a value are nested at most so deep."""
     if not isinstance(value, (dict, list)):
         return True
     inside = value.values() if isinstance(value, dict) else value
@@ -108,9 +108,9 @@ def is_shallow(value: Any, deepest: int) -> bool:
 
 
 def _storable(text: str, parameter: str) -> str:
-    """A text that every database takes."""
+    """A text that every database can store; others are refused."""
     if "\0" in text:
-        raise InputError(f"{parameter} must have no zero character.", owner="instance", parameter=parameter)
+        raise InputError(f"{parameter} must not have a null character.", owner="instance", parameter=parameter)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -119,7 +119,7 @@ def _storable(text: str, parameter: str) -> str:
 
 
 async def play(coordinator: Coordinator, stream: Stream, raw: Raw) -> Decision:
-    """One instance."""
+    """Play one instance."""
     (found,) = await play_all(coordinator, stream, [raw])
     if isinstance(found, AskwhenError):
         raise found
@@ -129,7 +129,7 @@ async def play(coordinator: Coordinator, stream: Stream, raw: Raw) -> Decision:
 async def play_all(
     coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
 ) -> list[Decision | AskwhenError]:
-    """Instances in order, in one commit: a decision, or why it was refused, for each."""
+    """Play instances in order, in one commit; each gives a decision or the reason of its refusal."""
     return await (await begin(coordinator, stream, raws))
 
 

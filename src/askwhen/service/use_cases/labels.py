@@ -1,4 +1,4 @@
-"""Labels that nobody asked for: of a seed set, a complaint, an annotation in another tool."""
+"""Unsolicited labels: of a seed set, a complaint, an annotation in another tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .instances import key_of
 
 
 class Labelled(msgspec.Struct, omit_defaults=True):
-    """A label as it was taken. ``learnt`` says whether the model learnt it, or it is held until a replay."""
+    """A label as it was stored. ``learnt`` says whether the model has learnt it, or will with the next replay."""
 
     round: int
     annotator: str
@@ -35,7 +35,7 @@ async def volunteer(
     round: int | None = None,
     key: str | None = None,
 ) -> Labelled:
-    """Learn the label of an instance that has come, by its id or its round; without a label, take one's own back."""
+    """Learn the label of an instance, given by its id or its round; without a label, take back one's own."""
     if (id is None) == (round is None):
         raise InputError("give either the id of the instance, or its round.", owner="label")
     await coordinator.commits.settled()

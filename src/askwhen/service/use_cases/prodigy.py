@@ -24,9 +24,9 @@ def tasks(
 ) -> Iterator[list[Task]]:
     """Tasks of the instances that were labelled after an event, up to another, a chunk at a time.
 
-    A question comes with its last answer that stands, and has the label that is held to be right by now; before that is
-    decided, the one on which all answers agree. A label that nobody asked for comes as it was given last. Instances
-    whose contents were erased are passed over.
+    A question is written with its last answer that was not undone, and with the label that currently counts; before
+    that is decided, with the one on which all answers agree. An unsolicited label is written as it was given last.
+    Instances whose contents were erased are skipped.
     """
     features = FeatureReader(settings.features)
     while True:
@@ -54,14 +54,18 @@ def tasks(
 
 
 Labelled = tuple[Event, str | None, str | None]
-"""The event of an instance, its label, and who gave it, if that was the one whose event this is."""
+"""The event of an instance, its label, and its annotator where that gave this label."""
 
 
 def _answered(event: Event, history: list[Event], until: int) -> Labelled | None:
     rows = [labelled(each, history, until) for each in history if each.kind == "answered"]
     standing = [row for row in rows if not row["undone"]]
-    said = [each for each in history if each.kind == "volunteered"]
-    if not standing or standing[-1]["seq"] != event.seq or (said and last_given(said)[event.question or 0] is not None):
+    unsolicited = [each for each in history if each.kind == "volunteered"]
+    if (
+        not standing
+        or standing[-1]["seq"] != event.seq
+        or (unsolicited and last_given(unsolicited)[event.question or 0] is not None)
+    ):
         return None
     answers = {row["answer"] for row in standing}
     is_decided = any(each.kind in ("told", "forgotten") for each in history)
@@ -71,17 +75,17 @@ def _answered(event: Event, history: list[Event], until: int) -> Labelled | None
 
 
 def _volunteered(event: Event, history: list[Event], reader: Reader) -> Labelled | None:
-    said = [each for each in history if each.kind == "volunteered"]
+    unsolicited = [each for each in history if each.kind == "volunteered"]
     given: Volunteered = facts_of(event)
     instance = reader.event(event.stream, given.instance)
-    label = last_given(said)[event.question or 0] if said else None
-    if label is None or instance is None or said[-1].seq != event.seq:
+    label = last_given(unsolicited)[event.question or 0] if unsolicited else None
+    if label is None or instance is None or unsolicited[-1].seq != event.seq:
         return None
     return instance, label, given.annotator if given.label == label else None
 
 
 def _record(event: Event, features: FeatureReader) -> dict[str, Any]:
-    """What a person saw of an instance, by names."""
+    """What annotators see of an instance, by field."""
     seen: dict[str, Any] = {} if event.shown is None else msgspec.json.decode(event.shown)
     if not features.keeps_input:
         seen["x"] = features.shown(row_codec.from_bytes(event.row))

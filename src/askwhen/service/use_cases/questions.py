@@ -1,4 +1,4 @@
-"""Questions out, answers in. Whoever answers is known by name."""
+"""Questions out, answers in. Annotators are known by name."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Shown(msgspec.Struct, omit_defaults=True):
 
 
 class Receipt(msgspec.Struct, omit_defaults=True):
-    """An answer as it was taken: nothing takes it away any more. ``undo`` is until when an undo changes nothing."""
+    """An answer as it was stored. Until ``undo``, the model has not learnt it, and an undo is not a correction."""
 
     question: int
     annotator: str
@@ -58,7 +58,7 @@ class Receipt(msgspec.Struct, omit_defaults=True):
 
 
 class Undo(msgspec.Struct, omit_defaults=True):
-    """What an undo came to: the slot is held for another answer."""
+    """The result of an undo: the slot is held for another answer until a time."""
 
     question: int
     until: float
@@ -69,7 +69,7 @@ class Undo(msgspec.Struct, omit_defaults=True):
 async def next_question(
     coordinator: Coordinator, stream: Stream, annotator: str, key: str | None = None, device: str | None = None
 ) -> Shown | None:
-    """The next question for somebody, under a lease; None where there is none. Two devices never get the same one."""
+    """Lease the next question to an annotator; None where there is none. Two devices never get the same one."""
     if device is not None and not (0 < len(device) <= LONGEST_NAME and device.isprintable()):
         raise InputError(f"device must be a printable text of 1 to {LONGEST_NAME} characters.", owner="next")
 
@@ -94,7 +94,7 @@ async def next_question(
 
 
 def _fact_of(event: Event, kind: type[F], annotator: str, round: int | None = None) -> F:
-    """What an event says that a key made; refused where the key was used for something else."""
+    """The facts of the event that has a key; refused where the key was used for something else."""
     fact = facts_of(event)
     if not isinstance(fact, kind) or fact.annotator != annotator or round not in (None, event.question):
         raise ConflictError("this key was used for something else.", owner="key", parameter="key")
@@ -119,7 +119,7 @@ def shown(
     closed: bool = False,
     guess: bool = False,
 ) -> Shown:
-    """A question with its instance, which is committed; ``guess`` shows the guess though the stream hides it."""
+    """A question with its instance, which is committed; ``guess`` shows the guess even where the stream hides it."""
     event = coordinator.event(stream, question.seq)
     seen: dict[str, Any] = {}
     if event is not None and event.shown is not None:
@@ -143,7 +143,7 @@ def shown(
 
 
 async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act: Callable[[], T]) -> T:
-    """Do something to a question; one that left memory is read from the log, one such request after the other."""
+    """Act on a question. A closed one is read from the log, which requires the lock and settled commits."""
     if round is None or round in stream.questions.open:
         with coordinator.changing(stream):
             found = act()
@@ -160,7 +160,7 @@ async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act:
 async def _once(
     coordinator: Coordinator, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Event]
 ) -> tuple[Event, bool]:
-    """The same, once for every key: the event that came of it, and whether that was there before."""
+    """The same, once for each key: returns the event and whether the request is a retry."""
     return await coordinator.idempotency.once(stream.number, stored, lambda: _act(coordinator, stream, round, act))
 
 
@@ -173,7 +173,7 @@ async def answer(
     key: str | None = None,
     lead: float | None = None,
 ) -> Receipt:
-    """Fill a slot; without a label, somebody is unsure. The same key gets the first receipt again."""
+    """Fill a slot; without a label, the annotator is unsure. The same key gets the first receipt again."""
     stored = stored_key("a", key)
     if lead is not None and not 0.0 <= lead <= LONGEST_LEAD:
         raise InputError.about("answer", "lead", f"a number of seconds from 0 to {LONGEST_LEAD:g}", lead)
@@ -189,7 +189,7 @@ async def answer(
 async def _check_stands(
     coordinator: Coordinator, stream: Stream, event: Event, fact: Answered, label: str | None
 ) -> None:
-    """Refuse to say that an answer was taken which was another one, or was undone since."""
+    """Refuse to confirm a retry whose answer differs from the first one, or was undone since."""
     if fact.label != label:
         raise ConflictError("this key was used for another answer.", owner="answer", parameter="key")
     await coordinator.commits.settled()
@@ -200,7 +200,7 @@ async def _check_stands(
 
 
 async def renew(coordinator: Coordinator, stream: Stream, round: int, annotator: str) -> float:
-    """Hold a slot longer; until when."""
+    """Extend a lease; returns its new end."""
 
     def act() -> float:
         outcome = stream.commands.renew(round, annotator, _now(coordinator, stream))
@@ -225,7 +225,7 @@ async def release(coordinator: Coordinator, stream: Stream, round: int, annotato
 
 
 async def skip(coordinator: Coordinator, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
-    """Never show a question to somebody again."""
+    """Never show a question to an annotator again."""
     stored = stored_key("s", key)
 
     def act() -> Event:
@@ -239,7 +239,7 @@ async def skip(coordinator: Coordinator, stream: Stream, round: int, annotator: 
 async def undo(
     coordinator: Coordinator, stream: Stream, round: int | None, annotator: str, key: str | None = None
 ) -> Undo:
-    """Take an answer back, or the last one."""
+    """Take an answer back, or the annotator's last one."""
     stored, recent = stored_key("u", key), stream.questions.stored.recent.get(annotator)
     place = recent[-1] if round is None and recent else round
     act = lambda: stream.undo(round, annotator, coordinator.clock.now(), stored)  # noqa: E731
@@ -257,13 +257,13 @@ async def review(
     key: str | None = None,
     first: bool = False,
 ) -> None:
-    """Decide what the label of a question is, or that it has none; ``first`` where no other reviewer has."""
+    """Decide on the label of a question, or that it has none; with ``first`` only where no other reviewer has."""
     stored = stored_key("v", key)
 
     def act() -> Event:
         if first:
-            verdicts = [fact for fact in map(facts_of, stream.current.history(round)) if isinstance(fact, Reviewed)]
-            if verdicts and verdicts[-1].annotator != annotator:
+            reviews = [fact for fact in map(facts_of, stream.current.history(round)) if isinstance(fact, Reviewed)]
+            if reviews and reviews[-1].annotator != annotator:
                 raise ConflictError("another reviewer has decided this question meanwhile.", owner="review")
         return stream.review(round, annotator, label, coordinator.clock.now(), stored)
 

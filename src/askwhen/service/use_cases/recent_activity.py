@@ -1,4 +1,4 @@
-"""What the end of a stream's log says: rounds and questions of today, the last decisions, the last switches."""
+"""The end of a stream's log: rounds and questions of today, the last decisions, the last switches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_POINTS, MOST_SWITCHES = 1_500, 50
 
 
 class DayActivity:
-    """Reads the log of a stream from where it was at midnight (UTC), at most so many events back."""
+    """Reads the log of a stream from midnight (UTC) on, at most 50,000 events back."""
 
     def __init__(self) -> None:
         self.seq = 0
@@ -28,7 +28,7 @@ class DayActivity:
         self.switches: deque[tuple[int, float]] = deque(maxlen=MOST_SWITCHES)
 
     def follow(self, reader: Reader, number: int, now: float) -> None:
-        """Read what came since; a new day begins at nothing."""
+        """Read new events; the counts start again on a new day."""
         day = now - now % DAY
         last = reader.last(number)
         if self._day < 0.0:
@@ -51,7 +51,7 @@ class DayActivity:
             self.seq = events[-1].seq
 
     def facts(self) -> dict[str, Any]:
-        """Everything."""
+        """Counts of today, the last decisions and the last switches."""
         return {
             "rounds": self.rounds,
             "asked": self.asked,
@@ -75,14 +75,14 @@ def first_after(reader: Reader, number: int, last: int, time: float) -> int:
 
 
 class RecentActivity:
-    """One for each stream, read one after the other in another thread."""
+    """The activity of all streams, read in another thread, one stream after the other."""
 
     def __init__(self) -> None:
         self._found: dict[int, DayActivity] = {}
         self._turn = asyncio.Lock()
 
     async def today(self, coordinator: Coordinator, stream: Stream) -> dict[str, Any]:
-        """What a stream's log says by now."""
+        """The current activity of a stream."""
         async with self._turn:
             found = self._found.setdefault(stream.number, DayActivity())
             async with coordinator.reading() as log:

@@ -1,4 +1,4 @@
-"""``replay``: the model of a stream made again from its corrected log, while the stream goes on."""
+"""``replay``: retrains the model of a stream from its corrected log, while the stream goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHUNK = 1_000
 
 
 async def replay(coordinator: Coordinator, stream: Stream, by: str) -> int:
-    """Make the model again, in another thread, and take its place; how many labels it was told."""
+    """Retrain the model, in another thread, and continue with it; returns the number of labels that it learnt."""
     async with coordinator.history_lock:
         await coordinator.commits.settled()
         async with coordinator.reading() as log:
@@ -32,7 +32,7 @@ async def replay(coordinator: Coordinator, stream: Stream, by: str) -> int:
                 if stream.seq - made.seq < CHUNK:
                     break
                 await coordinator.commits.settled()
-            # The rest without a pause, so that nothing can happen meanwhile.
+            # The last events without an await, so that no new ones can come meanwhile.
             waiting = [event for event in coordinator.commits.unsettled() if event.stream == stream.number]
             made.follow(all_events(reader, stream.number, made.seq))
             made.follow(event for event in waiting if event.seq > made.seq)
@@ -46,7 +46,7 @@ async def replay(coordinator: Coordinator, stream: Stream, by: str) -> int:
 
 
 def take(stream: Stream, made: Retraining) -> None:
-    """Let the new model go on in the place of the old one."""
+    """Replace the model of a stream by the retrained one."""
     stream.state.unasked, stream.state.passed = set(made.unasked), made.passed
     drop_learnt_corrections(stream.questions.stored, made)
     stream.current.take_model(made.model)

@@ -1,4 +1,4 @@
-"""What is known of a stream: accuracy, budget, drift, agreement; and the model itself."""
+"""Reports on a stream: accuracy, budget, drift, agreement; and the model itself."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..runtime.coordinator import Coordinator
 from .confusions import most_confused, of_two
 
 MOST_CONFUSED = 30
-"""Labels with which a report has the confusion matrix; with more of them, the pairs that are confused most."""
+"""Largest number of labels for which a report has the confusion matrix; beyond that, only the most confused pairs."""
 
 
 class CopiedTally:
-    """What a sampler has counted by now, as copies: its accuracy takes a tenth of a second, in another thread."""
+    """A copy of what a sampler has counted, so that its accuracy can be estimated in another thread."""
 
     def __init__(self, source: CorrectedSampler, corrected: int) -> None:
         self.corrected = corrected
@@ -26,15 +26,15 @@ class CopiedTally:
         self._tally, self._by_class = source.tally(), source.class_tally()
 
     def tally(self) -> Any:
-        """The sums."""
+        """The sums over all rounds."""
         return self._tally
 
     def class_tally(self) -> Any:
-        """Those of every class."""
+        """The sums of every class."""
         return self._by_class
 
     def estimated(self, confidence: float) -> tuple[Accuracy, str]:
-        """The accuracy, and what it would take to know it better."""
+        """The accuracy, and advice on how to know it better."""
         found = accuracy(self, confidence=confidence)
         if self._by_class is None and self.classes is not None:
             tally, _, _, waiting = self._tally
@@ -45,8 +45,8 @@ class CopiedTally:
         return found, found.advice()
 
 
-def taken(stream: Stream) -> CopiedTally:
-    """What is counted of a stream by now, with its corrections."""
+def copied_tally(stream: Stream) -> CopiedTally:
+    """A copy of the counts of a stream, with its corrections."""
     sampler, value = stream.model.sampler, stream.model.value
     corrections = [
         LabelCorrection(
@@ -65,10 +65,10 @@ def taken(stream: Stream) -> CopiedTally:
 
 
 async def report(coordinator: Coordinator, stream: Stream, confidence: float) -> dict[str, Any]:
-    """Everything there is to say of how a stream does, from the labels that were asked for."""
+    """Accuracy, budget and drift of a stream, estimated from the labels that were asked for."""
     await coordinator.commits.settled()
     sampler, kept, word = stream.model.sampler, stream.questions.stored, stream.model.word
-    counted = taken(stream)
+    counted = copied_tally(stream)
     budget = {
         "asked": kept.asked,
         "share": kept.asked / stream.state.round if stream.state.round else None,
@@ -106,7 +106,7 @@ async def report(coordinator: Coordinator, stream: Stream, confidence: float) ->
 
 
 def _plain(value: Any) -> Any:
-    """What JSON knows; numbers that it does not become null."""
+    """A value as JSON can have it; numbers that it lacks become null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
@@ -121,7 +121,7 @@ def _plain(value: Any) -> Any:
 
 
 async def agreement(coordinator: Coordinator, stream: Stream) -> dict[str, Any]:
-    """How far people agree, and what each of them did."""
+    """Agreement of annotators, and the counts of each."""
     await coordinator.commits.settled()
     people = stream.questions.stored.people
     return people.agreement() | {"people": people.facts()}

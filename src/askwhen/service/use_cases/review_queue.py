@@ -19,14 +19,14 @@ CHUNK, MOST_CHUNKS = 500, 20
 
 
 class Single(msgspec.Struct):
-    """One answer; without a name where reviewers are to be blind to it. Without a label, somebody was unsure."""
+    """One answer; without a name where reviews are blind, and without a label where the annotator was unsure."""
 
     label: str | None
     name: str | None = None
 
 
 class Reviewable(msgspec.Struct):
-    """A question, its single answers, what the model was told and what is held to be the label by now."""
+    """A question with its answers, the label that the model learnt (``told``) and the one that currently counts."""
 
     shown: Shown
     answers: list[Single]
@@ -36,20 +36,20 @@ class Reviewable(msgspec.Struct):
 
 
 class Reviewables(msgspec.Struct):
-    """Some of them; ``next`` is where to go on, if there may be more."""
+    """A page of questions; ``next`` is the ``after`` of the next page, if there may be more."""
 
     questions: list[Reviewable]
     next: int | None
 
 
 def is_drawn(stream: Stream, round: int) -> bool:
-    """Whether a question is in the random share: drawn from the stream's seed, so that it is the same ever after."""
+    """Whether a question is in the random sample, which the stream's seed determines for good."""
     digest = hashlib.blake2b(f"review {stream.settings.seed} {round}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") < stream.settings.view.review * 2.0**64
 
 
 async def to_review(coordinator: Coordinator, stream: Stream, which: Which, after: int, limit: int) -> Reviewables:
-    """Questions that nobody has reviewed, after a place in the list."""
+    """Questions that are not reviewed yet, after a place in the list."""
     await coordinator.commits.settled()
     async with coordinator.reading() as log:
         if which == "disputed":
@@ -68,7 +68,7 @@ async def to_review(coordinator: Coordinator, stream: Stream, which: Which, afte
 
 
 def _is_done(reader: Reader, number: int, round: int) -> bool:
-    """Whether a reviewer has decided a question, or nobody can any more, since its contents were erased."""
+    """Whether a reviewer has decided a question, or cannot any more, since its contents were erased."""
     events = reader.of_question(number, round)
     return events[0].row is None or any(isinstance(facts_of(each), Reviewed) for each in events)
 
@@ -84,7 +84,7 @@ def _unreviewed(reader: Reader, number: int, rounds: list[int], limit: int) -> t
 
 
 def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[list[int], int | None]:
-    """Those of the random share that were told after an event."""
+    """Questions of the random sample that the model learnt after an event."""
     found: list[int] = []
     for _ in range(MOST_CHUNKS):
         events = reader.events(stream.number, after, CHUNK, ("told",))
@@ -100,7 +100,7 @@ def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[li
 
 
 def reviewable(coordinator: Coordinator, stream: Stream, round: int) -> Reviewable:
-    """A question as a reviewer sees it. Blind, the order of the answers says nothing either."""
+    """A question as a reviewer sees it. In blind reviews answers are sorted, so that their order reveals nothing."""
     question = stream.questions.find(round)
     blind = stream.settings.view.blind
     answers = [Single(each.label, None if blind else each.annotator) for each in question.answers]

@@ -1,4 +1,4 @@
-"""Making and changing streams. Nothing is ever destroyed: an archived stream keeps its log."""
+"""Makes and changes streams. Nothing is ever destroyed: an archived stream keeps its log."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def rename(coordinator: Coordinator, name: str, new: str) -> Stream:
 
 
 async def change(coordinator: Coordinator, name: str, what: str, by: str) -> Stream:
-    """Pause, resume or archive a stream: "paused", "resumed" or "archived". Doing it twice is doing it once."""
+    """Pause, resume or archive a stream: "paused", "resumed" or "archived". Doing it twice has no further effect."""
     stream = coordinator.stream(name)
     state = "archived" if stream.state.archived else "paused" if stream.state.paused else "resumed"
     if state == "archived" and what == "paused":
@@ -76,7 +76,7 @@ async def change(coordinator: Coordinator, name: str, what: str, by: str) -> Str
 async def change_settings(
     coordinator: Coordinator, name: str, changes: Changes, by: str, key: str | None = None
 ) -> Stream:
-    """Give some settings other values from now on; those that are not named stay. The same key changes them once."""
+    """Change some settings from now on; those that are not named stay. The same key changes them once."""
     stream, stored = coordinator.stream(name), stored_key("p", key)
 
     async def act() -> Event | None:
@@ -95,7 +95,7 @@ async def change_settings(
 
 
 def facts(stream: Stream) -> dict[str, Any]:
-    """What there is to say of a stream at once; ``problem`` says why it is set aside, where it is."""
+    """State, settings and counts of a stream; ``problem`` is why it is set aside, if it is."""
     summary = stream.summary()
     return {
         "name": summary.name,

@@ -1,4 +1,4 @@
-"""Making and revoking tokens."""
+"""Makes and revokes tokens."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from ..runtime.coordinator import Coordinator
 async def make(
     coordinator: Coordinator, name: str, roles: Sequence[str], streams: Sequence[str] | None, days: float | None
 ) -> tuple[str, TokenMade]:
-    """A new token: the secret, which is shown once, and what is kept of it."""
+    """A new token: the secret, which is shown once, and the recorded fact."""
     if streams is not None and not streams:
         raise InputError("name at least one stream, or leave streams out for all of them.", owner="token")
     numbers = None if streams is None else [coordinator.stream(name).number for name in streams]
     expires = None if days is None else coordinator.clock.now() + 86400.0 * days
     if not coordinator.tokens.required and ("admin" not in roles or streams is not None or days is not None):
         raise InputError(
-            "the first token must have the role admin, for all streams and without an end, or nobody could make "
-            "others.",
+            "the first token must have the role admin, for all streams and without an end, or no others could be made.",
             owner="token",
         )
     secret, fact = new_token(name, roles, numbers, expires)
@@ -36,7 +35,7 @@ async def make(
 
 
 async def revoke(coordinator: Coordinator, token: str) -> None:
-    """Let a token be valid no longer."""
+    """Revoke a token."""
     gone, now = coordinator.tokens.find(token), coordinator.clock.now()
     others = [each for each in coordinator.tokens.all() if each.token != token]
     if gone.is_global_admin(now) and not any(
@@ -52,7 +51,7 @@ async def revoke(coordinator: Coordinator, token: str) -> None:
 
 
 def names(coordinator: Coordinator, numbers: Iterable[int] | None) -> list[str] | None:
-    """What streams are called now."""
+    """The current names of streams."""
     return None if numbers is None else sorted(coordinator.by_number[number].name for number in numbers)
 
 

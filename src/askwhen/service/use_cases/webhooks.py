@@ -1,4 +1,4 @@
-"""Making, listing and removing webhooks; what they could not be told."""
+"""Makes, lists and removes webhooks, and resends messages that could not be delivered."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def find(coordinator: Coordinator, hook: str) -> Webhook:
 
 
 async def remove(coordinator: Coordinator, hook: str) -> None:
-    """Tell a webhook nothing any more; what waits for it goes too."""
+    """Remove a webhook, with the messages that wait for it."""
     find(coordinator, hook)
     gone = Delivered([each.id for each in await stored(coordinator, hook)])
     fact = WebhookRemoved(hook)
@@ -78,7 +78,7 @@ async def all_facts(coordinator: Coordinator) -> list[dict[str, Any]]:
 
 
 async def facts(coordinator: Coordinator, hook: Webhook) -> dict[str, Any]:
-    """What there is to say of a webhook."""
+    """Settings and counts of a webhook."""
     messages = await stored(coordinator, hook.hook)
     return {
         "webhook": hook.hook,
@@ -94,20 +94,20 @@ async def facts(coordinator: Coordinator, hook: Webhook) -> dict[str, Any]:
 
 
 async def stored(coordinator: Coordinator, hook: str) -> list[Message]:
-    """What a webhook is still to be told, or could not be told, oldest first."""
+    """The messages of a webhook that wait or could not be delivered, oldest first."""
     await coordinator.commits.settled()
     async with coordinator.reading() as log:
         return await log.in_thread(log.reader.messages, hook)
 
 
 async def dead(coordinator: Coordinator, hook: str) -> list[Message]:
-    """What a webhook could not be told."""
+    """The messages that could not be delivered to a webhook."""
     find(coordinator, hook)
     return [each for each in await stored(coordinator, hook) if each.due is None]
 
 
 async def resend(coordinator: Coordinator, hook: str, ids: Sequence[str] | None = None) -> int:
-    """Try messages again that nobody took, for another day: these, or all; how many. A stopped webhook goes on."""
+    """Send undelivered messages again for another day, these or all; returns their number. A stopped one resumes."""
     found = find(coordinator, hook)
     messages = {each.id: each for each in await stored(coordinator, hook) if each.due is None or found.stopped}
     missing = [id for id in ids or [] if id not in messages]
@@ -128,7 +128,7 @@ async def resend(coordinator: Coordinator, hook: str, ids: Sequence[str] | None 
 
 
 async def test(coordinator: Coordinator, hook: str) -> str:
-    """Let a webhook be told that this is a test; the id of the message."""
+    """Send a test message to a webhook; returns its id."""
     find(coordinator, hook)
     now = coordinator.clock.now()
     made = message(hook, TEST, 0, secrets.randbits(60), now, {"webhook": hook})

@@ -1,1 +1,1 @@
-"""What every request passes on its way in and out: paths, time limits, ids, metrics, traces, headers."""
+"""ASGI middleware: paths, time limits, ids, metrics, traces, headers."""

@@ -1,4 +1,4 @@
-"""Bodies that come too slowly are cut off, whoever reads them."""
+"""Aborts requests whose bodies come too slowly."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ...errors import SlowError
 
 
 class BodyTimeout:
-    """An ASGI application around another: no part of a body may take longer than so many seconds."""
+    """Middleware that limits the time of each part of a body."""
 
     def __init__(self, app: Any, seconds: float) -> None:
         self._app, self._seconds = app, seconds
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass everything on; once the body is there, whoever waits for the client to leave may wait."""
+        """Handle a request; there is no limit for messages after the body, such as a disconnect."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

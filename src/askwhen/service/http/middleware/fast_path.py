@@ -1,7 +1,7 @@
-"""The two calls that come by the thousand, an instance and an answer, past the framework's router.
+"""Handles the two most frequent requests, an instance and an answer, without the framework's router.
 
-They do what the routes of the same names say, through the same door and with the same errors: the framework takes as
-long to find a route and to fill its arguments as the service takes to answer.
+They do what their routes do, with the same authorization and the same errors: the framework takes as long to find a
+route and to fill its arguments as the service takes to answer.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _encode = msgspec.json.Encoder().encode
 _LONGEST_NUMBER = 15
 INSTANCES = "/v1/streams/{name}/instances"
 ANSWER = "/v1/streams/{name}/questions/{question}/answer"
-"""What the framework calls the two routes."""
+"""The templates of the two routes, as the framework writes them."""
 
 
 class FastPath:
-    """An ASGI application around the framework's."""
+    """Middleware around the framework's application."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer the two calls; whatever else comes is passed on."""
+        """Handle the two requests; pass all others on."""
         parts = scope["path"].split("/") if scope["type"] == "http" and scope["method"] == "POST" else []
         auth: Authorization | None = getattr(self._app.state, "auth", None)
         if (

@@ -1,6 +1,6 @@
-"""What is seen of requests from outside: a name for each, counts and times, a line in the log, a span.
+"""Ids, counts, durations, log lines and spans of requests.
 
-Never what they hold: routes are told as templates, without the names of streams.
+Never their contents: routes are recorded as templates, without the names of streams.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from .tracing import Spans
 
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
 OTHER = "other"
-"""Requests that no route is for, and methods that nobody has: there are endlessly many of them."""
+"""Stands for unknown routes and methods, whose number would be unlimited."""
 
 log = logging.getLogger("askwhen.service")
 
 
 class RequestCounts:
-    """How many requests there were and how long each waited for its reply to begin, by route, method and status."""
+    """Counts of requests and histograms of the time until the reply begins, by route, method and status."""
 
     def __init__(self) -> None:
         self.open = 0
         self.times: dict[tuple[str, str, int], Histogram] = {}
 
     def add(self, scope: Any, status: int, seconds: float) -> None:
-        """Count one."""
+        """Count a request."""
         method = scope["method"]
         place = (scope.get("path_template") or OTHER, method if method in METHODS else OTHER, status // 100)
         found = self.times.get(place)
@@ -38,13 +38,13 @@ class RequestCounts:
 
 
 class RequestMonitor:
-    """An ASGI application around another one."""
+    """Middleware that gives each request an id and records it."""
 
     def __init__(self, app: Any, requests: RequestCounts, lines: bool = False, spans: Spans | None = None) -> None:
         self._app, self._requests, self._lines, self._spans = app, requests, lines, spans
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass everything on, and note when the reply begins: streams of events may never end."""
+        """Handle a request; its time counts until the reply begins, since streams of events may never end."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

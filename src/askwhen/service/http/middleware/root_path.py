@@ -1,4 +1,4 @@
-"""A service that is not at the root of its host: a proxy has it at a prefix, which it may or may not take away."""
+"""A service behind a proxy at a path prefix, which the proxy may or may not strip."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _plain = re.compile(r"(/[A-Za-z0-9._~-]+)+").fullmatch
 
 
 def checked_root(path: str, own: set[str]) -> str:
-    """The prefix, without a slash at its end; ``own`` are the first parts of the service's own addresses."""
+    """The prefix without a trailing slash; ``own`` are the first parts of the service's own paths."""
     root = path.rstrip("/")
     if root and (_plain(root) is None or {".", ".."} & set(root.split("/"))):
         raise InputError.about("serve", "root-path", "a path such as /askwhen", path)
@@ -21,13 +21,13 @@ def checked_root(path: str, own: set[str]) -> str:
 
 
 class RootPath:
-    """An ASGI application around another one, which sees paths without the prefix, and how the client came."""
+    """Middleware that strips the prefix, and takes over the scheme that a proxy reports."""
 
     def __init__(self, app: Any, root: str, behind_proxy: bool) -> None:
         self._app, self._root, self._behind_proxy = app, root, behind_proxy
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Take the prefix away where it is there."""
+        """Handle a request."""
         if scope["type"] == "http":
             path, root = scope["path"], self._root
             if root and (path == root or path.startswith(f"{root}/")):
@@ -38,7 +38,7 @@ class RootPath:
 
 
 def _take_scheme(scope: Any) -> None:
-    """Only the proxy reaches the service, and says how it was spoken to: cookies are for TLS then."""
+    """Take the scheme from the proxy, so that cookies are marked as secure behind TLS."""
     for name, value in scope["headers"]:
         if name == b"x-forwarded-proto" and value.strip().lower() in (b"http", b"https"):
             scope["scheme"] = value.strip().lower().decode()

@@ -14,13 +14,13 @@ _HEADERS = (
 
 
 class SecurityHeaders:
-    """An ASGI application around another one, which adds the headers that a reply does not have."""
+    """Middleware that adds the headers that a reply lacks."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass everything on."""
+        """Handle a request."""
 
         async def added(message: Any) -> None:
             if message["type"] == "http.response.start":

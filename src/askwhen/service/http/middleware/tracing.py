@@ -1,4 +1,4 @@
-"""Spans of requests for OpenTelemetry, an extra: a span for each request, named after its route, without contents."""
+"""OpenTelemetry spans (an extra): one for each request, named after its route, without contents."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import askwhen
 
 from ....system.extras import missing_extra
 
-_TELLING = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_VARIABLES = ("OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 PATIENCE = 2.0
-"""Seconds that the last spans may take."""
+"""Seconds that the export of the last spans may take."""
 
 log = logging.getLogger("askwhen.service")
 
@@ -26,7 +26,7 @@ class Span:
         self._span, self._before = span, before
 
     def end(self, scope: Any, status: int) -> None:
-        """Say what came of the request."""
+        """Record the result of the request, and end the span."""
         from opentelemetry import context
         from opentelemetry.trace import Status, StatusCode
 
@@ -48,7 +48,7 @@ class Spans:
     Parameters
     ----------
     provider : opentelemetry.trace.TracerProvider
-        Where they go; it is shut down at the end.
+        Exports the spans; it is shut down at the end.
     """
 
     def __init__(self, provider: Any) -> None:
@@ -56,7 +56,7 @@ class Spans:
         self._tracer = provider.get_tracer("askwhen", askwhen.__version__)
 
     def begin(self, scope: Any, request: str) -> Span:
-        """A request came; whoever sent it may have a span of its own."""
+        """Start the span of a request; the client's span, if it sent one, is the parent."""
         from opentelemetry import context, propagate, trace
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -71,16 +71,16 @@ class Spans:
         return Span(span, context.attach(trace.set_span_in_context(span)))
 
     async def close(self) -> None:
-        """Send what waits, unless nobody takes it."""
+        """Export the last spans, with a time limit."""
         ending = threading.Thread(target=self._provider.shutdown, name="spans", daemon=True)
         ending.start()
         await asyncio.to_thread(ending.join, PATIENCE)
 
 
 def spans(wanted: bool) -> Spans | None:
-    """What sends spans, where that is wanted by the option or by the variables of OpenTelemetry."""
-    told = any(os.environ.get(name) not in (None, "", "none") for name in _TELLING)
-    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or not (wanted or told):
+    """The exporter of spans, where the option or the variables of OpenTelemetry ask for it."""
+    configured = any(os.environ.get(name) not in (None, "", "none") for name in _VARIABLES)
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true" or not (wanted or configured):
         return None
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

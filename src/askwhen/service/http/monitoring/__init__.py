@@ -1,1 +1,1 @@
-"""What operators look at: metrics, and the checks behind them."""
+"""Metrics and health checks for operators."""

@@ -1,4 +1,4 @@
-"""What takes a while to find out, for the metrics: kept for some seconds, so that scraping never stalls the service."""
+"""Caches metrics that take a while to compute, so that scraping never stalls the service."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from ...runtime.coordinator import Coordinator
 from ...use_cases import reports
 
 OLD, PATIENCE, REST, CHUNK = 10.0, 2.0, 4.0, 2_000
-"""Seconds after which the accuracy is estimated anew, how long a scrape waits for it, how many times as long as an
-estimate took others have the processor to themselves, and questions that are looked at in one go."""
+"""Seconds after which the accuracy is estimated again; seconds that a scrape waits for it; the pause after an estimate
+as a multiple of its time; and questions that are counted without a pause."""
 
 WINDOWS = ("overall", "recent")
 log = logging.getLogger("askwhen.service")
 
 
 class AccuracyCache:
-    """Looks at the streams of a desk. ``accuracy`` has, for each stream, its windows with value, low and high."""
+    """Accuracy and waiting questions of all streams.
+
+    ``accuracy`` has, for each stream, its windows with value, low and high; ``waiting`` the number of questions with an
+    empty slot, and the age of the oldest in seconds.
+    """
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -29,8 +33,8 @@ class AccuracyCache:
         self.accuracy: dict[int, dict[str, dict[str, Any]]] = {}
         self.waiting: dict[int, tuple[int, float]] = {}
 
-    async def look(self) -> None:
-        """Count what waits, and estimate the accuracy unless that was done just now; a long estimate goes on alone."""
+    async def update(self) -> None:
+        """Count waiting questions, and estimate the accuracy where it is old; a long estimate continues later."""
         loop = asyncio.get_running_loop()
         if self._task is None and loop.time() - self._looked >= OLD:
             self._looked = loop.time()
@@ -38,7 +42,7 @@ class AccuracyCache:
         now = self._coordinator.clock.now()
         waiting = {}
         for stream in self._live():
-            if stream.loaded:  # it may have been set aside since
+            if stream.loaded:  # it may have been set aside meanwhile
                 waiting[stream.number] = await _waiting(stream, now)
         self.waiting = waiting
         if self._task is not None:
@@ -61,13 +65,13 @@ class AccuracyCache:
                     started = loop.time()
                     if await self._estimated(stream):
                         rest = REST * (loop.time() - started)
-                except Exception as error:  # a gap in a picture is no reason to stop
+                except Exception as error:  # a gap in a chart is not a reason to stop
                     log.error("no accuracy for the metrics", exc_info=error, extra={"facts": {"stream": stream.name}})
         finally:
             self._task = None
 
     async def _estimated(self, stream: Stream) -> bool:
-        """Estimate the accuracy of a stream, where it moved; whether it did."""
+        """Estimate the accuracy of a stream where it has changed; returns whether it has."""
         kept = stream.questions.stored
         place = (stream.state.round, kept.told, kept.forgotten, len(kept.corrections), len(stream.state.replays))
         if stream.state.round == 0 or (stream.number in self.accuracy and self._places.get(stream.number) == place):
@@ -78,14 +82,14 @@ class AccuracyCache:
         return True
 
     async def close(self) -> None:
-        """End what goes on."""
+        """Cancel an estimate that is under way."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
 
 
 async def _waiting(stream: Stream, now: float) -> tuple[int, float]:
-    """How many questions of a stream have a slot to fill, and for how many seconds the oldest has."""
+    """Number of questions of a stream with an empty slot, and the age of the oldest in seconds."""
     count, oldest, questions = 0, now, list(stream.questions.open.values())
     for first in range(0, len(questions), CHUNK):
         waiting = [each.opened for each in questions[first : first + CHUNK] if not each.is_full]

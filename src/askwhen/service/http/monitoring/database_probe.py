@@ -1,4 +1,4 @@
-"""Whether the database answers, found out with a connection of its own."""
+"""Checks whether the database answers, on a separate connection."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...runtime.coordinator import Coordinator
 from ...store.records import Reader
 
 PATIENCE, FRESH = 3.0, 1.0
-"""Seconds in which the database must answer, and for how long an answer counts."""
+"""Seconds in which the database must answer, and seconds for which an answer is valid."""
 
 
 class Probe:
-    """Reads a row now and then; one at a time, or a database that hangs would keep thread after thread."""
+    """Reads a row, one read at a time: otherwise a database that hangs would occupy one thread after another."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -23,7 +23,7 @@ class Probe:
         self._answered = -FRESH
 
     async def answers(self) -> bool:
-        """Whether the database answers by now; those who ask at the same time get one answer."""
+        """Whether the database answers; simultaneous calls share one read."""
         if self._reading is None and time.monotonic() - self._answered < FRESH:
             return True
         if self._reading is None:
@@ -41,7 +41,7 @@ class Probe:
     def _noted(self, reading: asyncio.Future[None]) -> None:
         self._reading = None
         if reading.cancelled() or reading.exception() is not None:
-            self._forget()  # the next one is made anew
+            self._forget()  # the next check opens a new one
         else:
             self._answered = time.monotonic()
 
@@ -52,7 +52,7 @@ class Probe:
                 reader.close()
 
     async def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
         if self._reading is not None:
             await asyncio.wait({self._reading}, timeout=PATIENCE)
         if self._reading is None:

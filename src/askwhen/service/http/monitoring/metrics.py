@@ -1,4 +1,4 @@
-"""Counts of the desk for Prometheus, read when they are asked for."""
+"""Metrics for Prometheus, computed when they are scraped."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Read = Callable[[Stream], float | None]
 
 
 class Metrics:
-    """Reads the desk."""
+    """Makes all metrics. To add one, yield it from ``collect`` or add a row to a table of ``_of_streams``."""
 
     def __init__(self, coordinator: Coordinator, requests: RequestCounts) -> None:
         self._coordinator, self._requests, self._cache = coordinator, requests, AccuracyCache(coordinator)
 
     async def written(self, accepted: str, streams: frozenset[int] | None = None) -> tuple[bytes, str]:
-        """All of it as text, and its media type; of the streams with these numbers only, where they are given."""
-        await self._cache.look()
+        """All metrics as text, and its media type; ``streams`` limits them to streams with these numbers."""
+        await self._cache.update()
         encode, media = choose_encoder(accepted)
         registry = CollectorRegistry()
         registry.register(_Collector(self, streams))
@@ -38,11 +38,11 @@ class Metrics:
         return encode(registry), media
 
     async def close(self) -> None:
-        """Look no longer."""
+        """Stop updating."""
         await self._cache.close()
 
     def collect(self, streams: frozenset[int] | None) -> Iterator[Any]:
-        """Every metric of some streams; of all streams and of the service itself where None."""
+        """The metrics of some streams; with None, of all streams and of the service itself."""
         coordinator = self._coordinator
         found = [each for each in coordinator.by_number.values() if streams is None or each.number in streams]
         yield from self._of_streams(found)
@@ -62,21 +62,21 @@ class Metrics:
         yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(coordinator.by_number))
 
     def _of_streams(self, streams: list[Stream]) -> Iterator[Any]:
-        now, looks = self._coordinator.clock.now(), self._cache
+        now, cache = self._coordinator.clock.now(), self._cache
         summaries = {stream.number: stream.summary() for stream in streams}
-        live = [stream for stream in streams if stream.number in looks.waiting and stream.loaded]
+        live = [stream for stream in streams if stream.number in cache.waiting and stream.loaded]
         counted: tuple[tuple[str, str, Read], ...] = (
             ("askwhen_rounds_total", "Instances predicted", lambda stream: summaries[stream.number].rounds),
             ("askwhen_questions_total", "Labels asked for", lambda stream: summaries[stream.number].asked),
-            ("askwhen_labels_total", "Labels the model was told", lambda stream: summaries[stream.number].told),
+            ("askwhen_labels_total", "Labels the model has learnt", lambda stream: summaries[stream.number].told),
             ("askwhen_forgotten_total", "Questions without a label", lambda stream: summaries[stream.number].forgotten),
         )
         seen: list[tuple[str, str, Read]] = [
-            ("askwhen_waiting_questions", "Questions with a slot to fill", lambda each: looks.waiting[each.number][0]),
+            ("askwhen_waiting_questions", "Questions with a slot to fill", lambda each: cache.waiting[each.number][0]),
             (
                 "askwhen_oldest_waiting_question_seconds",
                 "For how long the oldest question has waited",
-                lambda each: looks.waiting[each.number][1],
+                lambda each: cache.waiting[each.number][1],
             ),
             (
                 "askwhen_budget_left_labels",
@@ -85,15 +85,15 @@ class Metrics:
             ),
         ]
         for kind, metrics, of in ((CounterMetricFamily, counted, streams), (GaugeMetricFamily, seen, live)):
-            for name, said, read in metrics:
-                found: Any = kind(name, said, labels=["stream"])
+            for name, help, read in metrics:
+                found: Any = kind(name, help, labels=["stream"])
                 for stream in of:
                     value = read(stream)
                     if value is not None:
                         found.add_metric([stream.name], value)
                 yield found
         aside: Any = GaugeMetricFamily(
-            "askwhen_stream_set_aside", "1 where it takes nothing, since its model failed", labels=["stream"]
+            "askwhen_stream_set_aside", "1 where it takes no requests, since its model failed", labels=["stream"]
         )
         for stream in streams:
             if stream.aside or summaries[stream.number].state != "archived":
@@ -101,12 +101,15 @@ class Metrics:
         yield aside
 
     def _accuracy(self, streams: list[Stream]) -> Iterator[Any]:
-        said = {
+        families = {
             "value": ("askwhen_accuracy_ratio", "Share of right predictions, from asked labels"),
-            "low": ("askwhen_accuracy_low_ratio", "Lower end of its interval, 95 % at every round at once"),
+            "low": (
+                "askwhen_accuracy_low_ratio",
+                "Lower end of its interval, 95 % at any time, however often you look",
+            ),
             "high": ("askwhen_accuracy_high_ratio", "Upper end of its interval"),
         }
-        for end, (name, help) in said.items():
+        for end, (name, help) in families.items():
             found: Any = GaugeMetricFamily(name, help, labels=["stream", "window"])
             for stream in streams:
                 for window, ends in self._cache.accuracy.get(stream.number, {}).items():
@@ -144,7 +147,7 @@ class _Collector:
         self._metrics, self._streams = metrics, streams
 
     def describe(self) -> list[Any]:
-        """Nothing: the registry is not to read the desk before it is asked to."""
+        """Nothing, so that the registry does not compute metrics when it is made."""
         return []
 
     def collect(self) -> Iterator[Any]:
@@ -152,8 +155,8 @@ class _Collector:
         return self._metrics.collect(self._streams)
 
 
-def _histogram(name: str, said: str, labels: tuple[str, ...], found: dict[Any, Any]) -> Any:
-    made: Any = HistogramMetricFamily(name, said, labels=labels)
+def _histogram(name: str, help: str, labels: tuple[str, ...], found: dict[Any, Any]) -> Any:
+    made: Any = HistogramMetricFamily(name, help, labels=labels)
     for values, each in found.items():
         made.add_metric(values, each.buckets(), each.sum)
     return made

@@ -1,4 +1,4 @@
-"""The files of the page, read once, with what a browser needs to keep them and to trust nothing else."""
+"""The files of the page, read once, and the headers that protect it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _asset(name: str, body: bytes) -> Asset:
 
 
 def all_assets() -> dict[str, Asset]:
-    """Every file of the page by its name; the look begins with that of the reports."""
+    """Every file of the page by its name; its style begins with that of the reports."""
     files = {
         each.name: each.read_bytes() for each in (resources.files(__package__) / "web").iterdir() if each.is_file()
     }

@@ -1,4 +1,4 @@
-"""The dashboard's numbers, once or as they change."""
+"""The data of the dashboard, once or as it changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..authorization import AnyRequest, authorization_of
 from ..streaming import ending
 
 PAUSE, REST = 1.0, 10.0
-"""Seconds at least between two overviews, and how many times as long as one takes to make."""
+"""Least seconds between two overviews, and the pause as a multiple of the time that one takes."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -39,12 +39,12 @@ def _sees_guesses(holder: Holder, stream: Stream) -> bool:
 
 def _places(request: AnyRequest) -> tuple[AccuracyHistory, RecentActivity]:
     state = request.app.state
-    return state.history, state.days
+    return state.history, state.activity
 
 
 @get("/v1/streams/{name:str}/overview", summary="Everything that the dashboard shows")
 async def seen(request: AnyRequest, name: str) -> dict[str, Any]:
-    """Counts, report, how it was over time, questions that wait; for reviewers, people."""
+    """Counts, report, accuracy over time, waiting questions; for reviewers also annotators."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     people, guesses = _sees_people(holder, stream), _sees_guesses(holder, stream)
@@ -53,7 +53,7 @@ async def seen(request: AnyRequest, name: str) -> dict[str, Any]:
 
 @get("/v1/streams/{name:str}/overview/events", summary="Follow the dashboard")
 async def followed(request: AnyRequest, name: str) -> ASGIApp:
-    """Server-sent events: an overview at once, and another whenever something happened, at most one a second."""
+    """Server-sent events: an overview at once, and another after each change, at most one a second."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     return OverviewFeed(request, holder, stream)
@@ -65,7 +65,7 @@ class OverviewFeed:
     def __init__(self, request: AnyRequest, holder: Holder, stream: Stream) -> None:
         self._request, self._holder, self._stream = request, holder, stream
         self._auth, self._people = authorization_of(request), _sees_people(holder, stream)
-        self._history, self._days = _places(request)
+        self._history, self._activity = _places(request)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Send them."""
@@ -79,7 +79,7 @@ class OverviewFeed:
                 changed.clear()
                 started = time.monotonic()
                 guesses = _sees_guesses(self._holder, stream)
-                found = await overview(coordinator, stream, self._history, self._days, self._people, guesses)
+                found = await overview(coordinator, stream, self._history, self._activity, self._people, guesses)
                 if not self._auth.is_still_allowed(self._request, self._holder):
                     break
                 body = b"id: %d\nevent: overview\ndata: %s\n\n" % (found["stream"]["seq"], _encode(found))
@@ -97,7 +97,7 @@ class OverviewFeed:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _wait(self, changed: asyncio.Event, ends: set[asyncio.Future[Any]], send: Any) -> None:
-        """Until something happened or this must end, with signs of life."""
+        """Wait for a new event or the end, and send keep-alive messages."""
         while not any(each.done() for each in ends) and not changed.is_set():
             new = asyncio.ensure_future(changed.wait())
             pause = self._auth.options.heartbeat

@@ -1,4 +1,4 @@
-"""What comes out: accuracy, agreement, the model, tables, events."""
+"""Results: accuracy, agreement, the model, tables, events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..streaming import Download, EventFeed
 Seq = Annotated[int, Parameter(ge=0, le=2**53)]
 
 
-@get("/v1/streams/{name:str}/report", summary="How accurate it is, honestly")
+@get("/v1/streams/{name:str}/report", summary="Estimate the accuracy")
 async def report(
     request: AnyRequest, name: str, confidence: Annotated[float, Parameter(ge=0.5, le=0.999)] = 0.95
 ) -> dict[str, Any]:
@@ -29,9 +29,9 @@ async def report(
     return await reports.report(auth.coordinator, stream, confidence)
 
 
-@get("/v1/streams/{name:str}/agreement", summary="How far people agree")
+@get("/v1/streams/{name:str}/agreement", summary="Show the agreement of annotators")
 async def agreement(request: AnyRequest, name: str) -> Agreement:
-    """Krippendorff's coefficient overall and Cohen's for each pair; what each person did."""
+    """Krippendorff's coefficient overall and Cohen's for each pair; counts of each annotator."""
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     return Agreement(**await reports.agreement(auth.coordinator, stream))
@@ -54,7 +54,7 @@ async def export(
     after: Seq = 0,
     raw: bool = False,
 ) -> ASGIApp:
-    """Streamed, up to what is there now; ``after`` goes on after the row with this seq.
+    """Streamed, up to the current end; ``after`` continues after the row with this seq.
 
     In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, unless ``raw``.
     As prodigy, labels are annotated tasks with their instances, one for each question.
@@ -79,16 +79,17 @@ async def export(
     return Download(auth.coordinator, make, export_formats.MEDIA[format], f"{name}-{table}.{suffix}")
 
 
-@get("/v1/streams/{name:str}/events", summary="Follow what happens")
+@get("/v1/streams/{name:str}/events", summary="Follow the events")
 async def events(request: AnyRequest, name: str, after: Seq | None = None, kinds: str | None = None) -> ASGIApp:
-    """Server-sent events, with ids from the log: from now on, or after the one that Last-Event-ID or ``after`` says.
+    """Server-sent events, with ids from the log: from now on, or after the one given by Last-Event-ID or ``after``.
 
-    Reviewers see everything. Producers do not see what single people do, and annotators nothing: they answer unbiased.
+    Reviewers see everything. Producers do not see what single annotators do, and annotators see nothing, so that their
+    answers stay unbiased.
     """
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     if not holder.has("reviewer", "producer"):
-        raise NotAllowedError(f"this needs the role reviewer or producer, which {holder.name} has not.", owner="token")
+        raise NotAllowedError(f"this needs the role reviewer or producer, which {holder.name} lacks.", owner="token")
     may = KINDS if holder.has("reviewer") else [kind for kind in KINDS if kind not in PERSONAL]
     wanted = tuple(kinds.split(",")) if kinds else () if holder.has("reviewer") else tuple(may)
     if not set(wanted) <= set(may):

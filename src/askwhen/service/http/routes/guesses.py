@@ -1,4 +1,4 @@
-"""What the model guessed, for those who have answered."""
+"""The model's guess, for annotators who have answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the service lives, what it counts, and what it can do."""
+"""Health checks, metrics, and the description of the API."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..openapi import page
 
 
 class Health(msgspec.Struct):
-    """A sign of life; ``set_aside`` is how many of the streams take nothing, since their model failed."""
+    """Health of the service; ``set_aside`` is the number of streams that were stopped because their model failed."""
 
     status: str
     streams: int
     set_aside: int = 0
 
 
-@get("/healthz", summary="Whether it lives")
+@get("/healthz", summary="Check that the service is alive")
 async def alive(request: AnyRequest) -> Health:
     """200 as long as the service can commit."""
     auth = getattr(request.app.state, "auth", None)
@@ -27,9 +27,9 @@ async def alive(request: AnyRequest) -> Health:
     return Health("ok", len(auth.coordinator.by_number), len(auth.coordinator.set_aside))
 
 
-@get("/readyz", summary="Whether it is ready")
+@get("/readyz", summary="Check that the service is ready")
 async def ready(request: AnyRequest) -> Health:
-    """200 once everything is recovered, as long as the database answers and the service is not about to stop."""
+    """200 once everything is recovered, while the database answers and the service is not stopping."""
     found: Health = await alive.fn(request)
     if request.app.state.auth.coordinator.stopping.is_set():
         raise StoppingError("the service is stopping.", owner="serve")
@@ -40,9 +40,9 @@ async def ready(request: AnyRequest) -> Health:
 
 @get("/metrics", summary="Counts for Prometheus")
 async def metrics(request: AnyRequest) -> Response[bytes]:
-    """Names and numbers, no contents. Needs a token of any kind, where tokens are needed.
+    """Names and numbers, no contents. Needs any token, where tokens are required.
 
-    A token that is for some streams sees these, and nothing of the service itself.
+    A token for some streams sees the metrics of these, and none of the service itself.
     """
     holder = authorization_of(request).identify(request)
     body, media = await request.app.state.metrics.written(request.headers.get("accept", ""), holder.streams)
@@ -51,13 +51,13 @@ async def metrics(request: AnyRequest) -> Response[bytes]:
 
 @get("/openapi.json", include_in_schema=False)
 async def document(request: AnyRequest) -> Response[bytes]:
-    """What the API can do, for programs."""
+    """The OpenAPI document."""
     return Response(msgspec.json.encode(request.app.state.description), media_type="application/json")
 
 
 @get("/docs", include_in_schema=False)
 async def docs(request: AnyRequest) -> Response[str]:
-    """The same for people."""
+    """The same as a page."""
     return Response(page(request.app.state.description), media_type="text/html")
 
 

@@ -20,9 +20,9 @@ _NDJSON = (NDJSON, "application/jsonl", "application/ndjson")
 
 @post("/v1/streams/{name:str}/instances", status_code=200, summary="Send instances")
 async def played(request: AnyRequest, name: str) -> ASGIApp:
-    """What is predicted of each, and whether a question was opened.
+    """The prediction for each, and whether a question was opened.
 
-    One as JSON; or many as NDJSON (application/x-ndjson), a line each, answered in order, a line each.
+    One as JSON; or many as NDJSON (application/x-ndjson), one on each line, with replies in the same order.
     """
     return await take(authorization_of(request), request, name)
 

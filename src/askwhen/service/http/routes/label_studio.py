@@ -25,7 +25,7 @@ from ..streaming import Download
 ROLES = "roles"
 PRODUCER, BOTH = {ROLES: ("producer",)}, {ROLES: ("producer", "annotator")}
 LARGEST = 32 << 20
-"""Bytes of a body: a batch of tasks with all that people see."""
+"""Largest body in bytes: a batch of tasks with everything that annotators see."""
 
 UP = {"status": "UP", "model_class": "askwhen"}
 Name = Annotated[str, Parameter(min_length=1, max_length=100)]
@@ -33,7 +33,7 @@ log = logging.getLogger("askwhen.service")
 
 
 def _enter(request: AnyRequest, name: str, *roles: str) -> tuple[Authorization, Inbox, Stream]:
-    """The stream, for whoever has all these roles."""
+    """The stream, for senders who have all these roles."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)
     for role in roles:
@@ -42,15 +42,15 @@ def _enter(request: AnyRequest, name: str, *roles: str) -> tuple[Authorization, 
 
 
 async def _admit(request: Any, handler: BaseRouteHandler) -> None:
-    """Refuse whoever lacks one of the roles that a body needs, before anything of it is read."""
+    """Refuse senders who lack a role, before the body is read."""
     name = request.path_params["name"]
-    with _said(name):
+    with _log_refusal(name):
         _enter(request, name, *handler.opt.get(ROLES, ()))
 
 
 @contextlib.contextmanager
-def _said(name: str) -> Iterator[None]:
-    """Label Studio shows the status of a refusal and not what it says; the log has it."""
+def _log_refusal(name: str) -> Iterator[None]:
+    """Log refusals, since Label Studio shows their status only."""
     try:
         yield
     except AskwhenError as error:
@@ -58,17 +58,17 @@ def _said(name: str) -> Iterator[None]:
         raise
 
 
-@get(["/", "/health"], summary="Whether the stream is there")
+@get(["/", "/health"], summary="Check that the stream exists")
 async def health(request: AnyRequest, name: str) -> dict[str, str]:
     """As Label Studio asks before everything else."""
     _enter(request, name)
     return UP
 
 
-@post("/setup", status_code=200, opt=PRODUCER, summary="Whether it fits a project")
+@post("/setup", status_code=200, opt=PRODUCER, summary="Check that the stream fits a project")
 async def setup(request: AnyRequest, name: str, data: Setup) -> dict[str, Any]:
     """Refused where the labelling config is not one Choices with the labels of the stream."""
-    with _said(name):
+    with _log_refusal(name):
         _, _, stream = _enter(request, name, "producer")
         return backend.setup(stream, data)
 
@@ -83,15 +83,15 @@ async def versions(request: AnyRequest, name: str) -> dict[str, list[str]]:
 @post("/predict", status_code=200, opt=PRODUCER, request_max_body_size=LARGEST, summary="Predict tasks")
 async def predict(request: AnyRequest, name: str, data: Predict) -> dict[str, Any]:
     """Each task is an instance, once."""
-    with _said(name):
+    with _log_refusal(name):
         auth, _, stream = _enter(request, name, "producer")
         return await backend.predict(auth.coordinator, stream, data)
 
 
-@post("/webhook", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take what happened to annotations")
+@post("/webhook", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take changes of annotations")
 async def webhook(request: AnyRequest, name: str, data: Said) -> dict[str, Any]:
-    """Safe once this returns, and told right after."""
-    with _said(name):
+    """Safe once this returns, and learnt right after."""
+    with _log_refusal(name):
         auth, inbox, stream = _enter(request, name, "producer", "annotator")
         return await backend.webhook(auth.coordinator, inbox, stream, data)
 
@@ -99,14 +99,14 @@ async def webhook(request: AnyRequest, name: str, data: Said) -> dict[str, Any]:
 @post("/train", status_code=201, opt=BOTH, request_max_body_size=LARGEST, summary="Take all annotations")
 async def train(request: AnyRequest, name: str, data: Train) -> Sync:
     """As older versions of Label Studio send them."""
-    with _said(name):
+    with _log_refusal(name):
         auth, inbox, stream = _enter(request, name, "producer", "annotator")
         return await backend.train(auth.coordinator, inbox, stream, data)
 
 
 @post("/sync", status_code=200, opt=BOTH, request_max_body_size=LARGEST, summary="Take an export")
 async def sync(request: AnyRequest, name: str, data: Exported) -> Sync:
-    """What webhooks missed is told; the same export again changes nothing."""
+    """Takes what webhooks missed; the same export again changes nothing."""
     auth, inbox, stream = _enter(request, name, "producer", "annotator")
     return await backend.sync(auth.coordinator, inbox, stream, data)
 

@@ -40,17 +40,17 @@ PARTS = {
     "dashboard": ("charts.js", "figures.js"),
     "import": ("readers.js", "labels.js"),
 }
-"""The modules that a page needs, told to the browser at once, so that it does not find them one after the other."""
+"""The modules that a page needs, preloaded, so that the browser does not discover them one after the other."""
 
 EARLY = {"label": "first.js"}
-"""What runs as soon as it is there, before the rest of the page is."""
+"""Modules that run as soon as they are loaded, before the rest of the page."""
 
 _assets = all_assets()
 _PLACES = re.compile(r"{{(\w+)}}")
 
 
 async def _shell(request: AnyRequest, view: str, name: str | None = None) -> Response[bytes]:
-    """A page: a frame that its module fills, with what is known of the person and the stream."""
+    """A page: a frame that its module fills, with the session and the stream."""
     title = TITLES[view] if name is None else f"{TITLES[view]} {name}"
     root = authorization_of(request).options.root
     links = "".join(f'<link rel="modulepreload" href="{root}/page/{each}">' for each in (*SHARED, *PARTS.get(view, ())))
@@ -67,7 +67,7 @@ async def _shell(request: AnyRequest, view: str, name: str | None = None) -> Res
 
 
 async def _known(request: AnyRequest, name: str | None) -> tuple[dict[str, Any], list[str]]:
-    """Who sends a request, the stream if they may see it, and from where its images may come."""
+    """The session, the stream if the user may see it, and the sources of its images."""
     known: dict[str, Any] = {"session": sign_in.Session(False), "stream": None}
     auth = authorization_of(request)
     try:
@@ -96,7 +96,7 @@ async def form(request: AnyRequest, like: str | None = None) -> Response[bytes]:
 
 @get("/tokens", include_in_schema=False)
 async def tokens(request: AnyRequest) -> Response[bytes]:
-    """Who may do what."""
+    """The tokens."""
     return await _shell(request, "tokens")
 
 
@@ -108,13 +108,13 @@ async def label(request: AnyRequest, name: str) -> Response[bytes]:
 
 @get("/review/{name:str}", include_in_schema=False)
 async def review(request: AnyRequest, name: str) -> Response[bytes]:
-    """What answers were, and what is right."""
+    """Answers, and the reviewer's decision."""
     return await _shell(request, "review", name)
 
 
 @get("/dashboard/{name:str}", include_in_schema=False)
 async def dashboard(request: AnyRequest, name: str) -> Response[bytes]:
-    """How a stream does."""
+    """The dashboard of a stream."""
     return await _shell(request, "dashboard", name)
 
 

@@ -22,7 +22,7 @@ Round = Annotated[int, Parameter(ge=0, le=2**53)]
 
 
 def _who(auth: Authorization, holder: Holder, given: str | None) -> str:
-    """Whose name an answer has: that of the token, or where none are asked for the one that is given."""
+    """The name of the annotator: that of the token, or where none are required the given one."""
     if not auth.is_open:
         if given is not None and given != holder.name:
             raise InputError(
@@ -55,7 +55,7 @@ async def listed(
     after: Annotated[int, Parameter(ge=-1, le=2**53)] = -1,
     limit: Annotated[int, Parameter(ge=1, le=1000)] = 100,
 ) -> list[Shown]:
-    """Oldest first; or those that wait for a reviewer."""
+    """Oldest first; with ``disputed`` those that wait for a reviewer."""
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     return await questions.waiting(auth.coordinator, stream, disputed, after, limit)
@@ -63,7 +63,7 @@ async def listed(
 
 @post("/next", status_code=200, opt={ROLE: "annotator"}, summary="Get the next question")
 async def next_one(request: AnyRequest, name: str, data: WhoNext | None = None) -> Response[Any]:
-    """Under a lease of one slot; 204 where there is none now."""
+    """With a lease of one slot; 204 where there is no question now."""
     auth, stream, who = _enter(request, name, None if data is None else data.annotator)
     found = await questions.next_question(
         auth.coordinator, stream, who, _key(data), None if data is None else data.device
@@ -82,7 +82,7 @@ async def shown(request: AnyRequest, name: str, question: Round) -> Shown:
 
 @post("/{question:int}/answer", status_code=200, opt={ROLE: "annotator"}, summary="Answer a question")
 async def answered(request: AnyRequest, name: str, question: Round, data: Given) -> Receipt:
-    """A label, or unsure. It is safe once this returns; the model is told after the grace period."""
+    """A label, or unsure. It is stored once this returns; the model learns it after the grace period."""
     return await take_answer(authorization_of(request), request, name, question, data)
 
 
@@ -111,7 +111,7 @@ async def released(request: AnyRequest, name: str, question: Round, data: Who | 
 
 @post("/{question:int}/skip", status_code=204, opt={ROLE: "annotator"}, summary="Skip a question")
 async def skipped(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> None:
-    """Final for this person; others may get it."""
+    """Final for this annotator; others may get it."""
     auth, stream, who = _enter(request, name, None if data is None else data.annotator)
     await questions.skip(auth.coordinator, stream, question, who, _key(data))
 
@@ -125,14 +125,14 @@ async def undone(request: AnyRequest, name: str, question: Round, data: Who | No
 
 @post("/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo the last answer")
 async def undone_last(request: AnyRequest, name: str, data: Who | None = None) -> Undo:
-    """Of this person."""
+    """Of this annotator."""
     auth, stream, who = _enter(request, name, None if data is None else data.annotator)
     return await questions.undo(auth.coordinator, stream, None, who, _key(data))
 
 
 @post("/{question:int}/review", status_code=204, opt={ROLE: "reviewer"}, summary="Decide a question")
 async def reviewed(request: AnyRequest, name: str, question: Round, data: Verdict) -> None:
-    """What a reviewer says is held to be the label, whatever the answers are."""
+    """The reviewer's label counts, whatever the answers are."""
     auth, stream, who = _enter(request, name, data.annotator, "reviewer")
     await questions.review(auth.coordinator, stream, question, who, data.label, data.key, data.first)
 
@@ -141,10 +141,10 @@ async def reviewed(request: AnyRequest, name: str, question: Round, data: Verdic
     "/v1/streams/{name:str}/labels",
     status_code=200,
     opt={ROLE: "annotator"},
-    summary="Give a label that nobody asked for",
+    summary="Give an unsolicited label",
 )
 async def labelled(request: AnyRequest, name: str, data: NewLabel) -> Labelled:
-    """Of an instance that has come and that no question waits for: the model learns it at once."""
+    """Of an instance that no question waits for: the model learns it at once."""
     auth, stream, who = _enter(request, name, data.annotator)
     if data.round is not None and not 0 <= data.round <= 2**53:
         raise InputError.about("label", "round", "a whole number from 0 to 2^53", data.round)

@@ -1,4 +1,4 @@
-"""What reviewers are shown; and files that a browser cannot read, as lines."""
+"""Questions for reviewers; and Parquet files as lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def listed(
     after: Annotated[int, Parameter(ge=-1, le=2**53)] = -1,
     limit: Annotated[int, Parameter(ge=1, le=100)] = 10,
 ) -> Reviewables:
-    """Disputed or corrected ones, or a random share; each with its single answers. ``after`` is ``next`` of before."""
+    """Disputed or corrected ones, or a random sample, with their answers. ``after`` is ``next`` of the last page."""
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     return await to_review(auth.coordinator, stream, which, after, limit)

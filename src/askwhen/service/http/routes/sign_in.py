@@ -10,14 +10,14 @@ from ..authorization import PROXIED, AnyRequest, authorization_of
 from ..cookies import check_site, cookie_of, no_cookie, token_in
 
 LARGEST = 4096
-"""Bytes of a body that somebody sends who is not signed in yet."""
+"""Largest body in bytes of a client that is not signed in yet."""
 
 
 class Session(msgspec.Struct):
-    """Who uses a page. Where ``open``, no tokens are asked for, and people give a name of their own.
+    """The user of a page. Where ``open``, no tokens are required, and annotators give their names themselves.
 
-    Those who are ``proxied`` were signed in by a proxy, and sign out at the address ``leave``, if there is one;
-    ``refused`` says why somebody whom the proxy knows may do nothing here.
+    Users who are ``proxied`` were signed in by a proxy, and sign out at the address ``leave``, if there is one;
+    ``refused`` is why a user whom the proxy has signed in has no role here.
     """
 
     open: bool
@@ -35,7 +35,7 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def session(request: AnyRequest) -> Session:
-    """Who sends a request; without a name, nobody who is known."""
+    """The session of a request; without a name, the user is not signed in."""
     auth = authorization_of(request)
     if auth.is_open:
         return Session(True, None, sorted(auth.identify(request).roles))
@@ -52,13 +52,13 @@ async def session(request: AnyRequest) -> Session:
 
 @get("/", include_in_schema=False)
 async def who(request: AnyRequest) -> Session:
-    """Who is signed in."""
+    """The current session."""
     return await session(request)
 
 
 @post("/", include_in_schema=False, status_code=200, request_max_body_size=LARGEST)
 async def signed_in(request: AnyRequest, data: SignIn) -> Response[Session]:
-    """Keep a token in the browser, if it is valid."""
+    """Store a token in the browser, if it is valid."""
     check_site(request)
     auth = authorization_of(request)
     secret = data.token.strip()
@@ -69,7 +69,7 @@ async def signed_in(request: AnyRequest, data: SignIn) -> Response[Session]:
 
 @delete("/", include_in_schema=False, status_code=200)
 async def signed_out(request: AnyRequest) -> Response[Session]:
-    """Forget it; the token itself stays valid."""
+    """Delete the cookie; the token itself stays valid."""
     check_site(request)
     if token_in(request):
         authorization_of(request).coordinator.check()

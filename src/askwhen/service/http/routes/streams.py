@@ -23,7 +23,7 @@ async def create(request: AnyRequest, data: NewStream) -> StreamFacts:
 
 @get("/", summary="List the streams")
 async def listed(request: AnyRequest, archived: bool = False) -> list[StreamFacts]:
-    """Those that the token is for; archived ones where asked for."""
+    """Those that the token is for; archived ones only on request."""
     auth = authorization_of(request)
     holder = auth.identify(request)
     await auth.coordinator.commits.settled()
@@ -46,7 +46,7 @@ async def shown(request: AnyRequest, name: str) -> StreamFacts:
 
 @patch("/{name:str}", opt={ROLE: "admin"}, summary="Rename a stream, or change its settings")
 async def patched(request: AnyRequest, name: str, data: StreamPatch) -> StreamFacts:
-    """Give it another name, or some settings other values from now on; settings that are not named stay."""
+    """Give it another name, or change some settings from now on; settings that are not named stay."""
     auth = authorization_of(request)
     _, holder = auth.stream(request, name, "admin")
     if data.name is not None and data.settings is None:
@@ -60,7 +60,7 @@ async def patched(request: AnyRequest, name: str, data: StreamPatch) -> StreamFa
 
 @post("/{name:str}/pause", status_code=200, summary="Pause a stream")
 async def paused(request: AnyRequest, name: str) -> StreamFacts:
-    """It takes no instances until it is resumed; answers it does take."""
+    """It refuses instances until it is resumed, but accepts answers."""
     return await _changed(request, name, "paused")
 
 
@@ -82,9 +82,9 @@ async def _changed(request: AnyRequest, name: str, what: str) -> StreamFacts:
     return StreamFacts(**streams.facts(await streams.change(auth.coordinator, name, what, holder.name)))
 
 
-@post("/{name:str}/replay", status_code=200, summary="Make the model again")
+@post("/{name:str}/replay", status_code=200, summary="Retrain the model")
 async def replayed(request: AnyRequest, name: str) -> ReplayFacts:
-    """From the corrected log: labels that were corrected are learnt as they are held to be now."""
+    """From the corrected log: corrected labels are learnt in their current form."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name, "admin")
     return ReplayFacts(await replaying.replay(auth.coordinator, stream, holder.name))
@@ -92,7 +92,7 @@ async def replayed(request: AnyRequest, name: str) -> ReplayFacts:
 
 @post("/{name:str}/erase", status_code=200, opt={ROLE: "admin"}, summary="Erase contents")
 async def erased(request: AnyRequest, name: str, data: Which) -> Gone:
-    """For good: features, text and subject go; decisions, labels and the model stay. Open questions are forgotten."""
+    """For good: features, text and subject go; decisions, labels and the model stay. Open questions are dropped."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name, "admin")
     return await erasing.erase(auth.coordinator, stream, data, holder.name)

@@ -28,7 +28,7 @@ async def made(request: AnyRequest, data: NewToken) -> TokenFacts:
 
 @get("/", summary="List the tokens")
 async def listed(request: AnyRequest) -> list[TokenFacts]:
-    """Without their secrets, which nobody knows."""
+    """Without their secrets, which are not stored."""
     auth = authorization_of(request)
     auth.holder(request, "admin")
     return [TokenFacts(**each) for each in await tokens.all_facts(auth.coordinator)]

@@ -24,7 +24,7 @@ class NewWebhook(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class WebhookFacts(msgspec.Struct, omit_defaults=True):
-    """A webhook, what waits for it and what it could not be told; its secret only when it is made."""
+    """A webhook with the numbers of waiting and undelivered messages; its secret only when it is made."""
 
     webhook: str
     url: str
@@ -39,7 +39,7 @@ class WebhookFacts(msgspec.Struct, omit_defaults=True):
 
 
 class Dead(msgspec.Struct):
-    """What a webhook could not be told, and why."""
+    """A message that could not be delivered, and why."""
 
     id: str
     made: float
@@ -49,19 +49,19 @@ class Dead(msgspec.Struct):
 
 
 class Again(msgspec.Struct, forbid_unknown_fields=True):
-    """Which messages to send again; all that nobody took where none are named."""
+    """The messages to send again; all undelivered ones where none are named."""
 
     ids: list[str] | None = None
 
 
 class Sent(msgspec.Struct):
-    """How many messages are on their way again."""
+    """Number of messages that are sent again."""
 
     messages: int
 
 
 class Tested(msgspec.Struct):
-    """The id of the message that is on its way."""
+    """The id of the test message."""
 
     message: str
 
@@ -88,7 +88,7 @@ async def listed(request: AnyRequest) -> list[WebhookFacts]:
 
 @delete("/{webhook:str}", summary="Remove a webhook")
 async def removed(request: AnyRequest, webhook: str) -> None:
-    """What waits for it goes too."""
+    """Its waiting messages are removed, too."""
     await webhooks.remove(_enter(request), webhook)
 
 
@@ -98,14 +98,14 @@ async def tested(request: AnyRequest, webhook: str) -> Tested:
     return Tested(await webhooks.test(_enter(request), webhook))
 
 
-@get("/{webhook:str}/dead", summary="List what a webhook was not told")
+@get("/{webhook:str}/dead", summary="List undelivered messages")
 async def dead(request: AnyRequest, webhook: str) -> list[Dead]:
-    """Messages that nobody took for a day, for a month."""
+    """Messages that could not be delivered for a day; they are stored for a month."""
     found = await webhooks.dead(_enter(request), webhook)
     return [Dead(each.id, each.made, each.attempts, each.problem, msgspec.json.decode(each.body)) for each in found]
 
 
-@post("/{webhook:str}/resend", status_code=200, opt={ROLE: "admin"}, summary="Send again what a webhook was not told")
+@post("/{webhook:str}/resend", status_code=200, opt={ROLE: "admin"}, summary="Resend undelivered messages")
 async def resent(request: AnyRequest, webhook: str, data: Again | None = None) -> Sent:
     """These messages, or all; for another day. A webhook that was stopped goes on."""
     return Sent(await webhooks.resend(_enter(request), webhook, None if data is None else data.ids))

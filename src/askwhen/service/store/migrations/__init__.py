@@ -16,7 +16,7 @@ def scripts(database: str) -> list[tuple[int, str]]:
 
 
 def missing(database: str, applied: int) -> list[tuple[int, str]]:
-    """The scripts that a database lacks which has had so many; a newer database is refused."""
+    """The scripts that a database lacks, given the number of applied ones; a newer database is refused."""
     known = scripts(database)
     if applied > len(known):
         raise StoreError(

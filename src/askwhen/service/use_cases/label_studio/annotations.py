@@ -2,7 +2,7 @@
 
 Read of a task: ``id``, ``data``, ``annotations`` (or ``completions``, as older versions say). Of an annotation: ``id``,
 ``result``, ``was_cancelled``, ``completed_by`` (a number, or an object with one), ``updated_at`` or ``created_at``, and
-``lead_time``. Of a result: ``type``, ``from_name`` and ``value.choices``. Everything else is passed over.
+``lead_time``. Of a result: ``type``, ``from_name`` and ``value.choices``. Everything else is ignored.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import msgspec
 from ....errors import InputError
 
 USER = "label-studio:"
-"""Before the number of a person, whose name nobody tells."""
+"""Prefix of annotators, whom Label Studio identifies by number only."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,79}")
 
 
 class Annotation(NamedTuple):
-    """What somebody said of a task. ``label`` is None where they skipped it or chose nothing."""
+    """An annotator's label of a task. ``label`` is None where they skipped it or chose nothing."""
 
     id: str
     annotator: str
@@ -34,7 +34,7 @@ class Annotation(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task: what people see, and what they said of it."""
+    """A task: what annotators see, and their annotations."""
 
     id: str
     data: dict[str, Any]
@@ -50,7 +50,7 @@ def tasks_of(found: Any, from_name: str | None = None) -> Iterator[Task]:
 
 
 def task_of(given: Any, from_name: str | None = None, where: str = "task") -> Task:
-    """One task; one without a number is known by its data, so that the same file is the same tasks."""
+    """One task; one without a number is identified by its data, so that sending a file twice gives the same tasks."""
     if not isinstance(given, dict):
         raise _wrong(where, "an object")
     data = given.get("data", {} if "id" in given else None)
@@ -64,7 +64,7 @@ def task_of(given: Any, from_name: str | None = None, where: str = "task") -> Ta
 
 
 def id_of(given: Any, where: str, otherwise: Any = None) -> str:
-    """A number or a short text as the id of something; where there is none, a digest of what it is."""
+    """An id from a number or a short text; where there is none, a hash of ``otherwise``."""
     if given is None and otherwise is not None:
         return hashlib.blake2b(msgspec.json.encode(otherwise, order="sorted"), digest_size=12).hexdigest()
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) < 1 << 63:
@@ -75,7 +75,7 @@ def id_of(given: Any, where: str, otherwise: Any = None) -> str:
 
 
 def annotation_of(given: Any, from_name: str | None = None, task: str = "") -> Annotation:
-    """One annotation; one without a number is known by its task and what it says."""
+    """One annotation; one without a number is identified by its task, annotator and label."""
     if not isinstance(given, dict):
         raise _wrong("annotation", "an object")
     label = None if given.get("was_cancelled") is True else label_of(given.get("result"), from_name)

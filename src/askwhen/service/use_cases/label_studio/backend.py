@@ -1,12 +1,12 @@
-"""Label Studio: its tasks are instances of a stream, and its annotations are told.
+"""Label Studio: its tasks become instances of a stream, and its annotations become labels.
 
 Label Studio calls what predicts for it an ML backend; this is one, as version 1.23 calls it. Read of its requests:
 
-- setup: ``schema``, the labelling config; ``project``, ``hostname``, ``access_token`` and ``extra_params`` are passed
-  over.
+- setup: ``schema``, the labelling config; ``project``, ``hostname``, ``access_token`` and ``extra_params`` are
+  ignored.
 - predict: ``project`` ("7.1794962918": its number and when it was made), ``label_config``, and of each of ``tasks``
   ``id`` and ``data``; ``params`` with ``context``, ``model_version``, ``force_reload`` and ``try_fetch`` are
-  passed over.
+  ignored.
 - webhook: ``action``, of ``project`` ``id`` and ``label_config``, and ``annotation``, ``annotations`` and ``task``,
   each one or an array.
 - train: ``project``, ``label_config`` and in ``annotations`` tasks with theirs, of versions without
@@ -40,7 +40,7 @@ MOST_TASKS, PART = 100_000, 500
 
 
 def source_of(project: str | int) -> str:
-    """A project by its number; requests have the time it was made in after it."""
+    """The source of a project, by its number; requests append the time at which it was made."""
     number = str(project).partition(".")[0]
     if not 0 < len(number) <= 40 or not all(each.isascii() and (each.isalnum() or each in "-_") for each in number):
         raise InputError("project must be the number of a project.", owner="label-studio", parameter="project")
@@ -48,7 +48,7 @@ def source_of(project: str | int) -> str:
 
 
 def raw_of(stream: Stream, field: str, source: str, task: Task) -> Raw:
-    """A task as an instance: by the stream's features, the field that people see, or the fields of its data."""
+    """A task as an instance: depending on the stream's features, one field or several fields of its data."""
     features, data = stream.settings.features, task.data
     if features.kind == "text":
         x: Any = _text(data.get(field), field)
@@ -64,7 +64,7 @@ def raw_of(stream: Stream, field: str, source: str, task: Task) -> Raw:
 
 
 def _text(value: Any, field: str) -> str:
-    """The text of a field; a dialogue is its lines."""
+    """The text of a field; the turns of a dialogue are joined as lines."""
     if isinstance(value, list):
         lines = [each.get("text") if isinstance(each, dict) else each for each in value]
         texts = [each for each in lines if isinstance(each, str)]
@@ -76,7 +76,7 @@ def _text(value: Any, field: str) -> str:
 
 
 def _number(value: Any) -> Any:
-    """A number, also one that came out of a CSV file as text."""
+    """A number, also one that is written as a text, as from a CSV file."""
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
             return float(value)
@@ -84,13 +84,13 @@ def _number(value: Any) -> Any:
 
 
 def setup(stream: Stream, asked: Setup) -> dict[str, Any]:
-    """Whether the stream can predict for such a project."""
+    """Accept a project, or refuse it where the stream cannot predict for it."""
     label_config.checked(asked.schema, stream)
     return {"model_version": stream.name}
 
 
 async def predict(coordinator: Coordinator, stream: Stream, asked: Predict) -> dict[str, Any]:
-    """A prediction for each task: of a new one what was decided, of one that came before what is predicted by now."""
+    """A prediction for each task: of a new one the decision, of a known one the current prediction."""
     _check_length(asked.tasks)
     config, source = label_config.checked(asked.label_config, stream), source_of(asked.project)
     raws: list[Raw | AskwhenError] = []
@@ -109,7 +109,7 @@ async def predict(coordinator: Coordinator, stream: Stream, asked: Predict) -> d
 async def _played(
     coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
 ) -> list[Decision | AskwhenError]:
-    """Instances in order, some at a time: Label Studio may send a whole project, and others are served meanwhile."""
+    """Play instances in order, in parts: Label Studio may send a whole project, and other requests run in between."""
     found: list[Decision | AskwhenError] = []
     for first in range(0, len(raws), PART):
         found += await instances.play_all(coordinator, stream, raws[first : first + PART])
@@ -119,14 +119,14 @@ async def _played(
 def _predicted(
     stream: Stream, config: Config, raw: Raw | AskwhenError, decision: Decision | AskwhenError
 ) -> list[dict[str, Any]]:
-    """What is said of a task; nothing of one that cannot be an instance, or while no label is known."""
+    """The prediction for a task; none where it cannot be an instance, or while no label is known."""
     if isinstance(raw, AskwhenError) or isinstance(decision, AskwhenError):
         return []
     label, certainty = decision.prediction, decision.certainty
     if decision.again:
         try:
             label, certainty = stream.model.guess(stream.reader.instance(raw.x))
-        except AskwhenError:  # its data is not what it was
+        except AskwhenError:  # its data has changed since
             return []
     if label is None:
         return []
@@ -142,19 +142,19 @@ def _check_length(tasks: list[Any]) -> None:
         raise InputError(f"at most {MOST_TASKS:,} tasks at once, got {len(tasks):,}.", owner="label-studio")
 
 
-async def webhook(coordinator: Coordinator, inbox: Inbox, stream: Stream, said: Said) -> dict[str, Any]:
-    """What happened to annotations is kept, and told right after; whatever else happens is none of ours."""
-    if not said.action.startswith(("ANNOTATION_", "ANNOTATIONS_")):
+async def webhook(coordinator: Coordinator, inbox: Inbox, stream: Stream, sent: Said) -> dict[str, Any]:
+    """Store changes of annotations, which are handled right after; other actions are ignored."""
+    if not sent.action.startswith(("ANNOTATION_", "ANNOTATIONS_")):
         return {"received": 0}
-    if said.project is None:
+    if sent.project is None:
         raise InputError("the webhook must send its payload: annotations and their project.", owner="label-studio")
-    source = source_of(said.project.id)
-    annotations = _listed(said.annotation if said.annotations is None else said.annotations)
-    if said.action.endswith("_DELETED"):
+    source = source_of(sent.project.id)
+    annotations = _listed(sent.annotation if sent.annotations is None else sent.annotations)
+    if sent.action.endswith("_DELETED"):
         ids = [id_of(each.get("id") if isinstance(each, dict) else each, "annotations") for each in annotations]
         return {"received": await _gone(inbox, stream, source, ids, coordinator.clock.now())}
-    config = label_config.checked(said.project.label_config, stream)
-    tasks = {task.id: task for task in (task_of(each | {"annotations": []}) for each in _listed(said.task))}
+    config = label_config.checked(sent.project.label_config, stream)
+    tasks = {task.id: task for task in (task_of(each | {"annotations": []}) for each in _listed(sent.task))}
     listed = []
     for each in annotations:
         task = tasks.get(str(each.get("task"))) or next(iter(tasks.values()), None)
@@ -176,7 +176,7 @@ def _listed(given: Any) -> list[dict[str, Any]]:
 
 
 async def _gone(inbox: Inbox, stream: Stream, source: str, ids: list[str], now: float) -> int:
-    """Annotations that were deleted; also those of which nothing is known yet, since they may come late."""
+    """Record deleted annotations; also unknown ones, since they may arrive late."""
     known = await inbox.known(stream, source, ids)
     facts: list[tuple[int | None, Received]] = []
     for id in dict.fromkeys(ids):
@@ -188,14 +188,14 @@ async def _gone(inbox: Inbox, stream: Stream, source: str, ids: list[str], now: 
 
 
 async def train(coordinator: Coordinator, inbox: Inbox, stream: Stream, asked: Train) -> Sync:
-    """Nothing waits for a training: what comes with the request is told, where it is new."""
+    """Store new annotations of a request to train. The model learns continuously, so there is nothing else to do."""
     if not asked.annotations:
         return Sync()
     return await sync(coordinator, inbox, stream, Exported(asked.project, asked.annotations, asked.label_config))
 
 
 async def sync(coordinator: Coordinator, inbox: Inbox, stream: Stream, given: Exported) -> Sync:
-    """Compare tasks with what was received of them, and receive what was missed. Twice is once."""
+    """Compare tasks with what was received of them, and store what was missed. A repetition changes nothing."""
     _check_length(given.tasks)
     source, field, control = source_of(given.project), given.field, None
     if given.label_config:
@@ -218,7 +218,7 @@ async def sync(coordinator: Coordinator, inbox: Inbox, stream: Stream, given: Ex
 async def _missing(
     coordinator: Coordinator, inbox: Inbox, stream: Stream, source: str, tasks: list[Task], at: float
 ) -> int:
-    """Take for gone what was received of these tasks before, and is not there any more."""
+    """Record as deleted what was received of these tasks before and is missing now."""
     await coordinator.commits.settled()
     ids: list[str] = []
     here = {key_of(f"{source}:{task.id}"): {each.id for each in task.annotations} for task in tasks}
@@ -236,7 +236,7 @@ async def _missing(
 async def _receive(
     coordinator: Coordinator, inbox: Inbox, stream: Stream, source: str, field: str, tasks: Iterable[Task], found: Sync
 ) -> None:
-    """Let tasks be instances, and receive their annotations."""
+    """Make instances of tasks, and store their annotations."""
     raws: list[Raw | AskwhenError] = []
     listed = list(tasks)
     for task in listed:
@@ -258,7 +258,7 @@ async def _receive(
         found.instances += not decision.again
         instance = events[f"i:{decision.id}"].seq
         for each in task.annotations:
-            said = Received(source, each.id, each.at, instance, each.annotator, each.label, each.lead)
-            facts.append((decision.round, said))
+            received = Received(source, each.id, each.at, instance, each.annotator, each.label, each.lead)
+            facts.append((decision.round, received))
     found.annotations += len(facts)
     found.new += await inbox.receive(stream, facts)

@@ -1,4 +1,4 @@
-"""A Label Studio server, as somebody who reads from it; and files of tasks, sent to a stream."""
+"""A client of a Label Studio server; and files of tasks, sent to a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ....system.whole_file import whole_file
 from ...errors import ServiceError
 
 PAGE = 100
-_KEPT = ("id", "result", "was_cancelled", "completed_by", "updated_at", "created_at", "lead_time")
+_SENT = ("id", "result", "was_cancelled", "completed_by", "updated_at", "created_at", "lead_time")
 Total = dict[str, Any]
 
 
@@ -33,9 +33,9 @@ class Studio:
     Parameters
     ----------
     url : str
-        Where it is, as http://localhost:8080.
+        Its address, as http://localhost:8080.
     key : str
-        An access token of somebody who sees the project: a personal one, or a legacy one.
+        An access token of a user who sees the project: a personal one, or a legacy one.
     """
 
     def __init__(self, url: str, key: str) -> None:
@@ -50,16 +50,16 @@ class Studio:
         self._http.close()
 
     def _refresh(self) -> None:
-        """Get what a personal token is good for, which lasts a few minutes."""
-        said = self._send("POST", "/api/token/refresh", json={"refresh": self._key})
-        self._http.headers["Authorization"] = f"Bearer {said.get('access', '')}"
+        """Exchange a personal token for an access token, which lasts a few minutes."""
+        reply = self._send("POST", "/api/token/refresh", json={"refresh": self._key})
+        self._http.headers["Authorization"] = f"Bearer {reply.get('access', '')}"
 
     def _send(self, method: str, path: str, again: bool = False, **given: Any) -> Any:
         try:
             response = self._http.request(method, path, **given)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            said = str(error).rstrip(".") or type(error).__name__
-            raise ServiceError(f"Label Studio cannot be reached: {said}.", owner="label-studio") from error
+            why = str(error).rstrip(".") or type(error).__name__
+            raise ServiceError(f"Label Studio cannot be reached: {why}.", owner="label-studio") from error
         if response.status_code == 401 and again and self._key.count(".") == 2:
             self._refresh()
             return self._send(method, path, **given)
@@ -74,7 +74,7 @@ class Studio:
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise ServiceError(f"what answers at {path} is no Label Studio.", owner="label-studio")
+            raise ServiceError(f"what answers at {path} is not Label Studio.", owner="label-studio")
         return found
 
     def config(self, project: int) -> str:
@@ -97,21 +97,21 @@ class Studio:
 
 def _detail(response: httpx.Response) -> str:
     try:
-        said = response.json()
+        body = response.json()
     except ValueError:
-        said = None
-    said = said.get("detail") if isinstance(said, dict) else None
-    return f"{str(said).rstrip('.')[:200]}." if said else "no reason given."
+        body = None
+    detail = body.get("detail") if isinstance(body, dict) else None
+    return f"{str(detail).rstrip('.')[:200]}." if detail else "no reason given."
 
 
 def _task(given: dict[str, Any]) -> dict[str, Any]:
-    """What is sent on of a task: its data only where somebody said something of it."""
-    found = [{name: each[name] for name in _KEPT if name in each} for each in given.get("annotations") or []]
+    """The part of a task that is sent on: its data only where it has annotations."""
+    found = [{name: each[name] for name in _SENT if name in each} for each in given.get("annotations") or []]
     return {"id": given["id"], "annotations": found} | ({"data": given["data"]} if found else {})
 
 
 def sync(client: Client, stream: str, studio: Studio, project: int) -> Total:
-    """Tell a stream what webhooks missed of a project; what came of it in all."""
+    """Send a stream what webhooks missed of a project; returns the totals."""
     config = studio.config(project)
     total: Total = {}
     for page in studio.pages(project):
@@ -122,7 +122,7 @@ def sync(client: Client, stream: str, studio: Studio, project: int) -> Total:
 
 
 def send_file(client: Client, stream: str, path: str, project: str, config: str, field: str) -> Total:
-    """Make instances of the tasks of a file, and tell their annotations; what came of it in all."""
+    """Send the tasks of a file as instances, with their annotations as labels; returns the totals."""
     try:
         found = json.loads(Path(path).read_text("utf-8"))
     except (OSError, ValueError) as error:
@@ -145,13 +145,13 @@ def _parts(tasks: Iterable[Any]) -> Iterator[list[Any]]:
         yield part
 
 
-def _add(total: Total, said: Total) -> None:
-    for name, value in said.items():
+def _add(total: Total, more: Total) -> None:
+    for name, value in more.items():
         total[name] = total[name] + value if name in total else value
 
 
 def fetch(client: Client, stream: str, path: str, names: dict[str, str]) -> int:
-    """Write the instances of a stream as tasks into a file, whole or not at all; its size."""
+    """Write the instances of a stream as tasks into a file, completely or not at all; returns its size."""
     size = 0
     try:
         with whole_file(path) as file:

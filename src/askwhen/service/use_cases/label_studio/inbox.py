@@ -1,11 +1,11 @@
-"""What other tools say of instances: kept first, told then.
+"""Labels from other tools: stored first, then applied.
 
-Some tools say a thing once and wait a second for the reply, so it is put into the log of the stream, which makes it
-safe, and told right after. The event that says what became of it is committed together with whatever that was: wherever
-the process ends, nothing is lost and nothing is told twice.
+Some tools send a label once and wait only a second for the reply. So it is first put into the log of the stream, which
+makes it safe, and applied right after. The event with the outcome is committed together with its effects: wherever the
+process ends, nothing is lost and nothing is applied twice.
 
-What a person is held to say of an instance is the latest that they said, by the clock of the tool, and not the last
-that came. That is compared with what the stream has of them: an answer, a label that nobody asked for, or nothing.
+The label of an annotator that counts is the latest one by the clock of the tool, not the last one that arrived. It is
+compared with what the stream has of that annotator: an answer, an unsolicited label, or nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ...store.records import Event
 from ..questions import LONGEST_LEAD
 
 PAUSE = 2.0
-"""Seconds after which what could not be told yet is tried again: somebody else holds the slot."""
+"""Seconds after which a label is tried again whose slot another annotator holds."""
 
 log = logging.getLogger("askwhen.service")
 
 
 class Inbox:
-    """Receives and tells, for all streams of a desk."""
+    """Stores and applies labels from other tools, for all streams."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
@@ -40,8 +40,8 @@ class Inbox:
         self._new = asyncio.Event()
 
     async def receive(self, stream: Stream, facts: Iterable[tuple[int | None, Received]]) -> int:
-        """Keep what was said, each of the round of its instance; how much of it is new. Safe once this returns."""
-        async with self._turn:  # keys are looked up among what is committed
+        """Store labels, each with the round of its instance; returns the number of new ones. Safe once this returns."""
+        async with self._turn:  # keys are looked up among committed events only
             coordinator, wanted = self._coordinator, list(facts)
             await coordinator.commits.settled()
             keys = [key for _, fact in wanted for key in _keys(fact)]
@@ -63,12 +63,12 @@ class Inbox:
         return new
 
     async def known(self, stream: Stream, source: str, annotations: list[str]) -> dict[str, Event]:
-        """The first that was received of each of these, by its annotation."""
+        """The first event of each of these annotations."""
         events = await self._coordinator.events_of_keys(stream.number, [f"b:{source}:{each}" for each in annotations])
         return {facts_of(event).annotation: event for event in events}
 
     async def tell(self, stream: Stream) -> None:
-        """Tell what was received on a stream, in order; what must wait stays."""
+        """Apply the labels received on a stream, in order; those that must wait stay."""
         coordinator = self._coordinator
         for seq in list(stream.state.received):
             async with coordinator.history_lock:
@@ -77,13 +77,13 @@ class Inbox:
                     event = coordinator.event(stream, seq)
                     assert event is not None
                     now = max(coordinator.clock.now(), stream.state.time)
-                    outcome = told(stream, event, now)
+                    outcome = applied(stream, event, now)
                     if outcome is not None:
                         stream.note("handled", Handled(seq, outcome), now, event.question)
                 await coordinator.committed(stream)
 
     async def work(self) -> None:
-        """Tell whatever comes, as long as the service runs."""
+        """Apply labels as they come, as long as the service runs."""
         self._new.set()
         while self._coordinator.broken is None:
             with contextlib.suppress(TimeoutError):
@@ -97,7 +97,7 @@ class Inbox:
 
 
 def _keys(fact: Received) -> tuple[str, str, str]:
-    """The keys of the first that is received of an annotation, by which it is found, of a revision, and of its end."""
+    """The keys of the first event of an annotation, of a revision of it, and of its deletion."""
     first = f"b:{fact.source}:{fact.annotation}"
     return first, f"{first}:{fact.at!r}", f"{first}:gone"
 
@@ -108,7 +108,7 @@ def _is_of(event: Event | None, at: float) -> bool:
 
 @contextlib.asynccontextmanager
 async def receiving(coordinator: Coordinator) -> AsyncIterator[Inbox]:
-    """An inbox that tells what it receives, as long as this lasts."""
+    """An inbox that works inside the ``with`` block."""
     inbox = Inbox(coordinator)
     async with run_in_background(_work(inbox)):
         yield inbox
@@ -117,12 +117,12 @@ async def receiving(coordinator: Coordinator) -> AsyncIterator[Inbox]:
 async def _work(inbox: Inbox) -> None:
     try:
         await inbox.work()
-    except AskwhenError as error:  # the desk is stopping, and the log has what waits
+    except AskwhenError as error:  # the service is stopping, and the log has what waits
         log.warning("the inbox stops", extra={"facts": {"said": str(error)}})
 
 
-def told(stream: Stream, event: Event, now: float) -> str | None:
-    """Make it so that the stream has what a person is held to say; what that took, or None where it must wait."""
+def applied(stream: Stream, event: Event, now: float) -> str | None:
+    """Bring the stream to the label of an annotator that counts; returns the outcome, or None where it must wait."""
     fact = facts_of(event)
     assert isinstance(fact, Received)
     if event.question is None:
@@ -139,7 +139,7 @@ def told(stream: Stream, event: Event, now: float) -> str | None:
 
 
 def standing(events: Iterable[Event], annotator: str) -> str | None:
-    """The label that somebody is held to say of an instance, after all that was received of it."""
+    """The label of an annotator that counts, after all events received about an instance."""
     last: dict[tuple[str, str], Received] = {}
     for event in events:
         fact = facts_of(event)
@@ -152,7 +152,7 @@ def standing(events: Iterable[Event], annotator: str) -> str | None:
 
 
 def _answered(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str | None:
-    """An instance with a question: answer it, answer it otherwise, or take the answer back."""
+    """For an instance with a question: answer it, change the answer, or take it back."""
     question, who = stream.questions.find(round), fact.annotator
     slot = question.slot_of(who)
     answer = None if slot is None else question.slots[slot].answer
@@ -177,7 +177,7 @@ def _answered(stream: Stream, round: int, fact: Received, wanted: str | None, no
 
 
 def _is_held(question: Question, who: str, now: float) -> bool:
-    """Whether others hold what is left of a question, who may give it back."""
+    """Whether other annotators hold all remaining slots, which may become free again."""
     return (
         not (question.closed or question.is_full or question.disputed)
         and question.slot_of(who) is None
@@ -186,7 +186,7 @@ def _is_held(question: Question, who: str, now: float) -> bool:
 
 
 def _given(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str:
-    """An instance that no question waits for: learn the label, correct it, or take it back."""
+    """For an instance that no question waits for: learn the label, correct it, or take it back."""
     before = [each.label for each in stream.volunteered(round) if each.annotator == fact.annotator]
     if wanted == (before[-1] if before else None):
         return "known"

@@ -1,4 +1,4 @@
-"""A labelling config of Label Studio, which is XML from elsewhere: who answers with which choices to what.
+"""Reads labelling configs of Label Studio, which are untrusted XML.
 
 Read: one ``Choices`` with ``name``, ``toName``, ``choice`` and its ``Choice`` tags with ``value`` or ``alias``; and the
 tag that ``toName`` names, of which ``value`` says which field of the data it shows.
@@ -16,7 +16,7 @@ from ...events.settings import OPEN
 
 LARGEST, DEEPEST, MOST_TAGS = 1 << 20, 64, 5_000
 SILENT = frozenset({"TextArea", "Filter"})
-"""Controls beside the choices that say nothing about the label."""
+"""Controls that may accompany the choices, since they do not affect the label."""
 
 
 class Config(NamedTuple):
@@ -29,7 +29,7 @@ class Config(NamedTuple):
 
 
 class _Tags:
-    """Collects tags with their attributes and the names of those around them; entities are refused."""
+    """Collects tags with their attributes and the names of their ancestors; entities are refused."""
 
     def __init__(self) -> None:
         self.found: list[tuple[str, dict[str, str], tuple[str, ...]]] = []
@@ -37,7 +37,7 @@ class _Tags:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._around) >= DEEPEST or len(self.found) >= MOST_TAGS:
-            raise _refused(f"at most {MOST_TAGS:,} tags, {DEEPEST} within each other")
+            raise _refused(f"at most {MOST_TAGS:,} tags, nested at most {DEEPEST} deep")
         self.found.append((name, attributes, tuple(self._around)))
         self._around.append(name)
 
@@ -54,7 +54,7 @@ def _refused(expected: str) -> InputError:
 
 @lru_cache(maxsize=64)
 def read(config: str) -> Config:
-    """The one question that a config asks; refused where there is not one, or it is not a single choice."""
+    """The single-choice question of a config; refused where there is not exactly one."""
     tags = _tags(config)
     controls = [tag for tag in tags if "toName" in tag[1] and tag[0] not in SILENT]
     others = sorted({name for name, _, _ in controls if name != "Choices"})
@@ -94,7 +94,7 @@ def _choices(tags: list[tuple[str, dict[str, str], tuple[str, ...]]]) -> tuple[s
     for name, attributes, around in tags:
         if name == "Choice":
             if around.count("Choice"):
-                raise _refused("choices that are not within each other")
+                raise _refused("choices that are not nested")
             found.append(attributes.get("alias") or attributes.get("value", ""))
     if len(found) < 2 or len(set(found)) < len(found) or not all(found):
         raise _refused("at least two different choices")
@@ -102,7 +102,7 @@ def _choices(tags: list[tuple[str, dict[str, str], tuple[str, ...]]]) -> tuple[s
 
 
 def checked(config: str, stream: Stream) -> Config:
-    """The same, refused where its choices are not the labels of the stream."""
+    """Read a config; refused where its choices are not the labels of the stream."""
     found = read(config)
     if stream.settings.labels != OPEN and set(found.choices) != set(stream.settings.labels):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What is read of the requests that Label Studio sends, and of exports; unknown fields are passed over."""
+"""The requests that Label Studio sends, and exports; unknown fields are ignored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Predict(msgspec.Struct):
-    """What is read of a request for predictions."""
+    """A request for predictions."""
 
     tasks: list[dict[str, Any]]
     label_config: str
@@ -16,20 +16,20 @@ class Predict(msgspec.Struct):
 
 
 class Setup(msgspec.Struct):
-    """What is read of a project that wants to be set up."""
+    """A request to set a project up."""
 
     schema: str
 
 
 class Project(msgspec.Struct):
-    """What is read of a project."""
+    """A project."""
 
     id: int
     label_config: str = ""
 
 
 class Said(msgspec.Struct):
-    """What is read of a webhook; the rest depends on the action."""
+    """A webhook; which fields it has depends on the action."""
 
     action: str
     project: Project | None = None
@@ -39,7 +39,7 @@ class Said(msgspec.Struct):
 
 
 class Train(msgspec.Struct):
-    """What is read of a request to train."""
+    """A request to train."""
 
     annotations: list[dict[str, Any]] = []
     label_config: str = ""
@@ -47,10 +47,10 @@ class Train(msgspec.Struct):
 
 
 class Exported(msgspec.Struct, forbid_unknown_fields=True):
-    """Tasks with all their annotations as they were ``at`` a time of Label Studio's clock: what is missing is gone.
+    """Tasks with all their annotations as of a time ``at`` of Label Studio's clock; missing annotations are deleted.
 
-    Without ``at``, nothing is taken for gone. ``play`` makes instances of tasks that nobody has annotated, too. Without
-    a ``label_config`` the ``field`` of the data is predicted on.
+    Without ``at``, none is considered deleted. ``play`` also makes instances of tasks without annotations. Without a
+    ``label_config``, the ``field`` of the data is predicted on.
     """
 
     project: str | int
@@ -62,7 +62,7 @@ class Exported(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Sync(msgspec.Struct):
-    """What came of it: tasks, new instances, annotations seen, those that were new, those that are gone, refusals."""
+    """The result: numbers of tasks, new instances, annotations, new and deleted annotations; and refusals."""
 
     tasks: int = 0
     instances: int = 0

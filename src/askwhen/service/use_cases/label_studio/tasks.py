@@ -57,7 +57,7 @@ def _task(
 
 
 def _data(stream: Stream, event: Event, field: str) -> dict[str, Any]:
-    """What people see of an instance; the field of the labelling config has what is not an object by itself."""
+    """What annotators see of an instance; a value that is not an object goes into the field of the labelling config."""
     seen = {} if event.shown is None else msgspec.json.decode(event.shown)
     x = seen.get("x")
     if not stream.reader.keeps_input:
@@ -68,7 +68,7 @@ def _data(stream: Stream, event: Event, field: str) -> dict[str, Any]:
 
 
 def standing(history: list[Event]) -> list[tuple[str, float | None, bool]]:
-    """The labels of an instance that stand, with the time each took, and whether a reviewer decided that."""
+    """The current labels of an instance, each with the time that it took and whether a reviewer decided it."""
     answers: dict[int, Answered] = {}
     given: dict[str, str] = {}
     decided: str | None = None

@@ -1,1 +1,1 @@
-"""Webhooks: programs elsewhere are told what happens. What they are told is committed with what happened."""
+"""Delivery of webhook messages, which are committed together with the events that cause them."""

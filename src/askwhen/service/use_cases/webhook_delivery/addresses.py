@@ -1,4 +1,4 @@
-"""Where webhooks may go: a service must not be made to speak to machines that only it can reach."""
+"""Addresses that webhooks may have: the service must not be made to call hosts that only it can reach."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def networks_of(words: Iterable[str]) -> tuple[Network, ...]:
 
 
 def may_reach(address: str, allowed: Sequence[Network] = ()) -> bool:
-    """Whether an address is a public one, or one of those that are allowed."""
+    """Whether an address is public or explicitly allowed."""
     found = ipaddress.ip_address(address.partition("%")[0])
     mapped = getattr(found, "ipv4_mapped", None)
     found = found if mapped is None else mapped
@@ -49,11 +49,11 @@ def may_reach(address: str, allowed: Sequence[Network] = ()) -> bool:
 
 
 def check_url(url: str, allowed: Sequence[Network] = ()) -> None:
-    """Refuse what no webhook can be sent to; where a name leads is seen when it is sent."""
+    """Refuse an invalid or private URL; host names are resolved and checked at each delivery."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
-        _ = httpx.URL(url).host  # which is stricter, and sends it
+        _ = httpx.URL(url).host  # stricter than urlsplit, and used for sending
     except (ValueError, httpx.InvalidURL):
         host, parts = None, urlsplit("")
     fine = 0 < len(url) <= LONGEST_URL and url.isascii() and url.isprintable() and " " not in url
@@ -83,14 +83,14 @@ def _is_host(host: str) -> bool:
 
 def _refuse(host: str) -> None:
     raise InputError(
-        f"{host} is an address that others cannot reach; serve with --webhook-allow to allow its network.",
+        f"{host} is not a public address; serve with --webhook-allow to allow its network.",
         owner="webhook",
         parameter="url",
     )
 
 
 class RestrictedBackend(httpcore.AsyncNetworkBackend):
-    """Looks a name up once, and connects to what was found only if that is allowed: nobody can change it in between."""
+    """Resolves a host once and connects only to allowed addresses, so that DNS cannot change between check and use."""
 
     def __init__(self, allowed: Sequence[Network]) -> None:
         self._allowed, self._inner = allowed, httpcore.AnyIOBackend()
@@ -103,7 +103,7 @@ class RestrictedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to the first address of a name that is allowed."""
+        """Connect to the first allowed address of a host."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
@@ -111,7 +111,7 @@ class RestrictedBackend(httpcore.AsyncNetworkBackend):
         addresses = [str(each[4][0]) for each in found]
         public = [each for each in addresses if may_reach(each, self._allowed)]
         if not public:
-            raise httpcore.ConnectError(f"{host} leads to {addresses[0]}, which others cannot reach")
+            raise httpcore.ConnectError(f"{host} leads to {addresses[0]}, which is not a public address")
         return await self._inner.connect_tcp(public[0], port, timeout, local_address, socket_options)
 
     async def sleep(self, seconds: float) -> None:

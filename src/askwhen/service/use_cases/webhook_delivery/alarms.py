@@ -1,4 +1,4 @@
-"""Tells webhooks that a stream has become less accurate than they want it to be: once, until it is better again."""
+"""Sends accuracy.below to webhooks: once, until the accuracy of the stream has recovered."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ...runtime.coordinator import Coordinator
 from .. import reports
 
 PAUSE, REST = 5.0, 20.0
-"""Seconds between two looks, and how many times as long as a look took: it costs others a tenth of a second."""
+"""Seconds between two checks, and their pause as a multiple of the time that a check took."""
 
 log = logging.getLogger("askwhen.service")
 
 
 class Alarms:
-    """Looks at streams that have moved since it last did."""
+    """Checks the streams that have changed since the last check."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
         self._looked: dict[tuple[str, int], tuple[int, int]] = {}
 
     async def look(self) -> None:
-        """Compare every stream with the bounds of those who want to know."""
+        """Compare the accuracy of every stream with the bounds of the webhooks that subscribe to it."""
         for stream in list(self._coordinator.by_number.values()):
             if not stream.loaded:
                 continue
@@ -44,7 +44,7 @@ class Alarms:
             if hooks:
                 try:
                     await self._look(stream, hooks, place)
-                except Exception as error:  # other streams are watched, too
+                except Exception as error:  # other streams are checked all the same
                     log.error("no accuracy to watch", exc_info=error, extra={"facts": {"stream": stream.name}})
 
     async def _look(self, stream: Stream, hooks: list[Webhook], place: tuple[int, int]) -> None:
@@ -54,7 +54,7 @@ class Alarms:
             await self._compare(hook, stream, report["accuracy"])
 
     async def _compare(self, hook: Webhook, stream: Stream, accuracy: dict[str, Any]) -> None:
-        """Low is what lies below the bound with its whole interval; and it stays low until its estimate is above."""
+        """Report an accuracy whose whole interval is below the bound; it has recovered when the estimate is above."""
         recent, bound, was_low = accuracy["recent"], hook.accuracy, stream.number in hook.low
         if bound is None or recent["value"] is None or recent["high"] is None:
             return
@@ -62,8 +62,8 @@ class Alarms:
         if is_low == was_low:
             return
         fact = WebhookAlarm(hook.hook, stream.number, is_low)
-        said = {name: recent[name] for name in ("value", "low", "high")}
-        data = {"stream": stream.name, "bound": bound, "recent": said, "round": stream.state.round}
+        interval = {name: recent[name] for name in ("value", "low", "high")}
+        data = {"stream": stream.name, "bound": bound, "recent": interval, "round": stream.state.round}
         with self._coordinator.changing():
             self._coordinator.webhooks.apply(fact)
             seq, now = self._coordinator.next_number, self._coordinator.clock.now()
@@ -73,7 +73,7 @@ class Alarms:
 
 
 async def watch(coordinator: Coordinator) -> None:
-    """Look at the accuracy of streams, again and again."""
+    """Check the accuracy of streams, periodically."""
     alarms = Alarms(coordinator)
     while coordinator.broken is None:
         started = time.monotonic()

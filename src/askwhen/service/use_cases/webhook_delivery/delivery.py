@@ -1,4 +1,4 @@
-"""Brings messages to their receivers: at least once each, again after pauses that grow, for a day."""
+"""Delivers messages to webhooks: at least once each, with growing pauses between attempts, for a day."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from .addresses import Network, RestrictedBackend
 from .signing import headers_of
 
 PATIENCE = 15.0
-"""Seconds for one attempt, from the look-up of the name to the status."""
+"""Seconds for one attempt, from resolving the host to the status of the response."""
 
 PAUSES = (2.0, 10.0, 30.0, 120.0, 600.0, 1800.0, 3600.0, 7200.0)
 LONGEST = 86_400.0
-"""Seconds for which a message is tried, from when it was made or sent again."""
+"""Seconds for which a message is tried, from when it was made or resent."""
 
-KEPT = 30 * 86_400.0
-"""Seconds for which those that nobody took can be sent again."""
+RESENDABLE = 30 * 86_400.0
+"""Seconds for which undelivered messages can be resent."""
 
 AT_ONCE = 4
-"""Attempts under way to each webhook, so that one who hangs holds up nobody else."""
+"""Simultaneous attempts to each webhook, so that one that hangs does not delay the others."""
 
 GONE, PAUSE, TRUNCATED = 410, 0.2, 300
 log = logging.getLogger("askwhen.service")
 
 
 class WebhookSender:
-    """Sends what waits in the outbox of a desk.
+    """Sends the messages in the outbox.
 
     Parameters
     ----------
-    desk : Desk
-        Whose messages these are.
+    coordinator : Coordinator
+        Has the messages and the webhooks.
     allowed : sequence of networks
-        That may be reached though they are not public.
+        Networks that may be reached although they are not public.
     """
 
     def __init__(self, coordinator: Coordinator, allowed: Sequence[Network] = ()) -> None:
@@ -67,13 +67,13 @@ class WebhookSender:
         self._closed = False
 
     async def start(self) -> None:
-        """Take what was left in the outbox."""
+        """Load the messages that were left in the outbox."""
         self._coordinator.deliver = self.take
         async with self._coordinator.reading() as found:
             self.take(await found.in_thread(found.reader.messages))
 
     def take(self, messages: Sequence[Message]) -> None:
-        """Messages that are committed; those that nobody took are left where they are."""
+        """Queue committed messages; those that are not due any more stay in the outbox only."""
         for message in messages:
             if message.due is not None and message.hook in self._coordinator.webhooks.all:
                 if message.id not in self._messages:
@@ -82,11 +82,11 @@ class WebhookSender:
                 heapq.heappush(self._due.setdefault(message.hook, []), (message.due, message.id))
 
     def look(self) -> None:
-        """Begin to send what is due, as far as there is room."""
+        """Start sending what is due, as far as the limits allow."""
         for name in [] if self._closed else list(self._due):
-            self._look_at(name, self._coordinator.clock.now())
+            self._start_due(name, self._coordinator.clock.now())
 
-    def _look_at(self, name: str, now: float) -> None:
+    def _start_due(self, name: str, now: float) -> None:
         hook, queue = self._coordinator.webhooks.all.get(name), self._due.get(name, [])
         if hook is None or hook.stopped:
             for left in [each for each in self._messages.values() if each.hook == name]:
@@ -115,7 +115,7 @@ class WebhookSender:
         self._coordinator.webhooks.waiting[message.hook] -= 1
 
     async def idle(self) -> None:
-        """Wait until everything under way has come to an end."""
+        """Wait until no attempt is under way."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -145,23 +145,25 @@ class WebhookSender:
         self.take([after])
 
     async def _commit(self, change: Change) -> None:
-        """Wait until a change is on the disk; whoever no longer waits does not harm the others of its batch."""
+        """Wait until a change is on disk. A cancelled caller does not cancel the batch of others."""
         await asyncio.shield(self._coordinator.commits.add([], None, [change]))
 
     def _stop(self, hook: Webhook) -> None:
-        """Nothing is sent any more to a receiver that says it is gone, until it is told to."""
+        """Stop sending to a receiver that answered 410 Gone, until its messages are resent."""
         fact = WebhookStopped(hook.hook, "the receiver said that it is gone (410)")
         with self._coordinator.changing():
             self._coordinator.webhooks.apply(fact)
             self._coordinator.note("webhook stopped", fact)
 
     async def _post(self, message: Message, hook: Webhook) -> tuple[int, float, str]:
-        """The status, for how long the receiver wants to be left alone, and the problem if there is one."""
+        """The status, the pause that the receiver asks for, and the problem if there is one."""
         body = message.body.encode()
         headers = {
             "content-type": "application/json",
             "user-agent": f"askwhen/{askwhen.__version__}",
-            **headers_of(hook.secret, message.id, time.time(), body),  # receivers compare it with their own clocks
+            **headers_of(
+                hook.secret, message.id, time.time(), body
+            ),  # the wall clock, since receivers compare it with theirs
         }
         try:
             async with asyncio.timeout(PATIENCE):
@@ -174,11 +176,11 @@ class WebhookSender:
                     return response.status, wait, f"it answered with status {response.status}"
         except TimeoutError:
             return 0, 0.0, f"it did not answer within {PATIENCE:g} seconds"
-        except Exception as error:  # whatever it is, the attempt has failed, and others follow
+        except Exception as error:  # any error is a failed attempt, and others follow
             return 0, 0.0, f"{str(error) or type(error).__name__}"[:TRUNCATED]
 
     async def purge(self) -> None:
-        """Drop what nobody took and nobody sent again for a month; looked at once an hour."""
+        """Delete messages that were neither delivered nor resent for a month; checked once an hour."""
         now = self._coordinator.clock.now()
         if now < self._purged + 3600.0:
             return
@@ -186,12 +188,16 @@ class WebhookSender:
         async with self._coordinator.reading() as found:
             messages = await found.in_thread(found.reader.messages)
         known = self._coordinator.webhooks.all
-        old = [each.id for each in messages if each.due is None and (now - each.made > KEPT or each.hook not in known)]
+        old = [
+            each.id
+            for each in messages
+            if each.due is None and (now - each.made > RESENDABLE or each.hook not in known)
+        ]
         if old:
             await self._commit(Delivered(old))
 
     async def close(self) -> None:
-        """Let go of whatever is under way: it will be sent again."""
+        """Cancel the attempts under way; their messages will be sent after the next start."""
         self._closed, self._coordinator.deliver = True, None
         for task in list(self._tasks):
             task.cancel()
@@ -200,18 +206,18 @@ class WebhookSender:
 
 
 def _pause(attempts: int) -> float:
-    """How long to wait after so many attempts, not the same for everybody."""
+    """Pause after so many attempts, with some randomness, so that retries do not come in bursts."""
     return PAUSES[min(attempts, len(PAUSES) - 1)] * random.uniform(0.8, 1.2)
 
 
 def _seconds(given: bytes) -> float:
-    """What a receiver asks for; nonsense and more than an hour are not obeyed."""
+    """The pause that a receiver asks for, at most an hour; 0 where it is not a number."""
     return min(float(given), 3600.0) if given.isdigit() and len(given) < 9 else 0.0
 
 
 @contextlib.asynccontextmanager
 async def delivering(coordinator: Coordinator, allowed: Sequence[Network]) -> AsyncIterator[WebhookSender]:
-    """Send what waits, as long as this lasts."""
+    """Deliver messages inside the ``with`` block."""
     sender = WebhookSender(coordinator, allowed)
     await sender.start()
     try:

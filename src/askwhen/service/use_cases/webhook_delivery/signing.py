@@ -16,7 +16,7 @@ def new_secret() -> str:
 
 
 def headers_of(secret: str, id: str, time: float, body: bytes) -> dict[str, str]:
-    """What a request carries beside its body: its id, which is the same in every attempt, when it is, and who sends."""
+    """The headers that sign a request: its id, which is the same in every attempt, its time, and the signature."""
     moment = str(int(time))
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = hmac.new(key, b".".join([id.encode(), moment.encode(), body]), hashlib.sha256).digest()
