@@ -33,7 +33,7 @@ TITLES = {
 SHARED = ("api.js", "dom.js", "shell.js")
 ASKING = ("instance.js", "highlight.js", "keys.js", "scroll.js", "search.js", "help.js")
 PARTS = {
-    "label": ("first.js", "outbox.js", "desk.js", "holds.js", *ASKING),
+    "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", *ASKING),
     "review": ASKING,
     "form": ("fields.js", "instance.js", "highlight.js"),
     "change": ("fields.js", "settings.js", "instance.js", "highlight.js"),

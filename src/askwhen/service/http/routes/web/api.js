@@ -1,4 +1,4 @@
-// Requests to the service. The cookie goes with them by itself; where no tokens are asked for, a name does.
+// Requests to the service. The cookie goes with them by itself; where no tokens are required, a name does.
 
 import { uuid } from "./dom.js";
 
@@ -67,7 +67,7 @@ export async function streamFacts() {
   return facts ?? call("GET", streamPath(streamHere()));
 }
 
-// All tabs have one cookie: each notices when another signs in or out, and starts anew as the person who is there now.
+// All tabs have one cookie: each notices when another signs in or out, and reloads as the current user.
 const channel = new BroadcastChannel(ours("askwhen session"));
 channel.onmessage = async () => {
   if (!(await isStillHere().catch(() => true))) location.reload();
@@ -105,7 +105,7 @@ export function need(role) {
   if (!may(role)) throw new Error(`this needs the role ${role}, which ${session.name} has not.`);
 }
 
-// Who does it, in a body. The service refuses a name that is not the token's: the cookie may be another's by now.
+// Who does it, in a body. The service refuses a name that is not the token's: the cookie may have changed meanwhile.
 export function who(body = {}) {
   return { ...body, annotator: session.name };
 }

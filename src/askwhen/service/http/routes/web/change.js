@@ -6,11 +6,11 @@ import { page } from "./shell.js";
 import { asCall, asking, besideCall, callPlace, checkPattern, differing, fillAsking, readAsking, sayWrong, unfold } from "./fields.js";
 import { settled } from "./settings.js";
 
-const AFTER = "What was promised before holds: questions that are open keep how many people they need, leases their end, and answers the time "
-  + "in which they can be undone. Questions older than the new time to forget are forgotten at once, unless somebody has them; what instances older than the new time to erase say is erased for good.";
+const AFTER = "Open questions keep their number of annotators, leases their end, and answers the time "
+  + "in which they can be undone. Questions older than the new time to forget expire at once, unless an annotator has them; the contents of instances older than the new time to erase are erased for good.";
 
-const FORGETS = "Open questions older than the new time are forgotten at once.";
-const ERASES = "What instances older than the new time say is erased for good, and cannot be had again.";
+const FORGETS = "Open questions older than the new time expire at once.";
+const ERASES = "The contents of instances older than the new time are erased for good and cannot be restored.";
 const ENDS = { forget: `${FORGETS} Go on?`, erase: `${ERASES} Go on?`, "forget erase": `${FORGETS} ${ERASES} Go on?` };
 
 page(async (main) => {

@@ -1,4 +1,4 @@
-// How a stream does, live: the service sends an overview whenever something happened.
+// The dashboard of a stream, live: the service sends an overview after each change.
 
 import { count, duration, el, percent, plural, put, warn } from "./dom.js";
 import { call, linked, streamHere, streamPath } from "./api.js";
@@ -78,7 +78,7 @@ function update(parts, data) {
   parts.tiles.accuracy.set(percent(accuracy.overall.value), `${percent(accuracy.overall.low)} to ${percent(accuracy.overall.high)}, with ${percent(accuracy.confidence, 0)} confidence at every moment`);
   parts.tiles.recent.set(percent(accuracy.recent.value), `${percent(accuracy.recent.low)} to ${percent(accuracy.recent.high)}, the last ${count(accuracy.recent.rounds)} instances`);
   parts.tiles.budget.set(count(data.today.asked), budgetNote(data));
-  parts.tiles.waiting.set(count(data.waiting.count), data.waiting.count ? `the oldest for ${duration(data.waiting.oldest)}, half of them for over ${duration(data.waiting.middle)}` : "nobody waits for an answer");
+  parts.tiles.waiting.set(count(data.waiting.count), data.waiting.count ? `the oldest for ${duration(data.waiting.oldest)}, half of them for over ${duration(data.waiting.middle)}` : "no question waits for an answer");
   const open = accuracy.unanswered;
   put(parts.advice, accuracy.advice || (accuracy.answered ? "" : "No label is known yet, so nothing is known of the accuracy."),
     accuracy.answered > 0 && open > accuracy.answered && ` ${count(open)} of ${plural(accuracy.questions, "question")} have no label: the estimate takes them for right, the interval for either.`);
@@ -138,7 +138,7 @@ function bySpeed(names_, weights) {
 function accuracyFigure() {
   return new Figure({
     title: "Accuracy over time", wide: true, file: `${name}-accuracy`,
-    read: "From the few labels that were asked for, for all instances: the band holds the true value at every moment, with 95 % confidence. Dashed: the last instances only. Upright lines are switches.",
+    read: "From the few labels that were asked for, for all instances: the band holds the true value at any time, with 95 % confidence. Dashed: the last instances only. Upright lines are switches.",
     columns: ["Instances", "Labels", "All", "Interval", "Lately", "Interval"],
     key: () => legend([["all instances", 0], ["lately", 1]]),
     draw: ({ along, points, switches }, width) => {
@@ -154,7 +154,7 @@ function accuracyFigure() {
 function driftFigure() {
   return new Figure({
     title: "Drift", wide: true, file: `${name}-drift`,
-    read: "How much each speed of forgetting counts: weight that moves means that the world does. Upright lines are switches.",
+    read: "How much each speed of forgetting counts: weights that move mean that the data changes. Upright lines are switches.",
     columns: ["Instances", "Labels", "Weights"],
     key: ({ names: found }) => found.length > 1 && blocks(bySpeed(found, found.map(() => 0))[0]),
     draw: ({ along, points, switches, names: found }, width) => {
@@ -194,7 +194,7 @@ function waitingFigure() {
 
 function peopleFigure() {
   return new Figure({
-    title: "People", wide: true, file: `${name}-people`, read: "Answers of each person; in the numbers also how fast they are, and how often others said the same.",
+    title: "People", wide: true, file: `${name}-people`, read: "Answers of each person; in the numbers also how fast they are, and how often others agreed.",
     columns: ["Person", "Answers", "Unsure", "Skipped", "Undone", "Time for one", "Same as others"],
     draw: ({ persons }, width) => (persons.length ? bars({ title: "Answers of each person", width, rows: persons.map((each) => [each.name, each.answers,
       `${count(each.answers)}${each.seconds === null ? "" : `, ${duration(each.seconds)}`}`]) }) : null),
@@ -209,7 +209,7 @@ const MOST_BARS = 15;
 function confusionFigure() {
   const interval = (cell) => `${percent(cell.low)} to ${percent(cell.high)}`;
   return new Figure({
-    title: "What is taken for what", wide: true, file: `${name}-confusion`,
+    title: "Confusion matrix", wide: true, file: `${name}-confusion`,
     read: "Of the instances that were predicted to be this, the share that has each label, estimated for all of them.",
     columns: ["Predicted", "Label", "Share", "Interval"],
     draw: ({ confusion, confused }, width) => {
@@ -226,9 +226,9 @@ function confusionFigure() {
 
 function confusionNote({ confusion, confused }) {
   if (confusion) return "";
-  if (!confused) return "With so many labels it is not counted which is taken for which. By label has the precision and recall of each.";
+  if (!confused) return "With so many labels confusions are not counted. By label has the precision and recall of each.";
   return confused.length ? `There are too many labels for a picture of all. These are the pairs with most instances, about so many each, and their share of what was predicted; the numbers have ${count(confused.length)} of them.`
-    : "No label was taken for another so far.";
+    : "No label was confused with another so far.";
 }
 
 function byLabel(accuracy) {
@@ -241,7 +241,7 @@ function byLabel(accuracy) {
 }
 
 function lastSwitches(all, timed) {
-  if (!all.length) return el("p", { class: "read" }, "None: the world has not changed so much that the model began again.");
+  if (!all.length) return el("p", { class: "read" }, "None: the data has not changed so much that the model was restarted.");
   const times = new Map(timed.map(([round, time]) => [round, time]));
   return el("ul", {}, all.slice(-8).toReversed().map((round) => el("li", {}, `instance ${count(round)}`,
     times.has(round) && `, ${new Date(1000 * times.get(round)).toLocaleString()}`)));

@@ -7,7 +7,7 @@ import { problem, words } from "./shell.js";
 
 const DECIDE = [["majority", "Majority", "more than half say the same; otherwise a reviewer decides"],
   ["unanimity", "Unanimity", "all say the same; otherwise a reviewer decides"], ["adjudicator", "Always a reviewer", "whatever the answers say"]];
-const ORDERS = [["oldest", "Oldest first", "nobody waits longest"], ["valuable", "Most doubtful first", "what the model learns most from"],
+const ORDERS = [["oldest", "Oldest first", "so that none waits too long"], ["valuable", "Most doubtful first", "what the model learns most from"],
   ["priority", "By priority", "the number that came with the instance"]];
 const KINDS = [["auto", "Found from what is shown"], ["text", "Text"], ["code", "Code"], ["table", "Table"], ["image", "Image by address"],
   ["audio", "Sound by address"], ["json", "JSON"]];
@@ -26,11 +26,11 @@ export const tick = (name, title, read_) => el("label", { class: "choice" }, el(
 export const select = (name, label, options) => el("div", { class: "field" }, el("label", { for: name }, label), el("select", { id: name, name },
   options.map(([value, title]) => el("option", { value }, title))));
 
-// How questions are asked and shown; on a stream that is there, with what a change does to those that are open.
+// How questions are asked and shown; for an existing stream, with the effect of a change on open questions.
 export function asking() {
   return [
     number("slots", "People for a question", "More than one costs more and shows how far they agree.", "1", { min: 1, max: 99, step: 1, required: true }),
-    choices("decide", "What the model is told then", DECIDE, "majority"),
+    choices("decide", "Which label the model learns", DECIDE, "majority"),
     choices("order", "Which question comes first", ORDERS, "oldest"),
     tick("guess", "Show the model's guess before the answer", "faster, but people follow it, right or wrong"),
     el("details", {}, el("summary", {}, "How instances are shown"),
@@ -38,13 +38,13 @@ export function asking() {
       text("highlight", "Highlight", "A pattern such as free|win|\\d+ %; what matches is marked."),
       select("direction", "Direction of text", [["auto", "Found from the text"], ["ltr", "Left to right"], ["rtl", "Right to left"]]),
       text("media", "Images and sounds may come from", "One address on each line, such as https://images.example.org/mails/ with a slash at the end. Others are not loaded.", { rows: 2 }),
-      tick("blind", "Reviewers see no names", "who said what is left out"),
-      number("review", "Share that is reviewed", "Drawn at random, beside what is disputed or corrected.", "0.1", { min: 0, max: 1, required: true })),
+      tick("blind", "Reviewers see no names", "answers are shown without annotators"),
+      number("review", "Share that is reviewed", "Drawn at random, in addition to disputed and corrected questions.", "0.1", { min: 0, max: 1, required: true })),
     el("details", {}, el("summary", {}, "Times"),
-      number("lease", "Lease in seconds", "How long a question is held for somebody who went away.", "300", { min: 1, required: true }),
+      number("lease", "Lease in seconds", "How long a question is held for an annotator who went away.", "300", { min: 1, required: true }),
       number("grace", "Grace in seconds", "How long an answer can be undone before the model learns it.", "20", { min: 0, required: true }),
-      number("forget", "Forget after seconds", "Questions that nobody answers expire; left empty, never.", "", { min: 1 }),
-      number("erase", "Erase after seconds", "What older instances say is erased for good, and decisions and labels stay; left empty, never.", "", { min: 1 })),
+      number("forget", "Forget after seconds", "Questions without an answer expire; left empty, never.", "", { min: 1 }),
+      number("erase", "Erase after seconds", "The contents of older instances are erased for good; decisions and labels stay. Left empty, never.", "", { min: 1 })),
   ];
 }
 
@@ -71,7 +71,7 @@ export function readAsking(form) {
   };
 }
 
-// What of some settings is other than in others.
+// The settings that differ between two sets.
 export function differing(settings, others) {
   const found = {};
   for (const [name, value] of Object.entries(settings)) {
@@ -81,12 +81,12 @@ export function differing(settings, others) {
   return found;
 }
 
-// A pattern is one of JavaScript's: the service cannot say whether it is one.
+// Patterns are JavaScript's, which the service cannot check.
 export function checkPattern(pattern) {
   try {
     new RegExp(pattern, FLAGS);
   } catch (error) {
-    throw Object.assign(new Error(`Highlight is no pattern that a browser knows: ${error.message}.`), { problem: { parameter: "highlight" } });
+    throw Object.assign(new Error(`Highlight is not a valid pattern: ${error.message}.`), { problem: { parameter: "highlight" } });
   }
 }
 
@@ -95,13 +95,13 @@ export function asCall(method, path, body) {
   return `curl -X ${method} ${location.origin}${linked(path)} \\\n  -H 'Authorization: Bearer aw_...' \\\n  -H 'Content-Type: application/json' \\\n  -d '${json}'`;
 }
 
-// A form, and beside it what it sends.
+// A form, and next to it the request that it sends.
 export function besideCall(form, call, read_) {
   return el("div", { class: "two" }, form, el("aside", { class: "card beside", "aria-labelledby": "call-title" },
     el("h2", { id: "call-title" }, "The same for a program"), el("p", { class: "read" }, read_), call));
 }
 
-// What is wrong, beside the field that it is about, where the person who pressed the button sees it.
+// What is wrong, next to the field that it is about, where the user sees it.
 export function sayWrong(form, place, error) {
   const field = form.elements[error.problem?.parameter];
   const home = field?.closest?.(".field");

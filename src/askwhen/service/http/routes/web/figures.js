@@ -36,7 +36,7 @@ export class Figure {
     put(this.legend, this.key(this.data));
   }
 
-  // Made only when somebody looks at it, and only its lines: who reads them by keyboard stays where they are.
+  // Made only when it is opened, and only its lines are replaced, so that keyboard focus stays.
   fillTable() {
     if (this.data === null || !this.details.open) return;
     put(this.body, this.rows(this.data).map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row", class: "text" }, name),

@@ -3,4 +3,4 @@
 import { call, facts, session, streamHere, streamPath, who, device } from "./api.js";
 
 export const first = facts && session.name ? call("POST", streamPath(streamHere(), "/questions/next"), who({ device: device() })) : null;
-first?.catch(() => null); // whoever waits for it is told
+first?.catch(() => null); // the code that awaits it handles the error

@@ -3,7 +3,7 @@
 import { el, put } from "./dom.js";
 import { keepLetters, keymap, ownLetters, whyNot } from "./keys.js";
 
-const ACTS = [["u", "Unsure: fills your place, tells the model nothing"], ["s", "Skip: you will not see it again"],
+const ACTS = [["u", "Unsure: counts as your answer, but the model learns nothing"], ["s", "Skip: you will not see it again"],
   ["z", "Undo the last answer"], ["/", "Search a label"], ["p", "Play or pause a sound"], ["?", "This window"]];
 const MOST = 200;
 

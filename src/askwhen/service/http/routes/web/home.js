@@ -22,7 +22,7 @@ page(async (main) => {
 
 function empty(archived) {
   return el("p", { class: "lead" }, archived ? "None was archived."
-    : `There is no stream yet.${may("admin") ? " Make one: it takes a minute." : " Ask whoever runs the service for one."}`);
+    : `There is no stream yet.${may("admin") ? " Make one: it takes a minute." : " Ask an administrator of the service for one."}`);
 }
 
 function card(stream) {
@@ -61,7 +61,7 @@ function exports(stream) {
         el("th", { class: "text", scope: "col" }, "Format"))),
       el("tbody", {}, TABLES.map((table) => el("tr", {}, el("th", { class: "text", scope: "row" }, table),
         el("td", { class: "text" }, FORMATS.map((format) => [link(table, format), " "])))))),
-    el("p", { class: "read" }, "In labels a row is an answer: what was said, by whom, and what is held to be right by now. ",
+    el("p", { class: "read" }, "In labels a row is an answer: its label, its annotator, and the label that currently counts. ",
       el("a", { href: linked(streamPath(stream.name, "/model")), download: `${stream.name}.askwhen` }, "The model"), " is a snapshot for Sampler.load."));
 }
 
@@ -82,9 +82,9 @@ function changes(stream, wrong) {
     el("div", { class: "row" },
       stream.state === "active" ? act("Pause", "POST", "/pause", null, "Paused.") : act("Resume", "POST", "/resume", null, "Resumed."),
       stream.state !== "archived" && act("Archive", "POST", "/archive", null, "Archived."),
-      act("Replay", "POST", "/replay", null, "The model was made again.")),
+      act("Replay", "POST", "/replay", null, "The model was retrained.")),
     el("p", { class: "read" }, "A paused stream takes no instances, but answers. Archived streams are not listed; nothing is destroyed. "
-      + "Replay makes the model again from the corrected answers."),
+      + "Replay retrains the model from the corrected answers."),
     el("p", { class: "read" }, el("a", { href: linked(`/change/${encodeURIComponent(stream.name)}`) }, "Its settings"),
       ": how questions are asked and shown can be changed; for other labels or another budget ",
       el("a", { href: linked(`/new?like=${encodeURIComponent(stream.name)}`) }, `make a stream like ${stream.name}`), "."));

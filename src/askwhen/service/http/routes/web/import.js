@@ -51,14 +51,14 @@ page(async (main) => {
   put(main, el("div", { class: "head" }, el("h1", {}, `Import into ${name}`)), form);
 });
 
-// What was said of the file before is not about the next one.
+// Clear messages about the previous file.
 function forget() {
   put(places.wrong);
   put(places.said);
   places.progress.hidden = true;
 }
 
-// The format by what is in the file, unless somebody has chosen one meanwhile.
+// The format by what is in the file, unless the user has chosen one meanwhile.
 async function recognise() {
   const file = places.file.files[0];
   const format = file && (await detect(file).catch(() => null));
@@ -66,7 +66,7 @@ async function recognise() {
   await inspect();
 }
 
-// Look at the beginning of the file for labels; whatever is wrong with it is said when it is sent.
+// Look for labels at the beginning of the file; errors in it are shown when it is sent.
 async function inspect() {
   const file = places.file.files[0];
   const format = places.format.value;
@@ -162,7 +162,7 @@ async function deliver(batch, sum) {
 
 const isNew = (line) => !line.again || line.round >= before;
 
-// A question answered with the label of the file, once; where nobody is asked any more, it is not needed.
+// A question answered with the label of the file, once; where the question is closed, it is not needed.
 async function answer(question, { label, instance }, sum) {
   const key = `file ${encodeURIComponent(instance.id)}`.slice(-200);
   try {

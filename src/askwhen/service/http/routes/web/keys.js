@@ -67,7 +67,7 @@ export function isForPage(event) {
   return !event.target.closest?.("input, textarea, select, [contenteditable]");
 }
 
-// Milliseconds in which nobody has read a new question: a key then was meant for the last one, a touch was its second.
+// Milliseconds in which a new question cannot have been read: a key then was meant for the last one, a touch was its second.
 const [TOO_SOON, DOUBLE] = [100, 250];
 let shownAt = 0;
 
@@ -79,7 +79,7 @@ export function nowShown() {
 
 export const secondsShown = () => (performance.now() - shownAt) / 1000;
 
-// By when the key or touch came that is handled now, and not by now: the page may have been busy meanwhile.
+// Compare with the time of the key press or touch, not with the current time: the page may have been busy meanwhile.
 export function isTooSoon() {
   const { event } = window;
   return (event?.timeStamp ?? performance.now()) - shownAt < (event?.type === "click" ? DOUBLE : TOO_SOON);

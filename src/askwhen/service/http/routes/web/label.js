@@ -6,7 +6,7 @@ import { askAgain, page, problem, words } from "./shell.js";
 import { instance, summary } from "./instance.js";
 import { isForPage, isTooSoon, keymap, keyOf, latinOf, nowShown, ownLetters, secondsShown } from "./keys.js";
 import { Outbox, inWords } from "./outbox.js";
-import { Desk } from "./desk.js";
+import { QuestionBuffer } from "./question_buffer.js";
 import { first } from "./first.js";
 import { scrolled } from "./scroll.js";
 import { search } from "./search.js";
@@ -16,7 +16,7 @@ const MOST_BUTTONS = 30;
 const REMEMBERED = 20;
 
 const name = streamHere();
-let facts, desk, outbox, places, whose;
+let facts, questions, outbox, places, whose;
 let labels = [];
 let keys = { toLabel: new Map(), shown: new Map() };
 let answered = 0;
@@ -37,7 +37,7 @@ async function start(main) {
   if (!whose) {
     whose = session.name;
     outbox = new Outbox({ changed: showSafety, sent, refused });
-    desk = new Desk(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead, renewed }, first);
+    questions = new QuestionBuffer(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead, renewed }, first);
     document.addEventListener("keydown", pressed);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
@@ -46,9 +46,9 @@ async function start(main) {
     showTally();
     outbox.flush();
   }
-  if (desk.current) shown(desk.current);
+  if (questions.current) shown(questions.current);
   else places.wait("Fetching the first question …");
-  desk.fill();
+  questions.fill();
 }
 
 // The page.
@@ -136,8 +136,8 @@ function elsewhere() {
 }
 
 function showSafety(state) {
-  desk?.settle();
-  if (desk && !state.reachable) reachable(false);
+  questions?.settle();
+  if (questions && !state.reachable) reachable(false);
   const { safe, text } = inWords(state);
   if (places.safety.textContent !== text) {
     if (safe !== (places.safety.dataset.safe === "yes") && places.safety.textContent) (safe ? say : warn)(text);
@@ -165,9 +165,9 @@ function showTally() {
 
 // What a person does.
 
-// Only what somebody sees is answered.
+// Only the question on the screen is answered.
 function isOnScreen() {
-  return desk.current !== null && places.onScreen === desk.current && places.question.isConnected;
+  return questions.current !== null && places.onScreen === questions.current && places.question.isConnected;
 }
 
 function ready() {
@@ -176,12 +176,12 @@ function ready() {
 
 function give(act, label) {
   if (!ready()) return null;
-  const question = desk.current;
+  const question = questions.current;
   const given = { key: uuid(), stream: name, question: question.question, opened: question.opened, act, label, lead: Math.min(secondsShown(), 86400) };
   outbox.add(given);
   done.push({ entry: given, question });
   if (done.length > REMEMBERED) done.shift();
-  if (!desk.finish()) places.wait("Fetching the next question …");
+  if (!questions.finish()) places.wait("Fetching the next question …");
   return given;
 }
 
@@ -243,7 +243,7 @@ function bringBack(last, text) {
   if (done.at(-1) === last) done.pop();
   if (answered && last.entry?.act !== "skip") answered -= 1;
   showTally();
-  desk.front(last.question);
+  questions.front(last.question);
   tell(text);
 }
 
@@ -255,8 +255,8 @@ function tell(text) {
 // What comes back.
 
 async function sent(entry, receipt) {
-  desk?.sent(entry);
-  if (desk && !desk.current) desk.fill();
+  questions?.sent(entry);
+  if (questions && !questions.current) questions.fill();
   const last = done.at(-1);
   if (!receipt || entry.stream !== name || last?.entry.key !== entry.key || receipt.label === undefined) return;
   try {
@@ -276,7 +276,7 @@ function refused(entry, why) {
 
 function reachable(yes, error) {
   const what = error instanceof Refused ? `The server has trouble: ${error.message}` : "The server cannot be reached.";
-  if (!yes && !desk.current) places.wait(`${what} The next question comes as soon as it can.`);
+  if (!yes && !questions.current) places.wait(`${what} The next question comes as soon as it can.`);
   if (yes) put(places.trouble);
   if (yes && !outbox.state.reachable) outbox.flush();
 }
@@ -285,9 +285,9 @@ function reachable(yes, error) {
 async function renewed() {
   const found = await call("GET", streamPath(name)).catch(() => null);
   if (!found) return;
-  if (found.settings.lease !== facts.settings.lease) desk.keep(found.settings.lease);
+  if (found.settings.lease !== facts.settings.lease) questions.keep(found.settings.lease);
   if (found.settings.view.media.join() !== facts.settings.view.media.join()) {
-    put(places.notice, el("p", { class: "problem" }, "Images and sounds may come from other places by now: ",
+    put(places.notice, el("p", { class: "problem" }, "The allowed addresses of images and sounds have changed: ",
       el("button", { type: "button", class: "quiet", onclick: () => location.reload() }, "Load the page again")));
   }
   facts = found;
@@ -335,8 +335,8 @@ function play() {
 
 function openSearch() {
   if (!isOnScreen()) return;
-  const question = desk.current;
-  search(labels, facts.settings.labels === "open", (label) => question === desk.current && answer(label));
+  const question = questions.current;
+  search(labels, facts.settings.labels === "open", (label) => question === questions.current && answer(label));
 }
 
 function openHelp() {

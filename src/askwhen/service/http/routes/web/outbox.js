@@ -1,5 +1,5 @@
-// Answers on their way. Each is kept in the browser's own database, with the key that makes it count once, before it is
-// sent; and sent again until the service says that it has it, from any page, whether or not this one is still open.
+// Answers on their way. Each is stored in the browser's database before it is sent, with a key that makes it count once,
+// and sent again until the service confirms it, from any page, whether or not this one is still open.
 
 import { Refused, call, isPassing, isStillHere, ours, session, streamPath } from "./api.js";
 
@@ -45,7 +45,7 @@ async function stored() {
   return [...kept, ...inMemory.values()].sort((a, b) => a.at - b.at || a.order - b.order);
 }
 
-// How many answers of somebody wait in this browser.
+// Number of a user's answers that wait in this browser.
 export async function unsent(name) {
   return (await stored()).filter((entry) => entry.who === name && !entry.refused).length;
 }
@@ -129,7 +129,7 @@ export class Outbox {
   }
 
   async look() {
-    this.whose = session.name ?? this.whose; // whoever must sign in again still has what they gave before
+    this.whose = session.name ?? this.whose; // a user who must sign in again still has their earlier answers
     const found = (await stored()).filter((entry) => this.mine(entry) && !this.onTheWay.has(entry.key));
     this.entries = [...found, ...this.onTheWay.values()];
     this.say();
@@ -221,14 +221,14 @@ export class Outbox {
   }
 }
 
-// A stream may have another name by now, and its own be that of another stream, whose questions have the same numbers.
+// The stream may have been renamed meanwhile, and its name given to another stream, whose questions have the same numbers.
 async function checkStream(entry) {
   if (entry.opened === undefined) return;
   const found = await call("GET", streamPath(entry.stream, `/questions/${entry.question}`)).catch((error) => {
     if (error.problem?.owner === "question") return entry;
     throw error;
   });
-  if (found.opened !== entry.opened) throw new Refused(409, { detail: `the stream ${entry.stream} is another one by now.` });
+  if (found.opened !== entry.opened) throw new Refused(409, { detail: `the stream ${entry.stream} is a different one now.` });
 }
 
 async function deliver(entry, isFresh) {
@@ -239,7 +239,7 @@ async function deliver(entry, isFresh) {
       if (!isFresh) await checkStream(entry);
       return await call("POST", path, annotator);
     } catch (error) {
-      if (error instanceof Refused && [404, 409].includes(error.status)) return null; // nobody is asked any more
+      if (error instanceof Refused && [404, 409].includes(error.status)) return null; // the question is closed
       throw error;
     }
   }
@@ -262,10 +262,10 @@ export function inWords(state) {
   const where = state.waiting === 1 ? "It is kept in this browser" : "They are kept in this browser";
   if (!state.signedIn) return { safe: false, text: `${some} not sent: sign in again. ${where}.` };
   if (!state.reachable) {
-    return { safe: false, text: `The server cannot be reached. ${some} not sent yet. ${where}, and sent by itself as soon as there is a way; you may close this page.`
+    return { safe: false, text: `The server cannot be reached. ${some} not sent yet. ${where}, and sent automatically as soon as the server can be reached; you may close this page.`
       .replace("browser, and sent by itself", state.waiting === 1 ? "browser, and is sent by itself" : "browser, and are sent by themselves") };
   }
-  if (state.missing === state.waiting) return { safe: false, text: `${some} not sent: the stream has another name by now, or none. ${where}.` };
+  if (state.missing === state.waiting) return { safe: false, text: `${some} not sent: the stream has been renamed or does not exist. ${where}.` };
   return { safe: true, text: `Sending ${some}. ${where} meanwhile.` };
 }
 

@@ -78,7 +78,7 @@ async function whole(file) {
   try {
     return JSON.parse(found);
   } catch {
-    throw new Error("The file is no JSON.");
+    throw new Error("The file is not JSON.");
   }
 }
 
@@ -118,7 +118,7 @@ function parsed(line, number) {
   try {
     return JSON.parse(line);
   } catch {
-    throw new Error(`Line ${number} is no JSON.`);
+    throw new Error(`Line ${number} is not JSON.`);
   }
 }
 

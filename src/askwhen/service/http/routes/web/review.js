@@ -1,4 +1,4 @@
-// What people said, side by side, and a reviewer who decides.
+// The answers of annotators side by side, for a reviewer who decides.
 
 import { el, percent, plural, put, say } from "./dom.js";
 import { call, streamFacts, streamHere, streamPath, who } from "./api.js";
@@ -33,7 +33,7 @@ async function start(main) {
   await choose(facts.disputed ? "disputed" : facts.corrected ? "corrected" : "disputed");
 }
 
-// What went wrong, beside the question, or in its place where there is none.
+// What went wrong, next to the question, or instead of it where there is none.
 function failed(error) {
   if (error.status === 401) askAgain(start);
   else if (list.length) put(places.last, problem(words(error)));
@@ -118,8 +118,8 @@ function show() {
     el("ul", { class: "answers", "aria-label": "What people said" },
       found.answers.map((answer, i) => el("li", {}, `${answer.name ?? `Answer ${i + 1}`}: `, el("b", { dir: "auto" }, answer.label ?? "unsure"))),
       el("li", {}, "The model guessed: ", el("b", { dir: "auto" }, found.guess ?? "nothing")),
-      found.told && el("li", {}, "The model was told: ", el("b", { dir: "auto" }, found.told)),
-      found.label !== found.told && el("li", {}, "Held to be right by now: ", el("b", { dir: "auto" }, found.label ?? "no label"))),
+      found.told && el("li", {}, "The model learnt: ", el("b", { dir: "auto" }, found.told)),
+      found.label !== found.told && el("li", {}, "Current label: ", el("b", { dir: "auto" }, found.label ?? "no label"))),
     instance(found.shown, facts.settings.view));
   const said = found.answers.map((answer) => answer.label ?? "unsure").join(", ");
   say(`Question to review. People said ${said}. ${summary(found.shown)}`);
@@ -138,7 +138,7 @@ const LOOK_AGAIN = 5000;
 
 const isReady = () => list.length > 0 && !busy && places.question.isConnected && !isTooSoon();
 
-// The verdict is safe when this returns, and the next question comes only then: a review must not be lost either.
+// The decision is stored when this returns, and the next question comes only then: a review must not be lost either.
 async function decide(label) {
   if (!isReady()) return;
   const found = list[0];
@@ -159,7 +159,7 @@ async function decide(label) {
   }
 }
 
-// Somebody else was faster, or nobody can decide it any more: on to the next, and say so.
+// Another reviewer was faster, or it cannot be decided any more: say so and go on to the next.
 async function passed(error) {
   list.shift();
   await more();

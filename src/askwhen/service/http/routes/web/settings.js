@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 
-const WHY = "The log was decided by these, and must decide the same when it is played again.";
+const WHY = "Decisions in the log depend on these, and must be the same when it is played again.";
 const NAMES = ["labels", "features", "algorithm", "letters", "raw", "budget", "seed"];
 
 const MOST_LABELS = 20;

@@ -68,8 +68,8 @@ function gate(start, note = "") {
     field,
     note && el("p", { class: "lead" }, note),
     el("p", { id: "token-help", class: "read" }, asksName
-      ? "This service asks for no tokens. Your answers are kept under the name that you give."
-      : "Whoever runs the service made one for you; it begins with aw_. It is kept where scripts cannot read it."),
+      ? "This service requires no tokens. Your answers are stored under the name that you give."
+      : "An administrator of the service made one for you; it begins with aw_. It is stored where scripts cannot read it."),
     wrong,
     el("button", { class: "main" }, asksName ? "Go on" : "Sign in"),
   );
@@ -133,7 +133,7 @@ async function sendWhatWaits() {
   else outbox = new Outbox();
 }
 
-// The token is not valid any more, or tokens are asked for by now.
+// The token is not valid any more, or tokens are required now.
 export async function askAgain(start, note) {
   await enter(true).catch(() => null);
   session.name = null;

@@ -1,4 +1,4 @@
-// Who may do what: tokens are made here, shown once, and revoked.
+// Tokens are made here, shown once, and revoked.
 
 import { el, put, say } from "./dom.js";
 import { call, session } from "./api.js";
@@ -11,7 +11,7 @@ page(async (main) => {
   places = { list: el("div", {}), made: el("div", {}), wrong: el("div", {}) };
   const streams = await call("GET", "/v1/streams?archived=true");
   put(main, el("div", { class: "head" }, el("h1", {}, "Tokens")),
-    session.open && el("p", { class: "warning" }, "No token was made yet: everybody who reaches this service may do everything. The first one must be for an admin, and from then on everybody needs one."),
+    session.open && el("p", { class: "warning" }, "No token was made yet: everyone who reaches this service may do everything. The first one must be for an admin, and from then on everyone needs one."),
     el("div", { class: "two" }, el("section", { class: "card" }, el("h2", {}, "In use"), places.list), form(streams)));
   await show();
 });
@@ -75,7 +75,7 @@ function form(streams) {
       put(places.made, el("p", {}, `The token of ${found.name}. It is shown this once:`),
         el("pre", { class: "secret", tabindex: 0, role: "region", "aria-label": "The new token" }, found.secret));
       say("The token was made.");
-      if (session.open) put(places.wrong, problem("From now on everybody needs a token: keep this one, and sign in with it."));
+      if (session.open) put(places.wrong, problem("From now on everyone needs a token: keep this one, and sign in with it."));
       else await show();
     } catch (error) {
       put(places.wrong, problem(words(error)));

@@ -1,4 +1,4 @@
-// The questions that somebody holds: the one in front of them, and the next one, fetched ahead under a lease of its own.
+// The questions that an annotator holds: the one on the screen, and the next one, fetched ahead with its own lease.
 
 import { Refused, call, device, isPassing, streamPath, who } from "./api.js";
 import { finish, freed, hold, letGo, takeBack, wasAnswered } from "./holds.js";
@@ -9,7 +9,7 @@ const PAUSE = 1000;
 const LONGEST_PAUSE = 4000;
 const ELSEWHERE = 5000; // another tab has the next question, and says when it has it no longer; or it has ended without a word
 
-export class Desk {
+export class QuestionBuffer {
   // told: { shown(question or null), elsewhere(), reachable(yes, error), lost(question, why), failed(error), ahead(how many), renewed() }
   // first: a question that was asked for already, or nothing.
   constructor(stream, lease, outbox, told, first) {
@@ -131,7 +131,7 @@ export class Desk {
     this.pause = Math.min(1.3 * this.pause, LONGEST_PAUSE);
   }
 
-  // Go on to the next question, which is there already unless somebody is faster than the network.
+  // Go on to the next question, which is there already unless the annotator is faster than the network.
   next() {
     this.current = this.ahead.shift() ?? null;
     this.told.ahead(this.ahead.length);
