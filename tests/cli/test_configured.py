@@ -76,7 +76,7 @@ def test_every_option_is_taken_from_the_environment_and_from_the_file(run, file,
         ("port = true", "askwhen.toml: port must be a whole number, got True."),
         ("port = 99999", "askwhen.toml: port: 99999 is not in the range 0<=x<=65535."),
         ('tokens = "yes"', "askwhen.toml: tokens must be true or false, got 'yes'."),
-        ("port = ", "askwhen.toml is no TOML: "),
+        ("port = ", "askwhen.toml is not TOML: "),
         ('tls-key = "nowhere"', "askwhen.toml: tls-key: File 'nowhere' does not exist."),
     ],
 )
@@ -136,7 +136,7 @@ def test_what_people_may_do_is_printed_too(run, file):
             "streams must be a list of texts, got 'a'",
         ),
         (f'{TRUST}[roles.people]\nann = {{roles = ["admin"]}}', "roles has the parts roles.users and roles.groups"),
-        (TRUST, "nothing says what they may do"),
+        (TRUST, "no roles are given"),
         ('[roles.users]\nann = {roles = ["admin"]}', "trust names no proxy"),
         ('trust = "10.0.0.1"\n[roles.groups]\nann = {roles = ["admin"]}', "roles.groups need groups-header"),
         ('trust = ["10.0.0.1/8"]\n[roles.users]\nann = {roles = ["admin"]}', "trust must be addresses or networks"),
@@ -160,7 +160,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_made(run, file, tmp_
 def test_what_serving_would_refuse_is_said_where_it_is_shown(run, file):
     done = run("--show-config", "--json", "--host", "0.0.0.0")
     assert shown(done)["host"]["value"] == "0.0.0.0"
-    assert "Serving with these options is refused: 0.0.0.0 can be reached from elsewhere" in done.stderr
+    assert "Serving with these options is refused: 0.0.0.0 can be reached from other hosts" in done.stderr
     assert "refused" not in run("--show-config", "--json", "--host", "0.0.0.0", "--behind-proxy").stderr
     assert "is refused: " in run("--show-config", "--json", "--config", file('trust = ["nowhere"]')).stderr
     assert "is refused: root-path must be" in run("--show-config", "--json", "--root-path", "askwhen").stderr

@@ -81,7 +81,7 @@ def test_a_lease_ends_and_the_slot_goes_to_the_next():
     assert work.next("bob") is None
     work.now = 60.0
     assert work.next("bob") == 0
-    with pytest.raises(ConflictError, match="the question cannot be taken: somebody else holds the slot by now"):
+    with pytest.raises(ConflictError, match="the question cannot be taken: another annotator holds the slot now"):
         work.answer(0, "ann")
     work.answer(0, "bob")
     with pytest.raises(ConflictError, match="all slots are filled"):
@@ -190,7 +190,7 @@ def test_there_must_be_something_to_undo():
         ("majority", ["a", "b", "c"], Disputed()),
         ("majority", ["a", "b", None], Disputed()),
         ("majority", [None, None, "c"], Told("c")),
-        ("majority", [None, None, None], Forgotten("nobody was sure")),
+        ("majority", [None, None, None], Forgotten("every annotator was unsure")),
         ("unanimity", ["a", "a", None], Told("a")),
         ("unanimity", ["a", "a", "b"], Disputed()),
         ("adjudicator", ["a", "a", "a"], Disputed()),

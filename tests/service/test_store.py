@@ -175,7 +175,7 @@ def test_unsafe_settings_of_postgresql_are_refused(cluster):
     try:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
             cluster.restart("-c", f"{setting}=off")
-            with pytest.raises(StoreError, match=f"PostgreSQL has {setting} off, so that a crash could lose answers"):
+            with pytest.raises(StoreError, match=f"PostgreSQL has {setting} off, so a crash could lose answers"):
                 open_store(database)
     finally:
         cluster.restart()
@@ -188,7 +188,7 @@ def test_a_server_that_was_followed_by_another_cannot_write(cluster):
     with psycopg.connect(database, autocommit=True) as other:
         other.execute("select pg_advisory_unlock_all()")
         other.execute("update owner set number = number + 1")
-    with pytest.raises(StoreError, match="another server owns the database by now"):
+    with pytest.raises(StoreError, match="another server owns the database now"):
         first.write([event(1, 2)], [])
     reader = first.reader()
     assert reader.last(1) == 1
@@ -248,7 +248,7 @@ def test_a_file_that_vanishes_stops_the_store_and_loses_nothing(tmp_path, ending
         store.write([event(1, seq)])
     pathlib.Path(f"{path}{ending}").unlink()
     assert store.missing == [f"{path}{ending}"]
-    with pytest.raises(StoreError, match=f"log.db{ending} was taken away or replaced while the service runs; it stops"):
+    with pytest.raises(StoreError, match=f"log.db{ending} was removed or replaced while the service runs; it stops"):
         store.write([event(1, 5)])
     copy = tmp_path / "copy.db"  # what is there if the process ends at once
     copy.write_bytes(path.read_bytes())
@@ -263,7 +263,7 @@ def test_a_database_that_is_replaced_is_not_written_to(tmp_path):
     store.write([event(1, 1)])
     (tmp_path / "other.db").write_bytes(b"of somebody else")
     (tmp_path / "other.db").replace(path)
-    with pytest.raises(StoreError, match="was taken away or replaced"):
+    with pytest.raises(StoreError, match="was removed or replaced"):
         store.write([event(1, 2)])
     assert path.read_bytes() == b"of somebody else"
     store.close()

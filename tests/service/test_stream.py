@@ -181,7 +181,7 @@ def test_text_is_hashed_as_the_library_does():
         (Features(), [float("inf")], "x must have finite numbers."),
         (Features(names=["a", "b"]), [1.0], "x must have 2 numbers, one for each name, got 1."),
         (Features(names=["a", "b"]), {"a": 1.0}, "'b' must be a number, got nothing."),
-        (Features(names=["a"]), {"a": 1.0, "c": 2.0}, "x has 'c', which is no feature of this stream."),
+        (Features(names=["a"]), {"a": 1.0, "c": 2.0}, "x has 'c', which is not a feature of this stream."),
         (Features(kind="text"), 3, "x must be a text, got a number."),
         (Features(kind="hashed"), [1], "x must be an object of features, got an array."),
         (Features(kind="hashed"), {"a": {}}, "'a' must be a number, a text or a truth value, got an object."),

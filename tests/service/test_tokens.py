@@ -187,7 +187,7 @@ def test_what_is_no_token_or_no_certificate_is_refused_without_being_shown(tmp_p
     (tmp_path / "no.pem").write_text("no")
     files = ("--tls-certificate", tmp_path / "no.pem", "--tls-key", tmp_path / "no.pem")
     refused = command("serve", "--db", tmp_path / "log.db", *files)
-    assert (refused.returncode, "are no certificate and its key, in PEM." in refused.stderr) == (1, True)
+    assert (refused.returncode, "are not a certificate and its key in PEM format." in refused.stderr) == (1, True)
 
 
 def test_replay_and_tokens_work_on_a_database_that_nobody_serves(tmp_path):

@@ -101,7 +101,9 @@ def test_a_backup_by_an_older_version_is_restored(tmp_path, address):
 
 def test_without_a_backup_nothing_is_changed(old, tmp_path):
     before = rows_of(old)
-    with pytest.raises(StoreError, match="no backup could be made in .*nowhere.*; name another folder with --backups"):
+    with pytest.raises(
+        StoreError, match="no backup could be made in .*nowhere.*; name another directory with --backups"
+    ):
         opened(old, str(tmp_path / "nowhere"))
     assert rows_of(old) == before
     assert version_of(old) == 1

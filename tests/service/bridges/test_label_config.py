@@ -42,7 +42,7 @@ def test_names_come_from_the_config():
         "a template": (view(choices()).replace("$text", "hello"), r'value="\$field" in the tag t'),
         "one choice": (view(choices("", ONE[0])), "at least two different choices"),
         "the same": (view(choices("", ONE[0], ONE[0])), "at least two different choices"),
-        "a tree": (view(choices("", '<Choice value="a"><Choice value="b"/></Choice>')), "not within each other"),
+        "a tree": (view(choices("", '<Choice value="a"><Choice value="b"/></Choice>')), "not nested"),
         "no xml": ("hello", "well-formed XML"),
         "unclosed": ("<View>", "well-formed XML"),
         "empty": ("", "well-formed XML"),

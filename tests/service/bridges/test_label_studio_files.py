@@ -87,7 +87,7 @@ def test_a_sync_that_meets_no_label_studio_says_so(server, client, monkeypatch):
             ("http://127.0.0.1:1", "Label Studio cannot be reached"),
             ("no address", "Label Studio cannot be reached"),
             (server.url, "Label Studio answered 404 to /api/token/refresh: there is nothing at this address."),
-            (f"http://127.0.0.1:{page.server_port}", "what answers at /api/token/refresh is no Label Studio."),
+            (f"http://127.0.0.1:{page.server_port}", "what answers at /api/token/refresh is not Label Studio."),
         ):
             where = ("--server", server.url, "--stream", "ours", "--studio", studio_url, "--project", 1)
             found = command("label-studio", "sync", *where)

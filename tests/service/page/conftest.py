@@ -27,7 +27,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def without_tokens(tmp_path_factory):
-    """Another service, which asks for no tokens and may be killed."""
+    """Another service, which requires no tokens and may be killed."""
     with Server(tmp_path_factory.mktemp("open") / "log.db") as server:
         server.tokens = {}
         yield server

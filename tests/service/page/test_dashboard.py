@@ -54,7 +54,7 @@ def test_its_numbers_are_those_of_the_api(visit, busy, client):
     assert str(facts["asked"]) in tiles[2]
     assert str(facts["waiting"]) in tiles[3]
     assert accuracy["advice"] in page.inner_text("main")
-    rows = numbers(page, "What is taken for what")
+    rows = numbers(page, "Confusion matrix")
     labels = accuracy["confusion"]["labels"]
     assert rows == [
         [labels[i], labels[k], percent(cell["value"]), f"{percent(cell['low'])} to {percent(cell['high'])}"]
@@ -126,7 +126,7 @@ def test_lines_go_back_to_the_beginning_after_the_service_was_killed(visit, with
     page.get_by_text("Live.").wait_for()
     rounds = [row[0] for row in numbers(page, "Accuracy over time")]
     assert (rounds[0], rounds[-1]) == ("40", str(before[0]["rounds"]))
-    shares = [float(row[2].removesuffix(" %")) for row in numbers(page, "What is taken for what")]
+    shares = [float(row[2].removesuffix(" %")) for row in numbers(page, "Confusion matrix")]
     assert confusion["labels"] == ["a", "b"]
     assert shares == pytest.approx([100.0 * cell["value"] for row in confusion["rows"] for cell in row], abs=0.051)
 
@@ -166,7 +166,7 @@ def test_with_very_many_labels_the_worst_pairs_are_told(visit, server, client):
     pairs = stream.report()["accuracy"]["confused"]
     assert "confusion" not in stream.report()["accuracy"]
     assert pairs
-    assert [row[:3] for row in numbers(page, "What is taken for what")] == [
+    assert [row[:3] for row in numbers(page, "Confusion matrix")] == [
         [pair["predicted"], pair["label"], percent(pair["share"]["value"])] for pair in pairs
     ]
 

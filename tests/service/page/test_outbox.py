@@ -148,12 +148,12 @@ def test_an_answer_never_lands_on_another_stream_of_the_same_name(visit, made, c
     page.get_by_text("1 answer not sent yet").first.wait_for()
     client.send("PATCH", f"/v1/streams/{stream.name}", json={"name": f"{stream.name}-old"})
     page.context.set_offline(False)
-    page.locator(".safety", has_text="the stream has another name by now").wait_for()
+    page.locator(".safety", has_text="the stream has been renamed").wait_for()
     settings = {"labels": ["ham", "spam"], "features": {"kind": "text", "places": 64}, "budget": {"rate": 1.0}}
     other = client.create(stream.name, **settings)
     other.ask("another one")
     page.reload()
-    page.locator(".problem", has_text="is another one by now").wait_for()
+    page.locator(".problem", has_text="is a different one now").wait_for()
     assert answers(other) == []
 
 

@@ -70,7 +70,7 @@ def test_corrected_answers_and_a_random_share_come_too(visit, made, server):
         theirs.tell(5, "spam")
     page = visit("rae", f"/review/{stream.name}")
     assert asked(page) == "5"
-    assert "Held to be right by now: spam" in page.inner_text(".answers")
+    assert "Current label: spam" in page.inner_text(".answers")
     decide(page, "2", 5)
     page.get_by_text("Nothing is left to review here.").first.wait_for()
     page.get_by_role("button", name="Random 50 %").click()

@@ -136,7 +136,7 @@ def test_a_form_says_what_is_wrong(visit):
     page.get_by_text("How instances are shown").click()
     page.get_by_label("Highlight").fill("(a")
     page.get_by_role("button", name="Make the stream").click()
-    page.locator(".problem", has_text="Highlight is no pattern that a browser knows").wait_for()
+    page.locator(".problem", has_text="Highlight is not a valid pattern").wait_for()
 
 
 def test_a_stream_is_renamed_paused_and_archived(visit, made, client):
@@ -283,7 +283,7 @@ def test_columns_have_any_name_and_any_usual_separator(visit, made):
         ("n.csv", b"", "The file is empty."),
         ("n.csv", b"text\n", "There are no instances in the file."),
         ("n.csv", "text\ngrößer\n".encode("latin-1"), "The file is not in UTF-8"),
-        ("n.json", b"[", "The file is no JSON."),
+        ("n.json", b"[", "The file is not JSON."),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_a_sentence(visit, made, name, content, said):
