@@ -17,6 +17,7 @@ from ..errors import ServiceError, SlowError, StoppingError
 from ..runtime.coordinator import Coordinator
 from ..use_cases import instances
 from ..use_cases.instances import Raw
+from .asgi import Message, Receive, Scope, Send
 from .options import Options
 from .problems import problem_of, too_large
 from .response_buffer import ResponseBuffer
@@ -48,7 +49,7 @@ class NdjsonReply:
     def __init__(self, coordinator: Coordinator, stream: Stream, options: Options) -> None:
         self._coordinator, self._stream, self._options = coordinator, stream, options
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read and play lines; a second task answers, since a commit takes as long as playing the next lines."""
         headers = [(b"content-type", NDJSON.encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -71,7 +72,7 @@ class NdjsonReply:
         await self._coordinator.stopping.wait()
         await asyncio.sleep(LAST_SECONDS)
 
-    async def _play(self, receive: Any, queue: asyncio.Queue[Any]) -> AskwhenError | None:
+    async def _play(self, receive: Receive, queue: asyncio.Queue[Any]) -> AskwhenError | None:
         """Read and play until the body ends; returns why, where it is not read to its end."""
         rest, more, read = b"", True, 0
         while more:
@@ -131,10 +132,10 @@ class NdjsonReply:
             return BadLineError(problem.detail.replace("the body", "the line"), owner="instance")
 
 
-def _until(stopping: asyncio.Future[None], receive: Any) -> Any:
+def _until(stopping: asyncio.Future[None], receive: Receive) -> Receive:
     """A ``receive`` that raises an error once the service stops, however long the body would go on."""
 
-    async def received() -> Any:
+    async def received() -> Message:
         getting = asyncio.ensure_future(receive())
         await asyncio.wait({getting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if not stopping.done():

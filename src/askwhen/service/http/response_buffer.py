@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any
+
+from .asgi import Send
 
 MOST = 256 << 20
 """Largest number of buffered bytes: the replies to more than a million lines."""
@@ -20,7 +21,7 @@ PIECE = 1 << 20
 class ResponseBuffer:
     """Sends parts in order, in a task of its own. A client that left, or reads nothing for long, gets no more."""
 
-    def __init__(self, send: Any, patience: float) -> None:
+    def __init__(self, send: Send, patience: float) -> None:
         self._send, self._patience = send, patience
         self._parts: deque[bytes] = deque()
         self._size = 0

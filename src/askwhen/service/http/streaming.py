@@ -13,6 +13,7 @@ from ..domain.stream import Stream
 from ..events.kinds import facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
+from .asgi import Receive, Scope, Send
 
 CHUNK = 500
 _encode = msgspec.json.Encoder().encode
@@ -25,7 +26,7 @@ class JsonReply:
         self._body, self._status = body, status
         self._headers = {"content-type": media, "content-length": str(len(body))} | headers
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         headers = [(name.lower().encode(), value.encode()) for name, value in self._headers.items()]
         await send({"type": "http.response.start", "status": self._status, "headers": headers})
@@ -40,7 +41,7 @@ class Download:
     ) -> None:
         self._coordinator, self._make, self._media, self._name = coordinator, make, media, name
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send part after part, until the client leaves."""
         shown = f'attachment; filename="{self._name}"'.encode("ascii", "replace")
         headers = [(b"content-type", self._media.encode()), (b"content-disposition", shown)]
@@ -73,7 +74,7 @@ class EventFeed:
         self._coordinator, self._stream, self._after, self._kinds = coordinator, stream, after, kinds
         self._heartbeat, self._may, self._lost = heartbeat, may, lost
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client leaves, may no longer see them, or the service stops."""
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -97,7 +98,7 @@ class EventFeed:
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _send_new(self, send: Any) -> bool:
+    async def _send_new(self, send: Send) -> bool:
         """Send the new events; returns whether there may be more."""
         found, last = await self._coordinator.news(self._stream, self._after, CHUNK, self._kinds)
         self._after = max(self._after, last)
@@ -114,7 +115,7 @@ def written(event: Event) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), _encode(facts))
 
 
-def ending(receive: Any, coordinator: Coordinator, lost: Coroutine[Any, Any, None]) -> set[asyncio.Future[Any]]:
+def ending(receive: Receive, coordinator: Coordinator, lost: Coroutine[Any, Any, None]) -> set[asyncio.Future[Any]]:
     """Futures of which one is done when a reply that never ends must end.
 
     That is when the client leaves, the service stops, or the client is not allowed any more.
@@ -122,6 +123,6 @@ def ending(receive: Any, coordinator: Coordinator, lost: Coroutine[Any, Any, Non
     return {asyncio.ensure_future(each) for each in (_gone(receive), coordinator.stopping.wait(), lost)}
 
 
-async def _gone(receive: Any) -> None:
+async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

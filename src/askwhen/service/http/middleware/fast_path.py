@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from litestar import Request
 
+from ..asgi import Receive, Scope, Send
 from ..authorization import AnyRequest, Authorization
 from ..problems import MEDIA, replied
 from ..request_body import read
@@ -33,7 +34,7 @@ class FastPath:
     def __init__(self, app: Any) -> None:
         self._app = app
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the two requests; pass all others on."""
         parts = scope["path"].split("/") if scope["type"] == "http" and scope["method"] == "POST" else []
         auth: Authorization | None = getattr(self._app.state, "auth", None)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any
 
 from ...runtime.histogram import Histogram
 from .. import request_ids
+from ..asgi import App, Message, Receive, Scope, Send
 from .tracing import Spans
 
 METHODS = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
@@ -27,7 +27,7 @@ class RequestCounts:
         self.open = 0
         self.times: dict[tuple[str, str, int], Histogram] = {}
 
-    def add(self, scope: Any, status: int, seconds: float) -> None:
+    def add(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request."""
         method = scope["method"]
         place = (scope.get("path_template") or OTHER, method if method in METHODS else OTHER, status // 100)
@@ -40,10 +40,10 @@ class RequestCounts:
 class RequestMonitor:
     """Middleware that gives each request an id and records it."""
 
-    def __init__(self, app: Any, requests: RequestCounts, lines: bool = False, spans: Spans | None = None) -> None:
+    def __init__(self, app: App, requests: RequestCounts, lines: bool = False, spans: Spans | None = None) -> None:
         self._app, self._requests, self._lines, self._spans = app, requests, lines, spans
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; its time counts until the reply begins, since streams of events may never end."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -52,7 +52,7 @@ class RequestMonitor:
         request_ids.present.set(name)
         requests, header, status = self._requests, (request_ids.HEADER, name.encode()), 0
 
-        async def noted(message: Any) -> None:
+        async def noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]

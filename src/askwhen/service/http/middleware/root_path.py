@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ....errors import InputError
+from ..asgi import App, Receive, Scope, Send
 
 _plain = re.compile(r"(/[A-Za-z0-9._~-]+)+").fullmatch
 
@@ -23,10 +23,10 @@ def checked_root(path: str, own: set[str]) -> str:
 class RootPath:
     """Middleware that strips the prefix, and takes over the scheme that a proxy reports."""
 
-    def __init__(self, app: Any, root: str, behind_proxy: bool) -> None:
+    def __init__(self, app: App, root: str, behind_proxy: bool) -> None:
         self._app, self._root, self._behind_proxy = app, root, behind_proxy
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] == "http":
             path, root = scope["path"], self._root
@@ -37,7 +37,7 @@ class RootPath:
         await self._app(scope, receive, send)
 
 
-def _take_scheme(scope: Any) -> None:
+def _take_scheme(scope: Scope) -> None:
     """Take the scheme from the proxy, so that cookies are marked as secure behind TLS."""
     for name, value in scope["headers"]:
         if name == b"x-forwarded-proto" and value.strip().lower() in (b"http", b"https"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ..asgi import App, Message, Receive, Scope, Send
 
 _HEADERS = (
     (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
@@ -16,13 +16,13 @@ _HEADERS = (
 class SecurityHeaders:
     """Middleware that adds the headers that a reply lacks."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: App) -> None:
         self._app = app
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
 
-        async def added(message: Any) -> None:
+        async def added(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
                 present = {name.lower() for name, _ in headers}

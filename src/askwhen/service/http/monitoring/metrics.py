@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from prometheus_client import CollectorRegistry, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 import askwhen
 
 from ...domain.stream import Stream
 from ...runtime.coordinator import Coordinator
+from ...runtime.histogram import Histogram
 from ...use_cases.budgets import labels_left
 from ..middleware.request_metrics import RequestCounts
 from .accuracy_cache import AccuracyCache
@@ -41,7 +42,7 @@ class Metrics:
         """Stop updating."""
         await self._cache.close()
 
-    def collect(self, streams: frozenset[int] | None) -> Iterator[Any]:
+    def collect(self, streams: frozenset[int] | None) -> Iterator[Metric]:
         """The metrics of some streams; with None, of all streams and of the service itself."""
         coordinator = self._coordinator
         found = [each for each in coordinator.by_number.values() if streams is None or each.number in streams]
@@ -61,7 +62,7 @@ class Metrics:
         yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(coordinator.subscribers))
         yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(coordinator.by_number))
 
-    def _of_streams(self, streams: list[Stream]) -> Iterator[Any]:
+    def _of_streams(self, streams: list[Stream]) -> Iterator[Metric]:
         now, cache = self._coordinator.clock.now(), self._cache
         summaries = {stream.number: stream.summary() for stream in streams}
         live = [stream for stream in streams if stream.number in cache.waiting and stream.loaded]
@@ -100,7 +101,7 @@ class Metrics:
                 aside.add_metric([stream.name], float(bool(stream.aside)))
         yield aside
 
-    def _accuracy(self, streams: list[Stream]) -> Iterator[Any]:
+    def _accuracy(self, streams: list[Stream]) -> Iterator[Metric]:
         families = {
             "value": ("askwhen_accuracy_ratio", "Share of right predictions, from asked labels"),
             "low": (
@@ -117,7 +118,7 @@ class Metrics:
                         found.add_metric([stream.name, window], ends[end])
             yield found
 
-    def _of_webhooks(self) -> Iterator[Any]:
+    def _of_webhooks(self) -> Iterator[Metric]:
         hooks = self._coordinator.webhooks
         waiting: Any = GaugeMetricFamily("askwhen_webhook_waiting_messages", "To be sent, or again", labels=["webhook"])
         failed: Any = CounterMetricFamily("askwhen_webhook_failures_total", "Attempts that failed", labels=["webhook"])
@@ -126,9 +127,11 @@ class Metrics:
             failed.add_metric([name], hooks.failed[name])
         yield from (waiting, failed)
 
-    def _of_requests(self) -> Iterator[Any]:
+    def _of_requests(self) -> Iterator[Metric]:
         labels, times = ("route", "method", "status"), self._requests.times
-        found = {(route, method, f"{status}xx"): each for (route, method, status), each in times.items()}
+        found: dict[tuple[str, ...], Histogram] = {
+            (route, method, f"{status}xx"): each for (route, method, status), each in times.items()
+        }
         total: Any = CounterMetricFamily("askwhen_http_requests_total", "Requests that were answered", labels=labels)
         for values, each in found.items():
             total.add_metric(values, each.count)
@@ -146,17 +149,17 @@ class _Collector:
     def __init__(self, metrics: Metrics, streams: frozenset[int] | None) -> None:
         self._metrics, self._streams = metrics, streams
 
-    def describe(self) -> list[Any]:
+    def describe(self) -> list[Metric]:
         """Nothing, so that the registry does not compute metrics when it is made."""
         return []
 
-    def collect(self) -> Iterator[Any]:
+    def collect(self) -> Iterator[Metric]:
         """Every metric."""
         return self._metrics.collect(self._streams)
 
 
-def _histogram(name: str, help: str, labels: tuple[str, ...], found: dict[Any, Any]) -> Any:
-    made: Any = HistogramMetricFamily(name, help, labels=labels)
+def _histogram(name: str, help: str, labels: tuple[str, ...], found: Mapping[tuple[str, ...], Histogram]) -> Metric:
+    made = HistogramMetricFamily(name, help, labels=labels)
     for values, each in found.items():
         made.add_metric(values, each.buckets(), each.sum)
     return made

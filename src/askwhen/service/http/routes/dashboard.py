@@ -17,6 +17,7 @@ from ...errors import NotAllowedError
 from ...use_cases.accuracy_history import AccuracyHistory
 from ...use_cases.dashboard import overview
 from ...use_cases.recent_activity import RecentActivity
+from ..asgi import Receive, Scope, Send
 from ..authorization import AnyRequest, authorization_of
 from ..streaming import ending
 
@@ -67,7 +68,7 @@ class OverviewFeed:
         self._auth, self._people = authorization_of(request), _sees_people(holder, stream)
         self._history, self._activity = _places(request)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send them."""
         coordinator, stream = self._auth.coordinator, self._stream
         headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
@@ -96,7 +97,7 @@ class OverviewFeed:
         with contextlib.suppress(Exception):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _wait(self, changed: asyncio.Event, ends: set[asyncio.Future[Any]], send: Any) -> None:
+    async def _wait(self, changed: asyncio.Event, ends: set[asyncio.Future[Any]], send: Send) -> None:
         """Wait for a new event or the end, and send keep-alive messages."""
         while not any(each.done() for each in ends) and not changed.is_set():
             new = asyncio.ensure_future(changed.wait())
