@@ -92,7 +92,7 @@ async def made(address):
                 inbox, x = Inbox(coordinator), next(e for e in events(coordinator, numbers) if e.key == "i:n29")
                 said = Received("studio", "7", 1030.0, x.seq, "dan", "yes")
                 await inbox.receive(numbers, [(29, said)])
-                await inbox.tell(numbers)
+                await inbox.handle(numbers)
                 await inbox.receive(numbers, [(29, msgspec.structs.replace(said, at=1031.0, label="no"))])
                 await erasing.erase(coordinator, numbers, erasing.Which(subject="client 1"), "root")
             if i == 40:

@@ -310,7 +310,7 @@ def test_a_model_made_again_is_that_of_what_is_left(address):
                 fact = facts_of(event)
                 if isinstance(fact, Instance) and event.row is not None:
                     x = row_of(event)
-                    ask, _ = model.ask(x, event.time)
+                    ask = model.ask(x, event.time).ask
                     if ask.query and fact.asked:
                         numbers[fact.round] = ask.round
                     elif ask.query:

@@ -18,11 +18,11 @@ from askwhen.errors import InputError
 from askwhen.service.domain.tokens import new_token
 from askwhen.service.errors import StoreError
 from askwhen.service.events.kinds import KINDS, encoded, facts_of
-from askwhen.service.process.upgrades import opened
+from askwhen.service.process.upgrades import open_upgraded
 from askwhen.service.store import Event, backups, postgresql, sqlite
 from askwhen.service.store.migrations import scripts
 from askwhen.service.store.records import TABLES
-from askwhen.service.store.urls import looking
+from askwhen.service.store.urls import all_rows
 from askwhen.service.use_cases import exports, instances, questions, reports, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service import history
@@ -44,7 +44,7 @@ def unpacked(version, folder):
 
 
 def rows_of(address):
-    with looking(str(address)) as parts:
+    with all_rows(str(address)) as parts:
         return [row for part in parts for row in part]
 
 
@@ -74,12 +74,12 @@ def old(address, tmp_path):
 def test_a_backup_is_made_before_a_database_is_changed(old, tmp_path):
     before, folder = rows_of(old), tmp_path / "kept"
     folder.mkdir()
-    opened(old, str(folder)).close()
+    open_upgraded(old, str(folder)).close()
     (made,) = folder.iterdir()
     assert "version-1" in made.name
     assert rows_of(made) == rows_of(old) == before
     assert backups.checked(str(made)) == backups.restore(str(made), str(tmp_path / "restored.db"))
-    opened(old, str(folder)).close()
+    open_upgraded(old, str(folder)).close()
     assert len(list(folder.iterdir())) == 1
 
 
@@ -104,10 +104,10 @@ def test_without_a_backup_nothing_is_changed(old, tmp_path):
     with pytest.raises(
         StoreError, match="no backup could be made in .*nowhere.*; name another directory with --backups"
     ):
-        opened(old, str(tmp_path / "nowhere"))
+        open_upgraded(old, str(tmp_path / "nowhere"))
     assert rows_of(old) == before
     assert version_of(old) == 1
-    opened(old, str(tmp_path)).close()
+    open_upgraded(old, str(tmp_path)).close()
     assert version_of(old) == len(scripts("sqlite"))
 
 
@@ -140,10 +140,10 @@ def test_an_upgrade_that_fails_in_the_middle_changes_nothing(old, tmp_path, monk
     for module in (sqlite, postgresql):
         monkeypatch.setattr(module, "missing", broken)
     with pytest.raises(StoreError, match="cannot be used"):
-        opened(old, str(tmp_path))
+        open_upgraded(old, str(tmp_path))
     monkeypatch.undo()
     assert (version_of(old), rows_of(old)) == (1, before)
-    opened(old, str(tmp_path)).close()
+    open_upgraded(old, str(tmp_path)).close()
     assert rows_of(old) == before
 
 

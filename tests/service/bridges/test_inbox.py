@@ -52,7 +52,7 @@ class Bridge:
     async def tell(self):
         """Tell what waits; the outcome of each, oldest first."""
         before = self.stream.seq
-        await self.inbox.tell(self.stream)
+        await self.inbox.handle(self.stream)
         self.time.now += 5.0
         self.coordinator.tick()
         await self.coordinator.commits.settled()

@@ -47,7 +47,7 @@ def test_names_come_from_the_config():
         "unclosed": ("<View>", "well-formed XML"),
         "empty": ("", "well-formed XML"),
         "huge": ("<View>" + " " * (1 << 20) + "</View>", "at most 1,048,576 characters"),
-        "deep": ("<a>" * 100 + "</a>" * 100, "64 within each other"),
+        "deep": ("<a>" * 100 + "</a>" * 100, "nested at most 64 deep"),
         "wide": ("<View>" + "<a/>" * 6_000 + "</View>", "at most 5,000 tags"),
         "half a surrogate": ("<View>\ud800", "well-formed XML"),
     }.values(),

@@ -60,7 +60,7 @@ def test_points_come_farther_apart_as_a_stream_grows_old():
 
 
 def test_looks_that_wait_are_few_and_say_what_the_report_said_then(tmp_path, monkeypatch):
-    monkeypatch.setattr(accuracy_history, "MOST_LOOKS", 4)
+    monkeypatch.setattr(accuracy_history, "MOST_SAMPLES", 4)
 
     async def play():
         time, wanted = Time(), {}

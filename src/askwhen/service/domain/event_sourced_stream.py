@@ -6,6 +6,7 @@ a clock or a database.
 
 from __future__ import annotations
 
+import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -138,11 +139,15 @@ class EventSourcedStream:
         self._created, self._log = created, log
         self.state, self.seq = state, seq
         self.settings = changed(created, *(changes for _, changes in state.changes))
-        self.questions = QuestionState(self.settings, self.recall, state.questions)
-        self.take_model(model)
+        # A weak reference, since a cycle would keep an unloaded stream in memory: recovered objects are frozen for the
+        # garbage collector (gc.freeze), which would never find it.
+        this = weakref.ref(self)
 
-    def take_model(self, model: Model) -> None:
-        """Continue with another model."""
+        def recall(round: int) -> Question | None:
+            stream = this()
+            return None if stream is None else stream.recall(round)
+
+        self.questions = QuestionState(self.settings, recall, state.questions)
         self.model = model
 
     def settings_at(self, seq: int) -> Settings:
@@ -224,7 +229,9 @@ class EventSourcedStream:
         elif isinstance(fact, Erased):
             self.state.erased = max(self.state.erased, fact.until)
         elif not isinstance(fact, WentOn):
-            raise StoreError(f"event {event.seq} of stream {self.state.name} is about nothing.", owner="serve")
+            raise StoreError(
+                f"event {event.seq} of stream {self.state.name} has a kind that is not about a stream.", owner="serve"
+            )
         self.seq, self.state.time = event.seq, event.time
 
     def _teach(self, event: Event, fact: Told | Forgotten) -> None:

@@ -1,4 +1,4 @@
-"""Where the log is kept: SQLite, or PostgreSQL. Knows no learner and no HTTP."""
+"""Stores the log in SQLite or PostgreSQL. Nothing here depends on learners or HTTP."""
 
 from .records import Event, Reader, Snapshot, Store
 from .urls import open_store

@@ -131,11 +131,11 @@ class PostgresqlStore:
         for row in rows:
             self.connection.execute(query, row)
 
-    def _drop_snapshots(self, stream: int, kept: int) -> None:
+    def _drop_snapshots(self, stream: int, newest: int) -> None:
         self.connection.execute(
             "delete from snapshots where stream = %s and seq not in "
             "(select seq from snapshots where stream = %s order by seq desc limit %s)",
-            (stream, stream, kept),
+            (stream, stream, newest),
         )
 
     def _change(self, change: Change) -> None:

@@ -177,11 +177,11 @@ class SqliteStore:
         if rows:
             self.connection.executemany(_INSERT[type(rows[0])], rows)
 
-    def _drop_snapshots(self, stream: int, kept: int) -> None:
+    def _drop_snapshots(self, stream: int, newest: int) -> None:
         self.connection.execute(
             "delete from snapshots where stream = ? and seq not in "
             "(select seq from snapshots where stream = ? order by seq desc limit ?)",
-            (stream, stream, kept),
+            (stream, stream, newest),
         )
 
     def _change(self, change: Change) -> None:

@@ -40,7 +40,7 @@ class Played(NamedTuple):
 
 
 class Raw(msgspec.Struct, forbid_unknown_fields=True):
-    """An instance as it comes: ``x`` as the stream's features say; ``show`` is what people see beside it.
+    """An instance as it comes: ``x`` as the stream's features say; ``show`` is what annotators see in addition.
 
     ``subject`` is the key of the client or person it is about, so that all of theirs can be erased together.
     """

@@ -49,4 +49,4 @@ def take(stream: Stream, made: Retraining) -> None:
     """Replace the model of a stream by the retrained one."""
     stream.state.unasked, stream.state.passed = set(made.unasked), made.passed
     drop_learnt_corrections(stream.questions.stored, made)
-    stream.current.take_model(made.model)
+    stream.current.model = made.model

@@ -67,11 +67,11 @@ def copied_tally(stream: Stream) -> CopiedTally:
 async def report(coordinator: Coordinator, stream: Stream, confidence: float) -> dict[str, Any]:
     """Accuracy, budget and drift of a stream, estimated from the labels that were asked for."""
     await coordinator.commits.settled()
-    sampler, kept, word = stream.model.sampler, stream.questions.stored, stream.model.word
+    sampler, stored, word = stream.model.sampler, stream.questions.stored, stream.model.word
     counted = copied_tally(stream)
     budget = {
-        "asked": kept.asked,
-        "share": kept.asked / stream.state.round if stream.state.round else None,
+        "asked": stored.asked,
+        "share": stored.asked / stream.state.round if stream.state.round else None,
         "rule": repr(sampler.rule),
     }
     drift = {

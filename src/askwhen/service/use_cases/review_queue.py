@@ -56,8 +56,8 @@ async def to_review(coordinator: Coordinator, stream: Stream, which: Which, afte
             open = sorted(each.round for each in stream.questions.open.values() if each.disputed and each.round > after)
             rounds, place = open[:limit], open[limit - 1] if len(open) > limit else None
         elif which == "corrected":
-            kept = sorted(each for each in stream.questions.stored.corrections if each > after)
-            rounds, place = await log.in_thread(_unreviewed, log.reader, stream.number, kept, limit)
+            corrected = sorted(each for each in stream.questions.stored.corrections if each > after)
+            rounds, place = await log.in_thread(_unreviewed, log.reader, stream.number, corrected, limit)
         else:
             rounds, place = await log.in_thread(_sampled, log.reader, stream, max(after, 0), limit)
     found = []

@@ -72,8 +72,8 @@ class AccuracyCache:
 
     async def _estimated(self, stream: Stream) -> bool:
         """Estimate the accuracy of a stream where it has changed; returns whether it has."""
-        kept = stream.questions.stored
-        place = (stream.state.round, kept.told, kept.forgotten, len(kept.corrections), len(stream.state.replays))
+        stored = stream.questions.stored
+        place = (stream.state.round, stored.told, stored.forgotten, len(stored.corrections), len(stream.state.replays))
         if stream.state.round == 0 or (stream.number in self.accuracy and self._places.get(stream.number) == place):
             return False
         report = await reports.report(self._coordinator, stream, 0.95)

@@ -1,1 +1,1 @@
-"""Other tools' languages: what they say of instances is received, kept in the log, and told."""
+"""Label Studio: its requests, its files, and labels from it, which are stored in the log and then applied."""

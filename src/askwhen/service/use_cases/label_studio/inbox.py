@@ -67,7 +67,7 @@ class Inbox:
         events = await self._coordinator.events_of_keys(stream.number, [f"b:{source}:{each}" for each in annotations])
         return {facts_of(event).annotation: event for event in events}
 
-    async def tell(self, stream: Stream) -> None:
+    async def handle(self, stream: Stream) -> None:
         """Apply the labels received on a stream, in order; those that must wait stay."""
         coordinator = self._coordinator
         for seq in list(stream.state.received):
@@ -93,7 +93,7 @@ class Inbox:
             for stream in list(self._coordinator.by_number.values()):
                 with contextlib.suppress(SetAsideError):  # the log has what waits
                     if stream.loaded and stream.state.received:
-                        await self.tell(stream)
+                        await self.handle(stream)
 
 
 def _keys(fact: Received) -> tuple[str, str, str]:
