@@ -130,7 +130,7 @@ def test_what_is_no_backup_is_refused(made):
         backups.restore(str(made / "missing"), str(made / "new.db"))
     with pytest.raises(StoreError, match="there is no database"):
         backups.backup(str(made / "missing"), str(made / "two.backup"))
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="exists already"):
         backups.backup(str(made / "log.db"), str(made / "one.backup"))
     assert not list(made.glob(".*backup*"))
 

@@ -211,7 +211,7 @@ def test_what_is_not_there_is_refused_and_nothing_is_erased(tmp_path):
             assert log_of(coordinator, stream) == before
             with pytest.raises(InputError, match="subject must have 1 to 200"):
                 await instances.play(coordinator, stream, Raw("a", subject="x" * 201))
-            with pytest.raises(InputError, match="no zero character"):
+            with pytest.raises(InputError, match="not have a null character"):
                 await instances.play(coordinator, stream, Raw("a", subject="x\0"))
 
     run(go())

@@ -150,7 +150,7 @@ def test_what_cannot_be_learnt_is_refused_in_a_sentence(tmp_path):
                 (InputError, "the label must be one of ham, spam", {"id": "i39", "label": "egg"}),
                 (NotFoundError, "no instance 'z'", {"id": "z"}),
                 (NotFoundError, "no round 40", {"round": 40}),
-                (InputError, "no zero character", {"id": "a\0"}),
+                (InputError, "not have a null character", {"id": "a\0"}),
                 (ConflictError, "ann has given no label", {"id": "i39", "label": None}),
             ):
                 with pytest.raises(error, match=said):

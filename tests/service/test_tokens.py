@@ -150,7 +150,7 @@ def test_a_token_expires():
     assert tokens.holder(secret, 99.9).name == "ann"
     with pytest.raises(NotSignedInError, match="the token has expired"):
         tokens.holder(secret, 100.0)
-    with pytest.raises(NotAllowedError, match="this needs the role admin, which ann has not"):
+    with pytest.raises(NotAllowedError, match="this needs the role admin, which ann lacks"):
         tokens.holder(secret, 0.0).check("admin", None)
 
 

@@ -442,7 +442,7 @@ def test_tokens_are_made_shown_once_and_revoked(visit, server, made):
 @pytest.mark.parametrize("path", ["/new", "/change/{}", "/import/{}"])
 def test_a_form_that_one_may_not_send_is_not_shown(visit, made, path):
     page = visit("ann", path.format(made([]).name))
-    page.locator(".problem", has_text=re.compile("This needs the role .*, which ann has not.")).wait_for()
+    page.locator(".problem", has_text=re.compile("This needs the role .*, which ann lacks.")).wait_for()
     assert page.locator("form").count() == 0
 
 
