@@ -124,7 +124,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_made(made):
 def test_what_is_no_backup_is_refused(made):
     (made / "text").write_text("no")
     for name in ("text", "log.db"):
-        with pytest.raises(StoreError, match="is no backup"):
+        with pytest.raises(StoreError, match="is not a backup"):
             backups.restore(str(made / name), str(made / "new.db"))
     with pytest.raises(InputError, match="there is no file"):
         backups.restore(str(made / "missing"), str(made / "new.db"))
