@@ -93,7 +93,7 @@ def test_what_is_no_part_is_refused_by_what_it_lacks():
         aw.Sampler(3)
     with pytest.raises(aw.InputError, match="rule must be one of askwhen's rules, or provide"):
         aw.Sampler(MeanLearner(), MeanLearner())
-    with pytest.raises(aw.InputError, match="drift must be one of askwhen's drift guards"):
+    with pytest.raises(aw.InputError, match="drift must be one of askwhen's drift detectors"):
         aw.Sampler(MeanLearner(), Alternating(), Alternating())
 
 

@@ -389,9 +389,9 @@ def test_labels_that_are_none_are_refused_with_their_row():
     odd[3] = 5
     refused("as those before, got 5 in row 3", odd, classes="open")
     odd[3] = "x" * 1000
-    refused("at most 200 characters, and no zero one, got 'xxx.*in row 3", odd, classes="open")
+    refused("at most 200 characters, and no NUL character, got 'xxx.*in row 3", odd, classes="open")
     odd[3] = "a\0"
-    refused("no zero one", odd, classes="open")
+    refused("no NUL character", odd, classes="open")
     refused("got a masked one; fill it first", np.ma.array(np.ones(6), mask=np.arange(6) == 2), classes=[1, 2])
     for classes in ({"a", "b"}, ["a", 1], ["a\0", "a"]):
         with pytest.raises(aw.InputError, match="a list of at least two different strings or numbers, not both"):
@@ -425,7 +425,7 @@ def test_what_a_learner_of_each_class_keeps_is_told():
     sampler = aw.Sampler(aw.Perceptron(kernel=aw.Gaussian(1.0)), seed=1, classes=sorted(set(y)))
     sampler.run(X, y)
     assert sampler.form == "dual"
-    with pytest.raises(aw.InputError, match="every class has coefficients of its own"):
+    with pytest.raises(aw.InputError, match="support is not available with several classes"):
         _ = sampler.support
     assert np.isnan(accuracy(sampler).precision.value)
 

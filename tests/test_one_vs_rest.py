@@ -258,5 +258,5 @@ def test_bad_input_is_refused_and_changes_nothing():
     refused("ask: time must not go back, got 7.0 after 49.0", timed.ask, X[0], time=7)
     refused("run: times must not go back", timed.run, X, y, times=np.arange(50))
     refused(
-        "another one, of another sampler", made.tell, made.ask(X[0])._replace(margin=9.0), "ant", error=aw.QuestionError
+        "was asked by another sampler", made.tell, made.ask(X[0])._replace(margin=9.0), "ant", error=aw.QuestionError
     )

@@ -60,7 +60,7 @@ def test_documented_parameters_and_defaults_are_the_real_ones(name):
             assert found.group(1).strip('"') == str(default)
 
 
-def plain_board(engine):
+def plain_context(engine):
     """What a round is played on, with plain functions in the place of addresses."""
     plain = {name: getattr(step_table, f"{name}_at").py_func for name in ("look", "form", "learn", "restart")}
     note = step_table.note_at.py_func if len(experts(engine.learner)) else 0
@@ -72,7 +72,9 @@ def plain_board(engine):
         names = ("room", "begin", "watch", "absorb", "due")
         plain = {name: getattr(step_table, f"{name}_at").py_func for name in names}
         drift = step_table.DriftCalls(engine.drift, **plain, watches=watches(engine.drift))
-    return rounds.Board(learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally, engine.regression)
+    return rounds.RoundContext(
+        learner, engine.rule, audit_state(engine.parts.audit), drift, engine.tally, engine.regression
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
@@ -91,17 +93,17 @@ def test_the_same_source_runs_plain_and_compiled(row, form, monkeypatch):
     record.coin[:] = trace.coin
     monkeypatch.setattr(rounds, "borrow", lambda value: value)
     monkeypatch.setattr(step_table, "borrow", lambda value: value)
-    monkeypatch.setattr(rounds, "lend", lambda board: (board,))
+    monkeypatch.setattr(rounds, "lend", lambda context: (context,))
     for step in ("look", "form", "learn", "restart", "note", "leave", "room", "begin", "watch", "absorb", "due"):
         monkeypatch.setattr(rounds, f"call_{step}", lambda step, state, *args: step(state, *args))
     done = 0
     while done < len(y):
-        board = plain_board(sampler._engine)
-        done, verdict = rounds.run_rounds.py_func(
-            board, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), np.zeros(0, int), record
+        context = plain_context(sampler._engine)
+        done, status = rounds.run_rounds.py_func(
+            context, rows, y, np.zeros(0), done, True, 0.0, False, np.zeros(0, bool), np.zeros(0, int), record
         )
-        if verdict == step_table.NOT_READY:
-            sampler._engine.make_ready(verdict, instance(rows, done), "test", "x")
+        if status == step_table.NOT_READY:
+            sampler._engine.make_ready(status, instance(rows, done), "test", "x")
     np.testing.assert_allclose(record.margin, trace.margin, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(trace.queried, record.queried)
     np.testing.assert_array_equal(trace.updated, record.updated)

@@ -450,7 +450,7 @@ def test_an_answer_to_another_samplers_question_is_refused(seeds, classes, tmp_p
     other.ask([3.0, 4.0])
     assert ask.query
     for refused in (other.tell, lambda ask, _: other.forget(ask)):
-        with pytest.raises(aw.QuestionError, match="is another one, of another sampler; answer it there"):
+        with pytest.raises(aw.QuestionError, match="was asked by another sampler; answer it there"):
             refused(ask, label)
     assert len(other.pending) == 1
     one.save(tmp_path / "m.askwhen")

@@ -1,7 +1,7 @@
-"""askwhen knows when to ask: it learns from streams where labels are costly.
+"""askwhen learns from streams where labels are costly: it decides for every instance whether to ask for its label.
 
-The public names are those of ``__init__.pyi``. Each is imported when it is first asked for, so that the command line
-can answer before the compiler is loaded.
+The public names are listed in ``__init__.pyi``. Each is imported on first use, so that the command line can answer
+before numba is loaded.
 """
 
 import lazy_loader

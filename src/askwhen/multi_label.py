@@ -1,4 +1,4 @@
-"""Several labels at once: any of them may apply to an instance, with one question for all of them, or one for each."""
+"""The sampler for several labels, any of which may apply to an instance; one question for all, or one for each."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class MultiLabel:
     learner, rule, prepare, audit, seed : optional
         As in :class:`askwhen.Sampler`, with the same defaults.
     question : {"one", "each"}, default "one"
-        "one" asks for all labels of an instance at once, by the label it is least sure of, and the budget is of such
-        questions. "each" asks about every label by itself, with a budget for each: one sampler for each label, whose
-        seeds are seed, seed + 1, ..
+        "one" asks for all labels of an instance at once, depending on the label with the smallest margin; the budget
+        counts such questions. "each" asks about every label separately, with a budget for each: one sampler for each
+        label, whose seeds are seed, seed + 1, ...
 
     Examples
     --------
@@ -107,7 +107,7 @@ class MultiLabel:
 
     @property
     def classes(self) -> list[Any]:
-        """The labels, where other samplers have classes."""
+        """The labels, under the name that other samplers use."""
         return list(self._labels)
 
     @property
@@ -117,12 +117,12 @@ class MultiLabel:
 
     @property
     def tasks(self) -> dict[Any, Sampler]:
-        """With a question for each label, the sampler of every one; else empty."""
+        """The sampler of every label, if each has its own question; else empty."""
         return dict(zip(self._labels, self._sampler.tasks, strict=True)) if self._sampler.tasks else {}
 
     @property
     def parts(self) -> Parts:
-        """All parameters: learner, rule, drift guard, preparation and audit."""
+        """All parameters: learner, rule, drift detector, preparation and audit."""
         return self._sampler.parts
 
     @property
@@ -132,17 +132,17 @@ class MultiLabel:
 
     @property
     def round(self) -> int:
-        """How many rounds have been played; also the number of the next one."""
+        """Number of rounds played so far; also the number of the next one."""
         return (self._sampler.tasks or [self._sampler])[0].round
 
     @property
     def questions(self) -> int:
-        """How many questions have been asked: of all labels, where each has its own."""
+        """Number of questions asked so far, summed over the labels if each has its own."""
         return sum(sampler.questions for sampler in self._sampler.tasks or [self._sampler])
 
     @property
     def pending(self) -> Any:
-        """The questions that wait: a list, or for each label one."""
+        """The open questions: a list, or a dict with a list for each label."""
         if self._question == ONE:
             return self._sampler.pending
         return {label: task.pending for label, task in self.tasks.items()}
@@ -158,39 +158,39 @@ class MultiLabel:
         x : array or one row of a CSR matrix
             The instance.
         time : float or date, optional
-            When it is, for a budget by time; it never goes back.
+            Time of the instance, for a budget per period of time; never earlier than the last one.
         """
         if self._question == ONE:
             return self._sampler.ask(x, time)
         for task in self.tasks.values():
-            task.check(x, time)  # what one would refuse, none plays
+            task.check(x, time)  # if one task would refuse the instance, none must play it
         return {label: task.ask(x, time) for label, task in self.tasks.items()}
 
     def tell(self, ask: Any, labels: Any) -> None:
-        """Give the labels that apply, as a list or a set; with a question for each label, to those that are asked.
+        """Give the labels that apply, as a list or a set; with a question for each label, only asked ones are learnt.
 
         Parameters
         ----------
         ask : Ask or int
             What ``ask`` returned, or the number of its round.
         labels : list or set
-            Those that apply; perhaps none.
+            Those that apply; may be empty.
         """
-        told = check_label_set("tell", self._places, labels)
+        label_set = check_label_set("tell", self._places, labels)
         if self._question == ONE:
-            self._sampler.tell(ask, told)
+            self._sampler.tell(ask, label_set)
             return
         if not isinstance(ask, Mapping):
             raise InputError("ask must be what ask returned, a question for each label.", owner="tell")
-        for label, each in ask.items():  # all or none of the tasks take their answers
+        for label, each in ask.items():  # check all first, so that either all tasks take their answers or none does
             if each.query:
                 open_question("tell", self.tasks[label].engine.pending, each)
         for label, each in ask.items():
             if each.query:
-                self.tasks[label].tell(each, 1 if told >> self._places[label] & 1 else -1)
+                self.tasks[label].tell(each, 1 if label_set >> self._places[label] & 1 else -1)
 
     def forget(self, ask: Any) -> None:
-        """Drop what will never be answered.
+        """Drop a question that will never be answered.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class MultiLabel:
         return {label: k for k, label in enumerate(self._labels)}
 
     def run(self, X: Any, Y: Any, times: Any = None) -> Any:
-        """Play a round for every row of X, telling each asked answer at once.
+        """Play a round for every row of X, and learn each asked answer at once.
 
         Parameters
         ----------
@@ -221,11 +221,11 @@ class MultiLabel:
         Returns
         -------
         Trace
-            With a matrix of predictions, a mistake being a round in which not all labels were right; with a question
-            for each label, a dict of one for every label.
+            With a matrix of predictions; a round counts as a mistake if any label was wrong. With a question for each
+            label, a dict with a trace for every label.
         """
         columns = getattr(Y, "columns", None)
-        if columns is not None:  # of a table, by their names
+        if columns is not None:  # the columns of a table are matched by name
             if sorted(map(str, columns)) != sorted(map(str, self._labels)):
                 raise InputError(f"Y must have the columns {self._labels}, got {list(columns)}.", owner="run")
             named = {str(name): name for name in columns}
@@ -249,7 +249,7 @@ class MultiLabel:
         return np.column_stack([task.margins(X) for task in self._sampler.tasks])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Which labels apply to many instances: True or False in a column for each label.
+        """Predict the labels of many instances: True or False in a column for each label.
 
         Parameters
         ----------
@@ -258,27 +258,27 @@ class MultiLabel:
         """
         tasks = [self._sampler] if self._question == ONE else list(self.tasks.values())
         if not all(task.engine.has_learnt for task in tasks):
-            raise InputError("nothing was learnt yet; give it labels first, by tell or run.", owner="predict")
+            raise InputError("nothing was learnt yet; give labels first, by tell or run.", owner="predict")
         with owned_by("predict"):
             return self.margins(X) > 0.0
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
-        """What :func:`askwhen.evaluate.accuracy` reads: that all labels of a round are right."""
+        """Copies of the sums that :func:`askwhen.evaluate.accuracy` reads; a round is right if all its labels are."""
         return self._sampler.tally()
 
     def class_tally(self) -> LabelTally:
-        """What :func:`askwhen.evaluate.accuracy` reads of every label, as a copy."""
+        """A copy of the sums of every label that :func:`askwhen.evaluate.accuracy` reads."""
         return self._sampler.class_tally()  # type: ignore[return-value]
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
-        """Write everything to a file, and a note, as ``Sampler.save`` does.
+        """Write the whole state to a file, and a note, as ``Sampler.save`` does.
 
         Parameters
         ----------
         path : str or path
             The file.
         note : str, optional
-            Any text to keep beside it.
+            Any text to store in the file.
         """
         with self._sampler.turn:
             tasks = [task.engine for task in self._sampler.tasks]
@@ -290,16 +290,16 @@ class MultiLabel:
     def load(
         cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Iterable[type] = ()
     ) -> MultiLabel:
-        """One that goes on from a file exactly where ``save`` left it; see ``Sampler.load``.
+        """Load from a file; it continues exactly where ``save`` left it; see ``Sampler.load``.
 
         Parameters
         ----------
         path : str or path
             The file.
         kernel : Kernel, optional
-            The kernel of your own that it had: a file holds no code.
+            The custom kernel that it was saved with.
         parts : iterable of classes, optional
-            Your own learner, rule or drift guard, for the same reason.
+            The classes of your own learner, rule or drift detector that it was saved with.
         """
         header, arrays = file_format.read(path)
         try:
@@ -317,8 +317,10 @@ class MultiLabel:
         except SnapshotError:
             raise
         except UNREADABLE as error:
-            raise SnapshotError("the file holds no MultiLabel that this version can read.", owner="load") from error
+            raise SnapshotError(
+                "the file does not hold a MultiLabel that this version can read.", owner="load"
+            ) from error
 
     def __copy__(self) -> MultiLabel:
-        """A copy shares nothing."""
+        """A deep copy: a shallow one would share states that rounds change in place."""
         return copy.deepcopy(self)

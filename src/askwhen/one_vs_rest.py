@@ -1,4 +1,4 @@
-"""The other name of a sampler of several classes, with the classes first; files of the first release open by it."""
+"""``OneVsRest``: the older name of a sampler with several classes. It also reads files of the first release."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class OneVsRest(Sampler):
     Parameters
     ----------
     classes : list or "open"
-        At least two different labels, strings or numbers; or whichever are told.
+        At least two different labels, strings or numbers; or "open", where every new label adds a class.
     learner, rule, prepare, audit, seed : optional
-        As in :class:`askwhen.Sampler`. With a learner of two labels every class has one of its own against the rest.
+        As in :class:`askwhen.Sampler`. A learner for two labels is copied: one for each class against the rest.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class OneVsRest(Sampler):
     def load(
         cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Iterable[type] = ()
     ) -> OneVsRest:
-        """One that goes on from a file exactly where ``save`` left it; see ``Sampler.load``."""
+        """Load from a file; it continues exactly where ``save`` left it; see ``Sampler.load``."""
         header, arrays = file_format.read(path)
         if first_classes.KEY in header:
             engine = first_classes.restore(

@@ -1,4 +1,4 @@
-"""The sampler: the door of the package. It checks what comes in and hands it to its engine."""
+"""The public sampler: validates its input and delegates to the engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
 from .engine.batch_run import Batch, learn, run
 from .engine.batch_run import margins as margins_of
-from .engine.engine import Engine, OpenQuestion, Waiting, no_room
+from .engine.engine import Engine, OpenQuestion, Waiting, too_many_classes
 from .engine.inputs.argument_checks import (
     check_class,
     check_class_labels,
@@ -34,10 +34,10 @@ from .engine.inputs.argument_checks import (
     check_time,
     dimensions_of,
     given_rows,
-    moment,
-    moments,
     one_column,
     open_question,
+    round_time,
+    round_times,
 )
 from .engine.inputs.instance_checks import check_instance, check_instances, check_names
 from .engine.inputs.registry import check_parts
@@ -64,19 +64,19 @@ _CSR = (sp.csr_matrix, sp.csr_array)
 
 
 def _check_with_classes(learner: Any, names: list[Any], regression: bool, costs: Any, drift: Any) -> None:
-    """Refuse what does not go with several classes."""
+    """Refuse arguments that cannot be combined with several classes."""
     for what, given in (("regression", regression), ("costs", costs is not None)):
         if given:
-            raise InputError(f"classes do not go with {what}.", owner="Sampler")
+            raise InputError(f"classes cannot be combined with {what}.", owner="Sampler")
     if drift is not None and (not names or not provides(drift, ClassDrift)):
-        known = "knows two labels only" if names else "must know all classes from the start"
-        raise InputError(f"{short(drift)} {known}.", owner="Sampler")
-    rooms = classes_of(learner)
-    if getattr(learner, "regression", False) or (rooms is not None and rooms != len(names)):
+        reason = "works with two labels only" if names else "must know all classes from the start"
+        raise InputError(f"{short(drift)} {reason}.", owner="Sampler")
+    number = classes_of(learner)
+    if getattr(learner, "regression", False) or (number is not None and number != len(names)):
         raise InputError(f"{short(learner)} does not learn {len(names)} classes.", owner="Sampler")
-    if provides(learner, ViewLearner) and rooms is None:
+    if provides(learner, ViewLearner) and number is None:
         raise InputError(
-            f"{short(learner)} is for two labels; leave it out, or say Mixture(classes={len(names)}).", owner="Sampler"
+            f"{short(learner)} is for two labels; leave it out, or use Mixture(classes={len(names)}).", owner="Sampler"
         )
 
 
@@ -86,34 +86,36 @@ class Sampler:
     Parameters
     ----------
     learner : optional
-        How the weights move, for example ``Lasec(b=1.0, c=300.0)``.
+        The learner, which updates the weights, for example ``Lasec(b=1.0, c=300.0)``.
     rule : optional
-        How likely we ask, for example ``MarginRule(0.05)``; by default ``BudgetRule(0.1)``, one label in ten.
+        The rule, which gives the probability of asking, for example ``MarginRule(0.05)``; by default
+        ``BudgetRule(0.1)``, one label in ten.
     drift : optional
-        When the learner restarts, for example ``SwitchDetector()``.
+        The drift detector, which restarts the learner, for example ``SwitchDetector()``.
     prepare : Prepare, optional
-        How raw features are scaled before the learner sees them. Without, they are taken as they are.
+        How raw features are scaled before the learner sees them. Without it, they are not changed.
     audit : Audit, optional
-        A share of the rounds to ask about at random, whatever the rule says.
+        A share of the rounds to ask about at random, independently of the rule.
     seed : int, optional
-        Seeds the coins: one uniform number for every round, whatever the rule, from
+        Random seed. Every round draws one uniform number, whatever the rule, from
         ``numpy.random.Generator(numpy.random.PCG64(seed))``. Any other randomness comes from a generator spawned from
-        it. Without a seed, every sampler tosses its own.
+        it. Without a seed, every sampler draws different numbers.
 
     regression : bool, default False
         Without a learner: predict numbers instead of -1 and +1.
     costs : (float, float), optional
-        What a false positive and a false negative cost, as ``(1, 20)`` where a missed fraud costs as much as twenty
-        false alarms. Prediction and asking then move to where both are expected to cost the same; the margin is the
-        distance from there.
+        The costs of a false positive and of a false negative, as ``(1, 20)`` where a missed fraud costs as much as
+        twenty false alarms. The decision boundary then moves to where both are expected to cost the same; the margin is
+        the distance from there.
     classes : list or "open", optional
-        Predict one of these labels, strings or numbers, instead of -1 and +1. One question serves all of them, asked by
-        half the gap between the two best classes, which stands for the margin. "open" where the labels are not known
-        beforehand: a label that was never told before opens a class.
+        Predict one of these labels, strings or numbers, instead of -1 and +1. One question serves all of them; the
+        margin is half the gap between the two best classes. Use "open" if the labels are not known beforehand: every
+        new label then adds a class.
     most_classes : int, default 100
-        How many classes may be opened, from 3 to 1,000: a label beyond is refused, since it is free text most likely.
+        Largest number of open classes, from 3 to 1,000: further new labels are refused, since they are most likely free
+        text.
 
-    Without a learner, the sampler takes the recommended one and prepares instances for it: ``Sampler()`` is
+    Without a learner, the sampler uses the recommended one and prepares instances for it: ``Sampler()`` is
     ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
 
     Examples
@@ -144,11 +146,11 @@ class Sampler:
         check_flag("Sampler", "regression", regression)
         opens = isinstance(classes, str) and classes == "open"
         names = None if classes is None else [] if opens else check_classes("Sampler", classes)
-        rooms = classes_of(learner)
+        number = classes_of(learner)
         if is_multi(learner):
             raise InputError(f"{short(learner)} is for several labels at once; use MultiLabel.", owner="Sampler")
-        if names is None and rooms is not None:
-            names, opens = list(range(rooms)), rooms == 0
+        if names is None and number is not None:
+            names, opens = list(range(number)), number == 0
         most = check_most("Sampler", most_classes) if opens else 0
         if names is not None:
             _check_with_classes(learner, names, regression, costs, drift)
@@ -156,7 +158,9 @@ class Sampler:
             learner = Mixture(regression, None if names is None else len(names))
             prepare = Prepare() if prepare is None else prepare
         elif regression and not getattr(learner, "regression", True):
-            raise InputError(f"regression is for the default learner, and {short(learner)} is none.", owner="Sampler")
+            raise InputError(
+                f"regression=True applies only to the default learner; got {short(learner)}.", owner="Sampler"
+            )
         if rule is None:
             rule = BudgetRule(0.1, by="uncertainty" if getattr(learner, "regression", False) else "margin")
         parts = Parts(learner, rule, drift, prepare, audit)
@@ -191,7 +195,7 @@ class Sampler:
 
     @property
     def drift(self) -> Any:
-        """The drift guard's parameters, or None."""
+        """The drift detector's parameters, or None."""
         return self._engine.parts.drift
 
     @property
@@ -206,46 +210,46 @@ class Sampler:
 
     @property
     def parts(self) -> Parts:
-        """All parameters: learner, rule, drift guard, preparation and audit."""
+        """All parameters: learner, rule, drift detector, preparation and audit."""
         return self._engine.parts
 
     @property
     def seed(self) -> int | None:
-        """What seeded the coins."""
+        """The random seed."""
         return self._engine.seed
 
     @property
     def costs(self) -> tuple[float, float] | None:
-        """What a false positive and a false negative cost, or None where all mistakes are alike."""
+        """The costs of a false positive and of a false negative, or None where all mistakes cost the same."""
         return self._engine.costs
 
     @property
     def classes(self) -> list[Any] | None:
-        """What it predicts: -1 and +1, its classes so far, or None for a regressor, which predicts numbers."""
+        """The labels it predicts: -1 and +1, the classes so far, or None for a regressor, which predicts numbers."""
         if self._engine.classes is not None:
             return list(self._engine.classes)
         return None if self._engine.regression else [-1, 1]
 
     @property
     def engine(self) -> Engine:
-        """The states and the rounds behind this door, for rooms of this package that replay or change them."""
+        """The engine behind this sampler, for other modules of this package that replay rounds or change states."""
         return self._engine
 
     @property
     def turn(self) -> Any:
-        """``with sampler.turn:`` no other thread plays on this sampler meanwhile."""
+        """The lock of this sampler: inside ``with sampler.turn:`` no other thread plays rounds on it."""
         return self._lock
 
     @classmethod
     def of(cls, engine: Engine, tasks: Iterable[Engine] = ()) -> Sampler:
-        """A sampler around an engine, and around those of its tasks, for rooms of this package."""
+        """A sampler around an engine and the engines of its tasks, for other modules of this package."""
         made = cls.__new__(cls)
         made._own(engine)
         made._tasks = [Sampler.of(task) for task in tasks]
         return made
 
     def begin_tasks(self, number: int) -> None:
-        """Make so many tasks before the first of them is played; see ``run_tasks``."""
+        """Create this many tasks before the first of them is played; see ``run_tasks``."""
         engine = self._engine
         seeds = [None if engine.seed is None else engine.seed + j for j in range(number)]
         self._tasks = [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
@@ -288,13 +292,13 @@ class Sampler:
 
     @property
     def drift_weights(self) -> np.ndarray:
-        """How much a mixture trusts each of its experts, see ``experts``; empty for other learners."""
+        """The weight of each expert of a mixture, see ``experts``; empty for other learners."""
         learner = self._engine.learner
         return np.zeros(0) if learner is None else np.array(experts(learner))
 
     @property
     def experts(self) -> list[str]:
-        """What a mixture mixes, one name for each of ``drift_weights``; empty for other learners."""
+        """The names of the experts of a mixture, one for each of ``drift_weights``; empty for other learners."""
         return [] if self._engine.learner is None else list(self._engine.expert_names())
 
     @property
@@ -304,22 +308,22 @@ class Sampler:
 
     @property
     def round(self) -> int:
-        """How many rounds have been played; also the number of the next one."""
+        """Number of rounds played so far; also the number of the next one."""
         return self._engine.round
 
     @property
     def questions(self) -> int:
-        """How many labels have been asked for."""
+        """Number of labels asked for so far."""
         return self._engine.questions
 
     @property
     def volunteered(self) -> int:
-        """How many labels came that nobody had asked for, see ``learn``."""
+        """Number of unsolicited labels learnt so far, see ``learn``."""
         return self._engine.volunteered
 
     @property
     def updates(self) -> int:
-        """How often the learner has moved."""
+        """Number of asked labels that have changed the learner's weights."""
         return self._engine.updates
 
     @property
@@ -340,7 +344,7 @@ class Sampler:
 
     @property
     def form(self) -> str:
-        """How the learner keeps what it has learnt: "primal", "dual", or "unknown" before the first instance."""
+        """The form of the learner's weights: "primal", "dual", or "unknown" before the first instance."""
         learner = self._engine.learner
         if learner is None:
             return "unknown"
@@ -349,10 +353,10 @@ class Sampler:
 
     @property
     def support(self) -> tuple[Any, np.ndarray]:
-        """The instances that the dual form keeps, as rows, and their coefficients; both empty in primal form."""
+        """The instances that the dual form stores, as rows, and their coefficients; both empty in primal form."""
         learner = self._engine.learner
         if self._engine.answers is not None and learner is not None:
-            raise InputError("every class has coefficients of its own, which are not shown.", owner="support")
+            raise InputError("support is not available with several classes.", owner="support")
         w = None if learner is None else kept(learner)
         if w is None:
             return np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)
@@ -368,7 +372,7 @@ class Sampler:
             One instance: a 1-d array of numbers, one row of a scipy CSR matrix, or a pandas Series, whose index are the
             names of the features.
         time : number or datetime, optional
-            When the instance came, never before the last one; needed for a budget per period of time.
+            Time of the instance, never earlier than the last one; needed for a budget per period of time.
 
         Returns
         -------
@@ -377,7 +381,7 @@ class Sampler:
         """
         engine = self._engine
         with self._lock:
-            # An instance that is right already, checked in the cheapest order; any other goes the long way.
+            # Fast path for instances that need no conversion, with the cheapest checks first.
             if (
                 time is None
                 and type(x) is _ARRAY
@@ -420,7 +424,7 @@ class Sampler:
             return result
 
     def ask_on(self, coin: float, x: Any, time: Any = None) -> Ask:
-        """Play one round with a coin that was tossed elsewhere, for several samplers at once; the own coins wait."""
+        """Play one round with a random draw that several samplers share; its own draws are not used up."""
         with self._lock:
             return self._ask(x, time, coin)
 
@@ -432,13 +436,13 @@ class Sampler:
         x : array or one row of a CSR matrix
             The instance.
         time : float or date, optional
-            When it is, for a budget by time; it never goes back.
+            Time of the instance, for a budget per period of time; never earlier than the last one.
         """
         with self._lock:
             engine = self._engine
             if self._tasks:
                 raise self._has_tasks("ask")
-            moment(engine, "ask", time)
+            round_time(engine, "ask", time)
             rows, _ = given_rows("ask", x, 1, engine.form)
             check_names("ask", x, engine.names)
             try:
@@ -453,11 +457,11 @@ class Sampler:
         return ask
 
     def _checked(self, x: Any, time: Any) -> tuple[Row, float, tuple[str, ...] | None]:
-        """An instance for a round, its time, and the names of the features; the engine is ready for it."""
+        """The validated instance, its time, and the names of the features; begins the engine for the first one."""
         engine = self._engine
         if self._tasks:
             raise self._has_tasks("ask")
-        now = moment(engine, "ask", time)
+        now = round_time(engine, "ask", time)
         row, d = check_instance("ask", x, engine.form)
         names = check_names("ask", x, engine.names)
         engine.begin("ask", "x", d, isinstance(row, SparseRow))
@@ -466,8 +470,8 @@ class Sampler:
     def tell(self, ask: Ask | int, y: Any) -> None:
         """Give the label of a question: at once, later, or in any order.
 
-        The label is judged against the prediction made when it was asked, and moves the weights from where they are
-        now. A label for a question that is not open is refused, and so is one that is no label; nothing changes then.
+        The label is compared with the prediction made when it was asked for, and updates the current weights. An
+        invalid label, and a label for a question that is not open, are refused; nothing changes then.
 
         Parameters
         ----------
@@ -485,14 +489,14 @@ class Sampler:
         with self._lock:
             try:
                 question = engine.pending.get(ask[0]) if type(ask) is Ask else None
-            except TypeError:  # a round that is no number
+            except TypeError:  # ask[0] is not hashable
                 question = None
-            if question is None or question[0] is not ask:  # not the very Ask that waits: look closely
+            if question is None or question[0] is not ask:  # not the same object as the open Ask: compare in detail
                 question = self._open_question("tell", ask)
             engine.tell(question, y)
 
     def _tell_one_of(self, ask: Ask | int, y: Any) -> None:
-        """Give a label that is a class, perhaps its first, or the number of a set of labels."""
+        """Give a label that is a class, possibly a new one, or the number of a set of labels."""
         engine = self._engine
         assert engine.answers is not None
         with self._lock:
@@ -503,7 +507,7 @@ class Sampler:
             question = self._open_question("tell", ask)
             new = engine.most > 0 and label not in engine.places
             if new and engine.open(label) is None:
-                raise no_room("tell", engine.most, f"round {question[0].round}")
+                raise too_many_classes("tell", engine.most, f"round {question[0].round}")
             try:
                 engine.tell(question, float(engine.places[label] if engine.most else label))
             except BaseException:
@@ -523,10 +527,10 @@ class Sampler:
             self._engine.forget(self._open_question("forget", ask))
 
     def learn(self, x: Any, y: Any) -> None:
-        """Learn a label that nobody asked for: of a seed set, a complaint, a correction.
+        """Learn an unsolicited label: from a seed set, a complaint or a correction.
 
-        It moves the learner, and the instance counts in the running statistics of ``prepare``. No round is played, no
-        coin is tossed, and neither the budget nor the estimate of the accuracy knows of it.
+        It updates the learner and the running statistics of ``prepare``. No round is played and no random number is
+        drawn; the budget and the estimate of the accuracy stay as they are.
 
         Parameters
         ----------
@@ -562,34 +566,34 @@ class Sampler:
     def run(
         self, X: Any, y: Any, times: Any = None, margins: bool = True, trace: bool = True, volunteered: Any = None
     ) -> Trace:
-        """Play a round for every row of X, telling each asked label at once: the same bits as ``ask`` and ``tell``.
+        """Play a round for every row of X, and learn each asked label at once: the same bits as ``ask`` and ``tell``.
 
-        Only the labels that are asked for are learnt from; the others serve to count mistakes. A run goes on where
-        the sampler is, so a long stream can be run chunk by chunk. If any row is refused, no round was played.
+        Only the labels that are asked for are learnt from; the others serve to count mistakes. A run continues from the
+        current state, so a long stream can be run chunk by chunk. If any row is refused, no round is played.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame
             The instances, one in each row. The column names of a table (pandas, polars, Arrow) are remembered, and a
-            later table with others, or in another order, is refused; arrays have no names and are always taken.
+            later table with other names, or another order, is refused; arrays have no names and are always accepted.
         y : array
-            Their labels: -1 and +1, or finite numbers for a regressor; a table of one column is taken too. A matrix is
-            handed to ``run_tasks``, whose list of traces comes back; where that is what you have, write ``run_tasks``.
+            Their labels: -1 and +1, or finite numbers for a regressor; a table of one column is accepted too. A matrix
+            is passed to ``run_tasks``, whose list of traces is returned; call ``run_tasks`` directly in new code.
         times : array, optional
-            When each instance came, numbers or datetime64, never going back; needed for a budget per period of time.
+            Times of the instances, numbers or datetime64, never decreasing; needed for a budget per period of time.
         margins : bool, default True
             False skips the quadratic form of second-order learners wherever it cannot change a decision: the same
             predictions, questions and updates, faster; the margins of those rounds are NaN.
         trace : bool, default True
-            False keeps only the counts and the switches, so that memory does not grow with the number of rounds.
+            False records only the counts and the switches, so that memory does not grow with the number of rounds.
         volunteered : array of bool, optional
-            Rounds whose label comes by itself after the prediction, as a complaint does: it is learnt as by ``learn``
-            where it was not asked for.
+            Rounds whose label arrives unsolicited after the prediction, as a complaint does: it is learnt as by
+            ``learn`` where it was not asked for.
 
         Returns
         -------
         Trace
-            What happened in every round.
+            The record of every round.
         """
         check_flag("run", "margins", margins)
         check_flag("run", "trace", trace)
@@ -598,7 +602,7 @@ class Sampler:
             if not self._tasks and dimensions_of("run", y) != 2:
                 return self._run(X, y, times, margins, trace, volunteered)
             if volunteered is not None:
-                raise InputError("volunteered labels are for one task.", owner="run")
+                raise InputError("volunteered cannot be combined with several tasks.", owner="run")
             return cast(Trace, self._run_tasks("run", X, y, times, margins, trace))  # a list, as in earlier versions
 
     def run_on(self, coins: np.ndarray, X: Any, y: Any, times: Any = None) -> Trace:
@@ -627,7 +631,7 @@ class Sampler:
         rows = check_instances("run", X, engine.form)
         names = check_names("run", X, engine.names)
         n, d = shape_of(rows)
-        (labels, new), when = self._labels("run", y, n), moments(engine, "run", times, n)
+        (labels, new), when = self._labels("run", y, n), round_times(engine, "run", times, n)
         given = check_flags("run", "volunteered", volunteered, n)
         before = engine.checkpoint()
         try:
@@ -641,7 +645,7 @@ class Sampler:
         return played
 
     def _labels(self, owner: str, y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
-        """Labels as numbers, and those that are no class yet."""
+        """Labels as numbers, and the new labels that are not a class yet."""
         if self._engine.most:
             return check_open_labels(owner, self._engine.places, y, n)
         if self._engine.answers is not None and self._engine.answers.multi:
@@ -653,10 +657,10 @@ class Sampler:
         return check_labels(owner, y, n, self._engine.regression), []
 
     def run_tasks(self, X: Any, Y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> list[Trace]:
-        """Play several tasks over one stream, one for each column of Y: the same bits as a sampler for each.
+        """Play several tasks over one stream, one for each column of Y: the same bits as a separate sampler for each.
 
-        The tasks share the instances, the kernel values and the cores. Task j has seed + j; see ``tasks``. A sampler
-        plays either tasks or rounds of its own, and always the same number of tasks.
+        The tasks share instances and kernel values, and run in parallel. Task j has seed + j; see ``tasks``. A sampler
+        plays either tasks or its own rounds, and always the same number of tasks.
 
         Parameters
         ----------
@@ -668,7 +672,7 @@ class Sampler:
         Returns
         -------
         list of Trace
-            What happened in every round of each task.
+            The record of every round of each task.
 
         Examples
         --------
@@ -687,12 +691,15 @@ class Sampler:
     def _run_tasks(self, owner: str, X: Any, Y: Any, times: Any, margins: bool, trace: bool) -> list[Trace]:
         engine = self._engine
         if engine.classes is not None:
-            raise InputError("tasks are for two labels, and this sampler has classes.", owner=owner)
+            raise InputError("tasks are for two labels, but this sampler has classes.", owner=owner)
         if engine.volunteered > 0:
-            raise InputError("this sampler has learnt labels of one task; let each task learn its own.", owner=owner)
+            raise InputError(
+                "this sampler has already learnt labels as a single task; let each task learn its own.", owner=owner
+            )
         if engine.round > 0:
             raise InputError(
-                "y must be a vector of labels, since this sampler has played rounds with one.", owner=owner
+                "y must be a vector of labels, since this sampler has already played rounds as a single task.",
+                owner=owner,
             )
         rows = check_instances(owner, X, self._tasks[0]._engine.form if self._tasks else None)
         if dimensions_of(owner, Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
@@ -701,10 +708,10 @@ class Sampler:
         columns = [check_labels(owner, column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
         seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
         tasks = self._tasks or [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
-        labels, when = np.column_stack(columns), moments(tasks[0]._engine, owner, times, shape_of(rows)[0])
+        labels, when = np.column_stack(columns), round_times(tasks[0]._engine, owner, times, shape_of(rows)[0])
         names = [check_names(owner, X, each.names) for each in (engine, *(task._engine for task in tasks))]
         with contextlib.ExitStack() as held:
-            for task in tasks:
+            for task in tasks:  # after the lock of this sampler, and always in the same order, so without deadlocks
                 held.enter_context(task._lock)
             found = run_tasks([task._engine for task in tasks], rows, labels, margins or engine.regression, trace, when)
         self._tasks = tasks
@@ -717,7 +724,7 @@ class Sampler:
 
     @property
     def tasks(self) -> list[Sampler]:
-        """One sampler for each column of labels, once ``run_tasks`` was given them; task j has seed + j."""
+        """One sampler for each column of labels, after ``run_tasks``; task j has seed + j."""
         return list(self._tasks)
 
     def margins(self, X: Any) -> np.ndarray:
@@ -760,10 +767,10 @@ class Sampler:
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
 
     def probabilities(self, X: Any) -> np.ndarray:
-        """P(y = +1) for many instances, or of every class, by the told labels, without asking or playing a round.
+        """P(y = +1) for many instances, or the probability of every class, without asking or playing a round.
 
-        Learnt from the labels that were asked for: a logistic function of the margin, which follows a drift. See
-        ``ask.certainty`` for the round that is being played.
+        A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. See
+        ``ask.certainty`` for the current round.
 
         Parameters
         ----------
@@ -780,45 +787,45 @@ class Sampler:
         return engine.probabilities(p) if engine.classes is None else engine.shares(p)
 
     def class_tally(self) -> ClassTally | LabelTally | None:
-        """What :func:`askwhen.evaluate.accuracy` reads of every class, as a copy; None where there are no classes."""
+        """A copy of the sums of every class that :func:`askwhen.evaluate.accuracy` reads; None without classes."""
         with self._lock:
             return None if self._engine.classes is None else self._engine.counted_by_class()
 
     def tally(self) -> tuple[Tally, int, int, list[Waiting]]:
-        """What :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions, as copies."""
+        """Copies of what :func:`askwhen.evaluate.accuracy` reads: sums, rounds, questions, and the open questions."""
         with self._lock:
             return self._engine.counted()
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
-        """Write everything to a file: weights, coins, open questions. A crash leaves the old file whole.
+        """Write the whole state to a file: weights, random generators, open questions. A crash keeps the old file.
 
-        A note is for whoever reads the file with ``askwhen.snapshot.read``: it is in the header.
+        A note is stored in the header, where ``askwhen.snapshot.read`` finds it.
 
         Parameters
         ----------
         path : str or path
             The file.
         note : str, optional
-            Any text to keep beside it.
+            Any text to store in the file.
         """
         with self._lock:
             file_format.write(path, *engine_state.dump(self._engine, [task._engine for task in self._tasks]), note)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, kernel: Kernel | None = None, parts: Iterable[type] = ()) -> Sampler:
-        """A sampler that goes on from a file exactly where ``save`` left it.
+        """Load a sampler from a file; it continues exactly where ``save`` left it.
 
-        A file holds no code: a learner with a ``Kernel`` of the user's own needs it again here, and so do the classes
-        of learners, rules and drift guards of the user's own, unless an installed package has them as entry points.
+        A file holds no code: a custom ``Kernel`` must be given again here, and so must the classes of your own
+        learners, rules and drift detectors, unless an installed package announces them as entry points.
 
         Parameters
         ----------
         path : str or path
             The file.
         kernel : Kernel, optional
-            The kernel of your own that it had: a file holds no code.
+            The custom kernel that it was saved with.
         parts : iterable of classes, optional
-            Your own learner, rule or drift guard, for the same reason.
+            The classes of your own learner, rule or drift detector that it was saved with.
         """
         header, arrays = file_format.read(path)
         engine_state.check_kind(header, "Sampler")
@@ -833,7 +840,7 @@ class Sampler:
         self.__dict__.update(state, _lock=new_lock(self))
 
     def __copy__(self) -> Sampler:
-        """A copy shares nothing: half of a sampler is of no use."""
+        """A deep copy: a shallow one would share states that rounds change in place."""
         return copy.deepcopy(self)
 
     def _open_question(self, owner: str, ask: Ask | int) -> OpenQuestion:

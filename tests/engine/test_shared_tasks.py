@@ -156,7 +156,7 @@ def test_what_tasks_cannot_do_is_said(stream):
             sampler.run(X, wrong)
     played = aw.Sampler(aw.Perceptron(), RULE, seed=4)
     played.run(X, Y[:, 0])
-    with pytest.raises(aw.InputError, match="has played rounds with one"):
+    with pytest.raises(aw.InputError, match="has already played rounds as a single task"):
         played.run(X, Y)
     with pytest.raises(
         aw.InputError, match=r"^run_tasks: y must be a matrix of labels with at least one column, got shape"

@@ -110,7 +110,7 @@ def test_tasks_do_not_take_over_what_one_sampler_has_learnt():
     X, y = STREAMS["noisy"](3, n=20)
     sampler = aw.Sampler(seed=1)
     sampler.learn(X, y)
-    with pytest.raises(aw.InputError, match="has learnt labels of one task"):
+    with pytest.raises(aw.InputError, match="has already learnt labels as a single task"):
         sampler.run_tasks(X, np.column_stack([y, y]))
 
 

@@ -185,7 +185,7 @@ def test_times_are_checked():
         sampler.run(X, y, times=[None, None, None])
     with pytest.raises(aw.InputError, match="masked"):
         sampler.run(X, y, times=np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]))
-    with pytest.raises(aw.InputError, match="too short to tell"):
+    with pytest.raises(aw.InputError, match="too short to be resolved"):
         aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=1e-12, count=1)).ask(X[0], time=1e9)
     assert sampler.round == 0
     sampler.run(X, y, times=[1, 2, 3])

@@ -192,7 +192,7 @@ def test_a_kernel_of_the_users_own_does_the_same_and_is_given_again_to_load(form
 def test_load_refuses_a_kernel_that_was_not_the_users_own(tmp_path):
     aw.Sampler(aw.Perceptron(kernel=GAUSSIAN), MARGIN).save(tmp_path / "model")
     assert aw.Sampler.load(tmp_path / "model").learner.kernel == GAUSSIAN
-    with pytest.raises(aw.SnapshotError, match="saved with a kernel of its own"):
+    with pytest.raises(aw.SnapshotError, match="saved with a custom kernel"):
         aw.Sampler.load(tmp_path / "model", kernel=aw.Kernel(lambda s, X2, Z2: s))
 
 

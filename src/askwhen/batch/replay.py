@@ -15,7 +15,7 @@ from ..data.stream_pieces import Piece
 from ..drift.switch import SwitchState
 from ..engine.batch_run import Batch, chunk_size, prepared, run
 from ..engine.engine import Engine
-from ..engine.inputs.argument_checks import check_class_labels, check_labels, moments
+from ..engine.inputs.argument_checks import check_class_labels, check_labels, round_times
 from ..engine.inputs.instance_checks import all_canonical, check_instances, check_names
 from ..engine.state_arrays import copy_state
 from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, row, shape_of, size
@@ -62,7 +62,7 @@ class Run:
             labels = check_labels(owner, piece.y, n, False)
         else:
             labels = check_class_labels(owner, engine.places, piece.y, n)
-        when = moments(engine, owner, piece.times, n)
+        when = round_times(engine, owner, piece.times, n)
         engine.begin(owner, "X", d, isinstance(rows, SparseRows))
         engine.names = names
         return rows, labels, when

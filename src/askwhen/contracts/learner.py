@@ -10,7 +10,7 @@ is in the families of :mod:`askwhen.linalg.vectors`, so that most learners need 
 A round scores the instance, asks or not, and learns::
 
     enter(state, x)                          # not where a question is answered: x is as it was when it was asked
-    m, norm2, verdict = score(state, x)      # p = m / (1 + q), and q = 0 for first-order learners
+    m, norm2, status = score(state, x)      # p = m / (1 + q), and q = 0 for first-order learners
     q = quadratic(state, x)                  # may be skipped where quadratic_bound settles the question
     leave(state)
     if learns(state, mistaken):
@@ -109,7 +109,7 @@ def _no_experts(state: Any) -> Any:
 
 
 score = Family("score")
-"""``score(state, x) -> (m, |x|^2, verdict)``; a verdict other than SOUND means nothing else may be read."""
+"""``score(state, x) -> (m, |x|^2, status)``; a status other than SOUND means nothing else may be read."""
 
 quadratic = Family("quadratic", default=_zero)
 """``quadratic(state, x)`` -> q = x'Qx >= 0; leaves what ``learn`` needs in the state's scratch arrays."""

@@ -117,8 +117,8 @@ copy_demo = Family("copy_demo")
 take_in = Family("take_in")
 """take_in(demo, m, q, y, sign): take the label of the instance just scored in (sign 1) or out (sign -1), in place."""
 
-are_apart = Family("are_apart")
-"""are_apart(demo, drift, m, q, h_m, h_q) -> whether the learner and the demo differ more than chance allows."""
+disagree = Family("disagree")
+"""disagree(demo, drift, m, q, h_m, h_q) -> whether the learner and the demo differ more than chance allows."""
 
 
 @copy_demo.of(SharedState)
@@ -145,8 +145,8 @@ def _take_in_one(demo: Any, m: float, q: float, y: float, sign: float) -> None:
     absorb(demo, m, q, y, sign)
 
 
-@are_apart.of(SharedState)
-def _are_apart_somewhere(demo: Any, drift: Any, m: float, q: float, h_m: float, h_q: float) -> Any:
+@disagree.of(SharedState)
+def _disagree_somewhere(demo: Any, drift: Any, m: float, q: float, h_m: float, h_q: float) -> Any:
     k = len(demo.m)
     t, delta = float(drift.counts[T]), drift.delta / (k if k > 2 else 1)
     found = False
@@ -157,8 +157,8 @@ def _are_apart_somewhere(demo: Any, drift: Any, m: float, q: float, h_m: float, 
     return found
 
 
-@are_apart.of(RootState)
-def _are_apart(demo: Any, drift: Any, m: float, q: float, h_m: float, h_q: float) -> Any:
+@disagree.of(RootState)
+def _disagree(demo: Any, drift: Any, m: float, q: float, h_m: float, h_q: float) -> Any:
     gap, t = abs(m / (1.0 + q) - h_m / (1.0 + h_q)), float(drift.counts[T])
     return gap > largest_gap(q / (1.0 + q), h_q / (1.0 + h_q), t, drift.delta, drift.noise_bound)
 
@@ -186,11 +186,11 @@ def _watch(drift: Any, x: Any, m: float, q: float) -> Any:
     counts = drift.counts
     if counts[BUILT] == 0:
         return False
-    h_m, _, verdict = score(drift.demo, x)
-    if verdict != SOUND:
+    h_m, _, status = score(drift.demo, x)
+    if status != SOUND:
         return False
     h_q = quadratic(drift.demo, x)
-    if are_apart(drift.demo, drift, m, q, h_m, h_q):
+    if disagree(drift.demo, drift, m, q, h_m, h_q):
         counts[DUE] = 1
         return True
     return False
@@ -210,8 +210,8 @@ def _absorb_label(drift: Any, x: Any, y: float, mistaken: bool, by_rule: bool, p
 @apart
 def take(demo: Any, x: Any, y: float, sign: float) -> Any:
     """Take a label into a demo (sign 1) or out of it (sign -1), in place; return whether that was sound."""
-    m, _, verdict = score(demo, x)
-    if verdict != SOUND:
+    m, _, status = score(demo, x)
+    if status != SOUND:
         return sign > 0.0
     q = quadratic(demo, x)
     if sign < 0.0 and q > 1.0 - _CLOSE_TO_ONE:

@@ -1,1 +1,1 @@
-"""The round, and everything that a sampler remembers between two of them."""
+"""The engine behind a sampler: its state, and the rounds that are played on it."""

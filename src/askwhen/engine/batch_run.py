@@ -1,4 +1,4 @@
-"""Many rows at once: rounds in compiled chunks, labels that were not asked for, and margins without rounds."""
+"""Many rows at once: play rounds in compiled chunks, learn unsolicited labels, and score rows without a round."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..linalg.rows import Rows, SparseRows, copy_rows, part_of, row, shape_of
 from ..linalg.vectors import SOUND, UNSOUND
 from ..prepare import PrepareState, ViewsState, room_for, transform_rows
 from ..trace.trace import Trace
-from .engine import Engine, no_room
+from .engine import Engine, too_many_classes
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .label_spaces import Classes
 from .round.each_class import calls_of
@@ -31,7 +31,7 @@ _NO_PLACES = np.zeros(0, np.int64)
 
 
 class Batch(NamedTuple):
-    """Rows that are played one after the other, each asked label being learnt at once.
+    """Rows that are played one after the other; each asked label is learnt before the next row.
 
     Attributes
     ----------
@@ -40,17 +40,17 @@ class Batch(NamedTuple):
     every_margin : bool
         Whether margins are computed also where they cannot change a decision.
     keep : bool
-        Whether the trace has what happened in every round, and not only the counts.
+        Whether the trace records every round, and not only the counts.
     before : int
-        Number of rows of X that came earlier, which an error message counts in.
+        Number of rows of X that came earlier, so that error messages give the row number within X.
     is_prepared : bool
-        Whether rows are what the learner sees.
+        Whether the rows are already prepared for the learner.
     unsolicited : array of bool
         Rounds whose label is learnt even if it is not asked for.
     draws : array, optional
-        Random draws that were made elsewhere.
+        Random draws to use instead of the engine's own.
     new : sequence
-        Where classes may appear: labels that are not a class yet, numbered after the classes.
+        With open classes: labels that are not a class yet, numbered after the known classes.
     """
 
     rows: Rows
@@ -78,15 +78,15 @@ class _Run:
         self._n, self._d = shape_of(batch.rows)
         self._prepares = engine.prepare is not None and not batch.is_prepared
         self._size = chunk_size(engine) if self._prepares else _CHUNK
-        room = self._n if batch.keep else min(self._n, self._size)
-        self._kept = new_record(room, len(experts(engine.learner)), engine.answers is not None)
+        length = self._n if batch.keep else min(self._n, self._size)
+        self._record = new_record(length, len(experts(engine.learner)), engine.answers is not None)
         self._floor, self._blind = engine.least_chance(), engine.is_blind(batch.every_margin)
         self._places = _NO_PLACES
         if batch.new:
-            engine.make_room(len(engine.places) + len(batch.new))
+            engine.reserve_classes(len(engine.places) + len(batch.new))
             self._places = np.r_[np.arange(len(engine.places)), np.full(len(batch.new), -1)]
-        example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._kept)
-        self._frame, kind = engine.session.board(engine)
+        example = (0, batch.labels, NO_TIMES, 0, True, 0.0, True, NO_FLAGS, self._places, self._record)
+        self._frame, kind = engine.session.context(engine)
         self._play = entry_point(run_rounds, kind, *example, what=engine.parts.learner)
 
     def play(self) -> Trace:
@@ -95,7 +95,7 @@ class _Run:
         for first in range(0, self._n, self._size):
             last = min(self._n, first + self._size)
             here = slice(first, last) if self._batch.keep else slice(0, last - first)
-            record = Record(*(array[here] for array in self._kept))
+            record = Record(*(array[here] for array in self._record))
             self._play_chunk(record, first, last)
             if not (engine.regression or counts_in_rounds(engine.tally)):
                 self._count(record, self._batch.labels[first:last])
@@ -113,7 +113,7 @@ class _Run:
         return trace
 
     def _play_chunk(self, record: Record, first: int, last: int) -> None:
-        """Play rows from first to last, growing what must grow on the way."""
+        """Play rows from first to last; the compiled loop stops where a state must grow, and goes on afterwards."""
         engine, batch = self._engine, self._batch
         if batch.draws is None:
             engine.draws.generator.random(out=record.coin)
@@ -132,10 +132,10 @@ class _Run:
                 self._rows = canonical("run", self._rows)
             elif status != SOUND:
                 engine.make_ready(status, row(part, done), "run", at_row(before + done))
-                self._frame, _ = engine.session.board(engine)
+                self._frame, _ = engine.session.context(engine)
 
     def _count(self, record: Record, labels: np.ndarray) -> None:
-        """Count rounds in the tallies, where the compiled rounds have not."""
+        """Count rounds in the tallies, where the compiled rounds have not done so."""
         engine, places = self._engine, self._places
         rounds = (record.probability, record.margin, record.prediction, record.queried, record.mistaken)
         (_block, counted), counting = self._frame[0][-1]
@@ -146,7 +146,7 @@ class _Run:
             engine.answers.note(record.best, numbers, record.probability, record.queried, levels)
 
     def _open_classes(self) -> None:
-        """Name the classes that appeared, in the order in which they did."""
+        """Add the names of new classes, in the order in which they appeared."""
         engine, places, new = self._engine, self._places, self._batch.new
         if new:
             opened = np.argsort(places[len(engine.places) :])[np.count_nonzero(places < 0) :].tolist()
@@ -154,9 +154,9 @@ class _Run:
                 cast(Classes, engine.answers).add(new[code])
 
     def _trace(self, start: int, counts: list[int], switches: list[int]) -> Trace:
-        engine, several, kept = self._engine, self._engine.answers is not None, self._kept
+        engine, several, record = self._engine, self._engine.answers is not None, self._record
         if not self._batch.keep:
-            kept = new_record(0, kept.experts.shape[1], several)
+            record = new_record(0, record.experts.shape[1], several)
         questions, updates, mistakes = counts
         return Trace(
             start=start,
@@ -164,15 +164,15 @@ class _Run:
             questions=questions,
             updates=updates,
             mistakes=mistakes,
-            margin=kept.margin,
-            prediction=engine.predictions(kept),
-            probability=kept.probability,
-            coin=kept.coin,
-            queried=kept.queried,
-            updated=kept.updated,
-            mistaken=kept.mistaken,
+            margin=record.margin,
+            prediction=engine.predictions(record),
+            probability=record.probability,
+            coin=record.coin,
+            queried=record.queried,
+            updated=record.updated,
+            mistaken=record.mistaken,
             switches=np.array(switches, np.int64),
-            drift_weights=kept.experts,
+            drift_weights=record.experts,
             floor=self._floor,
             blind=self._blind,
             costs=engine.costs,
@@ -182,15 +182,16 @@ class _Run:
 
 
 def learn(engine: Engine, rows: Rows, labels: np.ndarray, new: Sequence[Any] = ()) -> None:
-    """Learn labels that were not asked for: no round is played, and nothing is counted as asked.
+    """Learn unsolicited labels: no round is played, and nothing is counted as asked.
 
-    Where classes may appear, those that are ``new`` are opened first, which changes nothing that they learn.
+    With open classes, ``new`` labels open their classes first; that does not change what is learnt. If a row is
+    refused, these classes are closed again.
     """
     for opened, label in enumerate(new):
         if engine.open(label) is None:
             for known in reversed(new[:opened]):
                 engine.close(known)
-            raise no_room("learn", engine.most, at_row(int(np.argmax(labels == len(engine.places)))))
+            raise too_many_classes("learn", engine.most, at_row(int(np.argmax(labels == len(engine.places)))))
     try:
         _learn(engine, rows, labels)
     except BaseException:
@@ -214,7 +215,7 @@ def _learn(engine: Engine, rows: Rows, labels: np.ndarray) -> None:
 
 
 def margins(engine: Engine, rows: Rows) -> np.ndarray:
-    """The margins of many rows, without playing a round."""
+    """Margins of many rows, without playing a round."""
     n, d = shape_of(rows)
     if engine.learner is not None and d != engine.shape.d:
         raise InputError(f"{INSTANCES} must have {engine.shape.d} columns as before, got {d}.", owner="margins")
@@ -238,23 +239,23 @@ def margins(engine: Engine, rows: Rows) -> np.ndarray:
 
 
 def chunk_size(engine: Engine) -> int:
-    """The number of rows that are prepared at once."""
+    """Number of rows that are prepared at once."""
     return _CHUNK if engine.sees_sparse else max(1, min(_CHUNK, _PREPARED // engine.dimension))
 
 
 def prepared(engine: Engine, rows: Rows, before: int = 0) -> Rows:
-    """The rows as the learner sees them; they count in the running statistics."""
+    """Rows as the learner sees them; the running statistics of the preparation are updated."""
     assert engine.prepare is not None
     return _transformed(engine.prepare, rows, True, "run", before)
 
 
 def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
-    """The rows as a learner sees them, without counting them."""
+    """Rows as the learner sees them; the running statistics of the preparation stay as they are."""
     return rows if prepare is None else _transformed(prepare, rows, False, "margins", 0)
 
 
 def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
-    """Rows as the learner sees them; an unsound one is refused."""
+    """Rows as the learner sees them; a row with values that are not finite, or too large, is refused."""
     n, d = shape_of(rows)
     out = room_for(prepare, rows)
     done, status = transform_rows(prepare, part_of(rows, 0, n), n, out, learns)
@@ -263,7 +264,7 @@ def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, o
         alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
         rows, before_it = canonical(owner, alone), out
         out = room_for(prepare, rows)
-        copy_rows(before_it, out, done)  # the rows until here were canonical, so they are the same
+        copy_rows(before_it, out, done)  # these rows were canonical, so sorting has not changed them
         more, status = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
         done += more
     if status != SOUND:

@@ -1,7 +1,7 @@
-"""Decisions on margins that come from elsewhere: rule, coins, tally and open questions, without a learner.
+"""An engine without a learner of its own: it decides whether to ask, given margins that come from elsewhere.
 
-Several classes, and classifiers of other libraries, share one rule and one coin in a round; a decider plays that round
-as a sampler plays its own, so that budgets, audits and the estimate of the accuracy are the same.
+It has the rule, the random draws, the tally and the open questions. Classifiers of other libraries use it, so that
+budgets, audits and the estimate of the accuracy are those of a sampler.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .engine import Engine
 
 
 class Given(NamedTuple):
-    """Stands for a learner where a decision is made on margins from elsewhere: numbers = (m, q, |x|^2)."""
+    """Takes the place of a learner's state: numbers = (m, q, |x|^2), written before every round."""
 
     numbers: Any
 
@@ -52,12 +52,12 @@ class Decider(Engine):
     """An engine whose margins are given to it, round by round."""
 
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
-        """Get ready for instances of this dimension and form; later ones must agree."""
+        """Make the states for instances of this dimension and form; later instances must agree."""
         super().begin(owner, name, d, sparse, Given(np.zeros(3)))
 
     @property
     def numbers(self) -> np.ndarray:
-        """What the last round was decided on: m, q and |x|^2."""
+        """The m, q and |x|^2 of the last round."""
         found: np.ndarray = self.learner.numbers
         return found
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-_FEW, _MANY = 4, 256  # twice as many are drawn ahead at first, and at most so many at once
+_FEW, _MANY = 4, 256  # half the size of the first block that is drawn ahead, and the size of the largest
 
 
 class Draws:
     """Uniform numbers on [0, 1), one for every round, from a generator that the seed determines.
 
-    ``ahead`` are numbers that were drawn already, in reverse order: one by one they would cost half a round each.
+    ``ahead`` holds numbers that were already drawn, in reverse order: to draw them one by one would take half the time
+    of a round each.
     """
 
     def __init__(self, seed: int | None) -> None:
@@ -25,7 +26,7 @@ class Draws:
         self._beginning: tuple[bytes, Callable[[], int]] | None = None
 
     def next(self) -> float:
-        """The number of the next round; more are drawn ahead each time."""
+        """The number of the next round; each new block that is drawn ahead is larger than the last."""
         if not self.ahead:
             self._many = min(2 * self._many, _MANY)
             self.ahead.extend(self._generator.random(self._many)[::-1].tolist())
@@ -33,8 +34,8 @@ class Draws:
 
     @property
     def generator(self) -> np.random.Generator:
-        """The generator at the number of the next round: numbers that were drawn ahead are given back."""
-        if self.ahead:
+        """The generator at the number of the next round."""
+        if self.ahead:  # unused numbers go back, so that the saved state does not depend on the size of blocks
             self._generator.bit_generator.advance(-len(self.ahead))  # type: ignore[attr-defined]
             self.ahead.clear()
         self._many = _FEW
@@ -43,17 +44,17 @@ class Draws:
     @property
     def seed(self) -> int | None:
         """The seed."""
-        self._look_back()
+        self._call_beginning()
         return self._seed
 
     @property
     def randomness(self) -> np.random.Generator:
         """The second generator."""
-        self._look_back()
+        self._call_beginning()
         return self._randomness
 
     def resume(self, first: bytes, rounds: int, seed: Callable[[], int]) -> None:
-        """Go on after so many rounds from what ``first_states`` gave for a seed, which is asked for only if needed."""
+        """Continue after ``rounds`` rounds from the ``first_states`` of a seed; ``seed`` is called only if needed."""
         self.ahead.clear()
         self._many = _FEW
         self._generator.bit_generator.state = _state(first[:16], first[16:32])
@@ -61,7 +62,7 @@ class Draws:
         if rounds:
             self._generator.bit_generator.advance(rounds)  # type: ignore[attr-defined]
 
-    def _look_back(self) -> None:
+    def _call_beginning(self) -> None:
         if self._beginning is not None:
             first, seed = self._beginning
             self._seed, self._randomness.bit_generator.state = seed(), _state(first[32:48], first[48:])

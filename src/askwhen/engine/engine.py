@@ -1,7 +1,8 @@
-"""The engine of a sampler: owns the state and plays rounds on rows that have passed the door.
+"""The engine of a sampler: owns the state and plays rounds on rows that were validated before.
 
-The arithmetic of a round is in :mod:`askwhen.engine.round.rounds`. Nothing here checks arguments; what a step refuses,
-because only the step can see it, is raised here as one sentence.
+The arithmetic of a round is in :mod:`askwhen.engine.round.rounds`. Arguments are checked in
+:mod:`askwhen.engine.inputs`. Only a compiled step can see some problems, such as an overflow; it returns a status,
+which becomes an ``InputError`` here.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ from .round.each_class import EachState, start_classes
 from .round.rounds import (
     LABEL_REFUSED,
     LEVEL,
-    NO_ROOM,
     PERIOD,
     SWITCHED,
+    TOO_MANY_CLASSES,
     Record,
 )
 from .round.step_table import NOT_READY
@@ -54,24 +55,18 @@ from .tally.error_model import boundary, log_cost_of, log_odds, sigmoid
 from .tally.label_tally import LabelTally
 from .tally.round_tally import ANSWERED, Tally, forget_round, new_tally
 
-_CHUNK = 1 << 16
-_PREPARED = 1 << 22  # so many prepared numbers are held at once
-_NO_TIMES = np.zeros(0)
-_NOBODY = np.zeros(0, np.bool_)
-_NO_PLACES = np.zeros(0, np.int64)
-_FLOAT64, _INT32 = np.dtype(np.float64), np.dtype(np.int32)
-_new = tuple.__new__  # a NamedTuple of its own, without the cost of its keywords
+_new = tuple.__new__  # makes a NamedTuple without the cost of its keywords
 
 
 OpenQuestion = tuple[Ask, Row, int]
-"""An ask that waits for its label, its instance, and the marks of its round. A plain tuple, for speed."""
+"""An Ask that waits for its label, its instance, and the packed marks of its round. A plain tuple, for speed."""
 
 Waiting = tuple[int, float, int, bool]
-"""What an estimate needs of an open question: how many rounds ago it was, P, its level, whether +1 was predicted."""
+"""An open question as estimates read it: its age in rounds, its P, its level, and whether +1 was predicted."""
 
 
 Costs = tuple[float, float]
-"""What a false positive and a false negative cost."""
+"""The costs of a false positive and of a false negative."""
 
 
 class Shape(NamedTuple):
@@ -85,7 +80,7 @@ UNKNOWN = Shape(-1, False)
 
 
 class InFrame:
-    """An attribute for a state that is in the frame: setting it makes the frame stale."""
+    """An attribute for a state that the compiled frame points to: setting it invalidates the frame."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -99,14 +94,15 @@ class InFrame:
 
 
 class Engine:
-    """Everything a sampler remembers: the states of its parts, its tally, the coins, and the open questions.
+    """Everything a sampler remembers: the states of its parts, its tally, the random draws, and the open questions.
 
-    ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made;
-    ``learner`` is None before the first instance, and ``prepare`` where nothing is prepared. ``plain`` is the shape of
-    an array, and ``plain_csr`` that of a CSR matrix, that can be asked about as it is, with no conversion and no time,
-    once rounds are compiled. ``names`` are those of the features, or None as long as no instance had any. ``raw`` has
-    the raw margins of open questions, where costs make them other than the margins, and ``signs`` what the learner of
-    each class said, where there is one for each. ``answers`` are what it predicts if that is not -1 and +1.
+    ``parts`` are the parameters; ``learner``, ``rule``, ``drift`` and ``prepare`` are the states that they made.
+    ``learner`` is None before the first instance, and ``prepare`` is None where nothing is prepared. ``plain`` is the
+    shape of an array, and ``plain_csr`` that of a CSR matrix, that ``ask`` can take without a conversion; both are None
+    before rounds are compiled, and where every round needs a time. ``names`` are the names of the features, or None as
+    long as no instance had any. ``raw`` has the raw margins of open questions, where costs have moved the boundary, and
+    ``signs`` the predictions of each class's learner, where every class has its own. ``answers`` describes the classes
+    or labels; it is None for labels -1 and +1, and for numbers.
     """
 
     learner, rule, drift, tally, prepare = (InFrame() for _ in range(5))
@@ -150,12 +146,12 @@ class Engine:
 
     @property
     def classes(self) -> list[Any] | None:
-        """The classes, or the labels of which any may apply; None where labels are -1 and +1, or numbers."""
+        """The classes, or the labels of which several may apply; None where labels are -1 and +1, or numbers."""
         return None if self.answers is None else self.answers.names
 
     @property
     def most(self) -> int:
-        """How many classes may appear; 0 where they are known, or there are none."""
+        """Largest number of classes if they are open, else 0."""
         return 0 if self.answers is None else self.answers.most
 
     @property
@@ -165,7 +161,7 @@ class Engine:
 
     @property
     def class_tally(self) -> Any:
-        """What is known of each class, or label."""
+        """The tally of each class, or label."""
         return None if self.answers is None else self.answers.tally
 
     @class_tally.setter
@@ -179,7 +175,7 @@ class Engine:
         return self.draws.seed
 
     def lengthen(self, rounds: int) -> None:
-        """Change the length of a budget for a known number of rounds: its file has grown, or another one follows."""
+        """Change the length of a budget for a known number of rounds, when its file has grown or another follows."""
         rule = self.parts.rule
         if provides(rule, LengthRule) and rule.length not in (None, rounds):
             rule = rule.with_length(rounds)
@@ -189,8 +185,8 @@ class Engine:
     @property
     def has_learnt(self) -> bool:
         """Whether any label was learnt from; before that, a prediction means nothing."""
-        told = self.tally.sums[:, ANSWERED] + self.tally.fresh[:, ANSWERED]
-        return bool(self.updates or self.volunteered or told.any())
+        answered = self.tally.sums[:, ANSWERED] + self.tally.fresh[:, ANSWERED]
+        return bool(self.updates or self.volunteered or answered.any())
 
     @property
     def dimension(self) -> int:
@@ -199,7 +195,7 @@ class Engine:
 
     @property
     def sees_sparse(self) -> bool:
-        """Whether the learner sees sparse rows: those of several views are dense."""
+        """Whether the learner sees sparse rows; rows of several views are dense."""
         return self.shape.sparse and not isinstance(self.prepare, ViewsState)
 
     @property
@@ -209,7 +205,7 @@ class Engine:
 
     @property
     def takes_sparse(self) -> bool:
-        """Whether instances are sparse as they come."""
+        """Whether instances are sparse before they are prepared."""
         return self.shape.sparse
 
     def expert_names(self) -> tuple[str, ...]:
@@ -218,7 +214,7 @@ class Engine:
         return tuple(learner.names(*self.shape)) if provides(learner, ExpertLearner) else ()
 
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
-        """Make the state for the dimension and the form of the first instance; later ones must agree.
+        """Make the states for the dimension and the form of the first instance; later instances must agree.
 
         A state of the learner may be given, where decisions are made on margins from elsewhere.
         """
@@ -238,7 +234,7 @@ class Engine:
             layout = learner.layout(d, sparse) if given is None and provides(learner, ViewLearner) else None
             first: PrepareState | ViewsState | None = None
             if layout is not None:
-                # Of a copy, so that an instance that is only looked at, or is refused, leaves nothing behind.
+                # With a copy of the generator, so that a call that only scores, or is refused, draws nothing from it.
                 first, sparse = start_views(prepare, layout, copy.deepcopy(self.draws.randomness)), False
             elif prepare is not None:
                 first = prepare.start(d, sparse, provides(learner, ViewLearner))
@@ -258,7 +254,7 @@ class Engine:
             return first, given, watching
         except MemoryError:
             raise InputError(
-                f"{called(name)} has {d} features, and the matrices of {short(learner)} for so many do not fit in "
+                f"{called(name)} has {d} features, and the matrices of {short(learner)} for this many do not fit in "
                 "memory; use the dual form.",
                 owner=owner,
             ) from None
@@ -269,23 +265,26 @@ class Engine:
             self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
 
     def _become(self, **states: Any) -> None:
-        """Replace states and drop what was compiled for the old ones, in one step that no interrupt can split."""
+        """Replace states and drop what was compiled for the old ones.
+
+        One ``dict.update`` is atomic: a KeyboardInterrupt cannot leave new states with old compiled functions.
+        """
         self.__dict__.update(states, session=Session(), plain=None, plain_csr=None)
 
     def restart_if_due(self) -> None:
-        """Start afresh where a switch has been declared, as the next round would."""
+        """Restart the learner and the rule if a switch was declared, as the next round would."""
         if take_due(self.drift):
             restart(self.learner)
             restart_rule(self.rule)
 
     def seen(self, x: Row) -> Row:
-        """What the learner sees of x; the next instance may overwrite it."""
+        """The instance x as the learner sees it; the next instance may overwrite this memory."""
         if self.session.frame is None:
             self._compile()
         return x if self.prepare is None else self._prepared_row(x)
 
     def _compile(self) -> tuple[Any, int]:
-        """Compile rounds for the states as they are; the frame of the states."""
+        """Compile rounds for the current states, and return the frame of the states."""
         try:
             frame = self.session.compile(self)
         except BaseException:  # an interrupt, most likely
@@ -297,9 +296,9 @@ class Engine:
         return frame
 
     def ask(self, x: Row, time: float = 0.0, given: float | None = None) -> Ask:
-        """Play one round, with a random draw that is given or the next of its own."""
+        """Play one round, with the given random draw or the engine's next one."""
         session, draws = self.session, self.draws
-        _held, address = session.frame or self._compile()  # held, so that no other thread frees it
+        _held, address = session.frame or self._compile()  # this reference keeps another thread from freeing the block
         live = session.live
         if session.preparing is None:
             seen = x
@@ -323,7 +322,7 @@ class Engine:
         if self.regression:
             ask = _new(Ask, (number, p, p, r, chance, query, None))
         elif self.answers is not None:
-            ask = _new(Ask, (number, self.answers.said(best), p, r, chance, query, certainty))
+            ask = _new(Ask, (number, self.answers.decode(best), p, r, chance, query, certainty))
             self.answers.count(best, chance, marks % PERIOD // LEVEL, query)
         else:
             ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
@@ -338,21 +337,21 @@ class Engine:
         return ask
 
     def play(self, x: Row, time: float = 0.0) -> RoundResult:
-        """Play one round as ``ask`` does, with the next random draw, and return all that happened in it."""
+        """Play one round as ``ask`` does, with the next random draw, and return all of its results."""
         coin = self.draws.next()
         try:
             ask = self.ask(x, time, coin)
         except BaseException:
-            self.draws.ahead.append(coin)  # a refused round draws nothing
+            self.draws.ahead.append(coin)  # a refused round must not use up a draw
             raise
         question = self.pending.get(ask.round)
         switched = bool(self.switches) and self.switches[-1] == ask.round
-        return RoundResult(ask, coin, switched, 0 if question is None else self._bet_on(question)[2])
+        return RoundResult(ask, coin, switched, 0 if question is None else self._waiting(question)[2])
 
     def _prepared_row(self, x: Row) -> Row:
-        """What the learner sees of x, in the live row, which the next instance overwrites."""
+        """The instance x as the learner sees it, in the live row, which the next instance overwrites."""
         session = self.session
-        seen = session.room_for(x, self.dimension - self.shape.d)
+        seen = session.buffer_for(x, self.dimension - self.shape.d)
         status = session.transform(session.preparing[1], x, seen)
         if status != SOUND:
             self._refuse(status, x)
@@ -363,28 +362,28 @@ class Engine:
         raise self.refusal(status, x, "ask", "x")
 
     def _ask_again(self, status: int, x: Row, seen: Row, time: float, given: float | None) -> Ask:
-        """Grow and play a round that could not be played, or raise why it cannot be."""
+        """Let a state grow and play the round again, or raise the reason why it cannot be played."""
         if status != NOT_READY:
             self._refuse(status, seen)
         self.make_ready(status, seen, "ask", "x")
         return self.ask(x, time, given)
 
     def tell(self, question: OpenQuestion, y: float) -> None:
-        """Settle an open question."""
+        """Learn and count the label of an open question."""
         asked, x, marks = question
         number, prediction, margin, _, chance, _, _ = asked
         session = self.session
-        _held, address = session.frame or self._compile()  # before the compiled round is looked at
+        _held, address = session.frame or self._compile()  # first, since compiling sets session.live and session.tell
         tell_round = session.tell
-        label = y if self.answers is None else self.answers.said(int(y))
+        label = y if self.answers is None else self.answers.decode(int(y))
         mistaken = bool(label != prediction and not self.regression)
         before = self._take_signs(number) if self.signs else None
         rows = session.live.take(x)
         raw = self.raw.get(number, margin)
-        told = (self.round - number, chance, bool(margin > 0.0), raw)
-        status, updated = tell_round(address, rows, y, mistaken, marks, *told)
+        asked_then = (self.round - number, chance, bool(margin > 0.0), raw)
+        status, updated = tell_round(address, rows, y, mistaken, marks, *asked_then)
         if status != SOUND:
-            if before is not None and status != NOT_READY:  # some classes may have learnt before one refused
+            if before is not None and status != NOT_READY:  # some classes may have learnt the label before one refused
                 self.learner = before
             self.make_ready(status, x, "tell", f"the instance of round {number}")
             self.tell(question, y)
@@ -401,34 +400,34 @@ class Engine:
         self.signs.pop(number, None)
 
     def _take_signs(self, number: int) -> State:
-        """Let the learners of all classes hear a label as of its round; their states, where one of them may refuse."""
+        """Set the learners' predictions back to those of the question's round; return a backup if one may refuse."""
         before = None if self.has_uncertainty else copy_state(self.learner)
         self.learner.signs[:] = repeat_last(self.signs[number], len(self.learner.signs))
         return before
 
-    def make_room(self, classes: int) -> None:
-        """Have room for so many classes, where they may appear, up to the most of them."""
-        rooms = min(classes, self.most) + 1
-        if self.learner is not None and len(self.learner.mean) < rooms:
-            self.learner = widen(self.learner, rooms)
+    def reserve_classes(self, classes: int) -> None:
+        """Make the states large enough for this many open classes, up to the most that are allowed."""
+        slots = min(classes, self.most) + 1  # the last slot is never opened, so that more slots can be copies of it
+        if self.learner is not None and len(self.learner.mean) < slots:
+            self.learner = widen(self.learner, slots)
         assert isinstance(self.answers, Classes)
-        self.answers.make_room(rooms)
+        self.answers.reserve_classes(slots)
 
     def open(self, label: Any) -> int | None:
-        """The number of a class that is told for the first time, or None if there are as many as there may be."""
+        """Open a class for a new label, and return its number, or None if no more classes are allowed."""
         assert isinstance(self.answers, Classes)
         k = len(self.answers.names)
         if k >= self.most:
             return None
         if self.learner is None or k + 1 >= len(self.learner.mean) or k + 2 >= len(self.class_tally.sums):
-            self.make_room(2 * (k + 1))
+            self.reserve_classes(2 * (k + 1))
         open_class(self.learner)
         note_class(self.rule, k + 1)
         self.answers.add(label)
         return k
 
     def close(self, label: Any) -> None:
-        """Take back that a class was opened, the last one."""
+        """Undo ``open`` for the class that was opened last."""
         assert isinstance(self.answers, Classes)
         self.answers.remove(label)
         self.learner.opened[0] -= 1
@@ -436,43 +435,43 @@ class Engine:
     def forget(self, question: OpenQuestion) -> None:
         """Drop an open question."""
         if not self.regression:
-            ago, chance, level, positive = self._bet_on(question)
+            ago, chance, level, positive = self._waiting(question)
             forget_round(self.tally, ago, chance, level, positive)
             if self.answers is not None:
                 self.answers.doubt(self.answers.tally, question[0].prediction, chance, level)
         del self.pending[question[0].round]
         self._drop(question[0].round)
 
-    def _bet_on(self, question: OpenQuestion) -> Waiting:
+    def _waiting(self, question: OpenQuestion) -> Waiting:
         asked, _, marks = question
         return self.round - asked.round, float(asked.probability), marks % PERIOD // LEVEL, bool(asked.margin > 0.0)
 
     def counted(self) -> tuple[Tally, int, int, list[Waiting]]:
-        """What an estimate of the accuracy reads: sums, rounds, questions, and the open questions, as copies."""
-        waiting = [self._bet_on(question) for question in self.pending.values()]
+        """The input of an estimate of the accuracy: sums, rounds, questions, and the open questions, as copies."""
+        waiting = [self._waiting(question) for question in self.pending.values()]
         return copy_state(self.tally), self.round, self.questions, waiting
 
     def counted_by_class(self) -> ClassTally | LabelTally:
-        """What an estimate of each class, or label, reads, with open questions in doubt, as a copy."""
+        """The input of an estimate for each class, or label, as a copy; open questions count as the worst case."""
         assert self.answers is not None
         found: ClassTally | LabelTally = copy_state(self.answers.tally)
         for question in self.pending.values():
-            _, chance, level, _ = self._bet_on(question)
+            _, chance, level, _ = self._waiting(question)
             self.answers.doubt(found, question[0].prediction, chance, level)
         return found
 
-    def predictions(self, kept: Record) -> np.ndarray:
-        """What was predicted: -1 and +1, a class, or the margin itself."""
+    def predictions(self, record: Record) -> np.ndarray:
+        """The predictions of recorded rounds: -1 and +1, classes, or the margins themselves."""
         if self.answers is not None:
-            return self.answers.all_said(kept.best)
-        return cast(np.ndarray, kept.margin if self.regression else kept.prediction)
+            return self.answers.decode_all(record.best)
+        return cast(np.ndarray, record.margin if self.regression else record.prediction)
 
     def least_chance(self) -> float:
-        """No probability of asking is below this, but for rounds in which nothing may be asked."""
+        """Lower bound of the probability of asking, except in rounds in which nothing may be asked."""
         return min(float(least_chance(self.rule)) + self.audit.rate, 1.0)
 
     def is_blind(self, every_margin: bool) -> bool:
-        """Whether it depends on the coin which margins are computed."""
+        """Whether the random draw decides which margins are computed."""
         rule = self.parts.rule
         steers = provides(rule, SteeringRule) and rule.reads_every_margin
         watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
@@ -486,7 +485,7 @@ class Engine:
     def shares(self, margins: np.ndarray) -> np.ndarray:
         """The probability of each class for these margins, a column each.
 
-        That of the best class is how likely the prediction is right; the others share the rest by their margins.
+        The best class has the probability that the prediction is right; the others share the rest by their margins.
         """
         if margins.shape[1] < 2:
             return np.ones_like(margins)
@@ -502,7 +501,7 @@ class Engine:
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
-        """Everything that a run changes before it succeeds, copied."""
+        """Copies of everything that a run may change before it fails."""
         states = [copied(getattr(self, name)) for name in _STATES]
         return states, self.shape, self.draws.generator.bit_generator.state, self.draws.randomness.bit_generator.state
 
@@ -523,7 +522,7 @@ class Engine:
             setattr(self, name, writeable(getattr(self, name)))
 
     def make_ready(self, status: int, x: Row, owner: str, where: str) -> None:
-        """Grow what must grow before this row can be taken, or raise why it cannot be."""
+        """Let the state grow that has no memory left for this row, or raise the reason why the row is refused."""
         if status != NOT_READY:
             raise self.refusal(status, x, owner, where)
         if ready(self.learner, x):
@@ -533,11 +532,11 @@ class Engine:
             self.learner = grow(self.learner, size(x), self.draws.randomness)
 
     def refusal(self, status: int, x: Row, owner: str, where: str) -> InputError:
-        """Why a row cannot be taken."""
+        """The error that explains why a row is refused."""
         if status == UNSOUND:
             return describe_unsound(owner, x, where)
-        if status == NO_ROOM:
-            return no_room(owner, self.most, where)
+        if status == TOO_MANY_CLASSES:
+            return too_many_classes(owner, self.most, where)
         largest = np.abs(values_of(x)).max()
         trouble = "would overflow the weights of" if status == LABEL_REFUSED else "is too large for"
         return InputError(
@@ -551,9 +550,9 @@ _STATES = ("learner", "rule", "drift", "prepare", "tally", "class_tally")
 _COMPILED = ("plain", "plain_csr", "session")
 
 
-def no_room(owner: str, most: int, where: str) -> InputError:
-    """Why a label opens no class."""
+def too_many_classes(owner: str, most: int, where: str) -> InputError:
+    """The error for a label that would open one class too many."""
     return InputError(
-        f"the label of {where} would be one class more than the {most:,} that may appear; is it free text?",
+        f"the label of {where} would open more than the {most:,} classes that are allowed; is it free text?",
         owner=owner,
     )

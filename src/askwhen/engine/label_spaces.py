@@ -1,6 +1,6 @@
-"""What a sampler that does not predict -1 and +1 predicts: one of several classes, or a set of labels.
+"""The labels of a sampler that does not predict -1 and +1: one of several classes, or a set of labels.
 
-A learner knows them by number: a class by its place, a set by its bits, the first label being bit 0.
+A learner works with numbers. A class is its index; a set of labels is a bit mask, whose bit 0 is the first label.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..contracts.learner import State
-from ..weights.class_slots import FIRST_ROOMS
+from ..weights.class_slots import FIRST_SLOTS
 from .tally.class_tally import (
     ClassTally,
     count_class,
@@ -24,7 +24,7 @@ from .tally.label_tally import LabelTally, count_labels, doubt_labels, new_label
 
 
 class Classes:
-    """One of several labels, of which ``most`` may appear by and by, or none where that is 0."""
+    """One of several classes. If ``most`` is positive, classes are open: labels add new ones, up to that number."""
 
     multi = False
 
@@ -32,24 +32,24 @@ class Classes:
         self.names = names
         self.most = most
         self.places = {label: k for k, label in enumerate(names)}
-        self.tally: ClassTally = new_class_tally(FIRST_ROOMS + 1 if most else len(names), most > 0)
+        self.tally: ClassTally = new_class_tally(FIRST_SLOTS + 1 if most else len(names), most > 0)
 
     @property
     def begun(self) -> int:
-        """How many a learner is started for; 0 where they appear."""
+        """Number of classes that a learner is started with; 0 for open classes."""
         return 0 if self.most else len(self.names)
 
-    def said(self, best: int) -> Any:
-        """What a learner's number stands for; None where no class is open."""
+    def decode(self, best: int) -> Any:
+        """The class of a learner's number; None before the first class is known."""
         return self.names[best] if best >= 0 else None
 
     def number(self, prediction: Any) -> int:
         """The learner's number of a prediction."""
         return -1 if prediction is None else self.places[prediction]
 
-    def all_said(self, best: np.ndarray) -> np.ndarray:
-        """What many numbers stand for."""
-        unknown = (best < 0).any()  # the last of the labels then stands for none
+    def decode_all(self, best: np.ndarray) -> np.ndarray:
+        """The classes of many numbers."""
+        unknown = (best < 0).any()  # index -1 is then the None that is appended
         return np.asarray((np.array([*self.names, None], object) if unknown else np.array(self.names))[best])
 
     def count(self, best: int, P: float, level: int, asked: bool) -> None:
@@ -61,25 +61,25 @@ class Classes:
         settle_class(self.tally, self.number(prediction), int(y), P, level)
 
     def note(self, *rounds: Any) -> None:
-        """Count rounds that were told at once: predictions, labels, probabilities, asked, levels."""
+        """Count rounds with immediate answers: predictions, labels, probabilities, asked, levels."""
         note_classes(self.tally, *rounds)
 
     def doubt(self, tally: State, prediction: Any, P: float, level: int) -> None:
         """Count a question without an answer in a tally."""
         doubt_class(tally, self.number(prediction), P, level)
 
-    def make_room(self, rooms: int) -> None:
-        """Have room to count so many classes."""
-        if len(self.tally.sums) <= rooms:
-            self.tally = widen_class_tally(self.tally, rooms + 1)
+    def reserve_classes(self, slots: int) -> None:
+        """Make the tally large enough for this many classes."""
+        if len(self.tally.sums) <= slots:
+            self.tally = widen_class_tally(self.tally, slots + 1)
 
     def add(self, label: Any) -> None:
-        """Open a class."""
+        """Add a class."""
         self.places[label] = len(self.names)
         self.names.append(label)
 
     def remove(self, label: Any) -> None:
-        """Take back that a class was opened, the last one."""
+        """Remove a class, which must be the last one that was added."""
         del self.places[label]
         self.names.pop()
 
@@ -97,10 +97,10 @@ class LabelSets:
 
     @property
     def begun(self) -> int:
-        """How many labels a learner is started for."""
+        """Number of labels that a learner is started with."""
         return len(self.names)
 
-    def said(self, best: int) -> tuple[Any, ...]:
+    def decode(self, best: int) -> tuple[Any, ...]:
         """The labels of a learner's number."""
         return tuple(name for j, name in enumerate(self.names) if best >> j & 1)
 
@@ -108,8 +108,8 @@ class LabelSets:
         """The learner's number of a set of labels."""
         return sum(1 << self.places[label] for label in set(prediction))
 
-    def all_said(self, best: np.ndarray) -> np.ndarray:
-        """What many numbers stand for: a column for each label."""
+    def decode_all(self, best: np.ndarray) -> np.ndarray:
+        """The labels of many numbers, as a matrix of flags with a column for each label."""
         return np.asarray((best[:, None] >> np.arange(len(self.names))) & 1, np.bool_)
 
     def count(self, best: int, P: float, level: int, asked: bool) -> None:
@@ -121,7 +121,7 @@ class LabelSets:
         settle_labels(self.tally, self.number(prediction), int(y), P, level)
 
     def note(self, *rounds: Any) -> None:
-        """Count rounds that were told at once: predictions, labels, probabilities, asked, levels."""
+        """Count rounds with immediate answers: predictions, labels, probabilities, asked, levels."""
         note_labels(self.tally, *rounds)
 
     def doubt(self, tally: State, prediction: Any, P: float, level: int) -> None:

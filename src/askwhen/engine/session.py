@@ -1,4 +1,4 @@
-"""The compiled side of an engine: its states in one frame, and the functions that are compiled for their types."""
+"""The compiled side of an engine: its states in one block of memory, and the functions compiled for their types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..prepare import absorb_row, transform_row
 from ..rules.audit import AuditState
 from .round.each_class import EachState, calls_of
 from .round.live_row import LiveRow
-from .round.rounds import Board, ask_round, tell_round
+from .round.rounds import RoundContext, ask_round, tell_round
 from .round.step_table import drift_calls
 
 _NO_FORMS = np.zeros(0)
@@ -25,7 +25,7 @@ _new = tuple.__new__  # makes a NamedTuple without the cost of its keywords
 
 
 class Stateful(Protocol):
-    """What a session reads of an engine."""
+    """The attributes of an engine that a session reads."""
 
     parts: Parts
     regression: bool
@@ -45,11 +45,11 @@ class Stateful(Protocol):
 
     @property
     def tally(self) -> State:
-        """What is counted in every round."""
+        """The counts and sums of every round."""
 
     @property
     def prepare(self) -> State:
-        """The state of what prepares instances, or None."""
+        """The state of the preparation of instances, or None."""
 
     @property
     def classes(self) -> list[Any] | None:
@@ -65,15 +65,15 @@ class Stateful(Protocol):
 
     @property
     def takes_sparse(self) -> bool:
-        """Whether instances are sparse as they come."""
+        """Whether instances are sparse before they are prepared."""
 
 
 class Session:
-    """What rounds one by one are played with.
+    """Compiled functions and memory for playing rounds one by one.
 
-    ``frame`` holds the states in a block of memory, with its address; it is None where a state was replaced since.
-    ``ask`` and ``tell`` are compiled rounds, ``live`` is the memory for the instance of a round, and ``preparing``,
-    ``transform`` and ``absorb`` prepare it where that is needed.
+    ``frame`` is a block of memory with all states, and its address; it is None after a state was replaced. ``ask`` and
+    ``tell`` are the compiled rounds, and ``live`` is the memory for the instance of a round. ``preparing``,
+    ``transform`` and ``absorb`` prepare instances; they are None where nothing is prepared.
     """
 
     def __init__(self) -> None:
@@ -84,21 +84,21 @@ class Session:
         self.preparing: Any = None
         self.transform: Any = None
         self.absorb: Any = None
-        self._board: Any = None
+        self._context: Any = None
         self._alone: Any = None
         self._kind: Any = None
         self._in_order: Any = None
 
     def invalidate(self) -> None:
-        """Drop the frame, because a state was replaced; what is compiled stays."""
-        self.frame = self._board = self._alone = None
+        """Drop the frame, because a state was replaced; compiled functions stay."""
+        self.frame = self._context = self._alone = None
 
     def compile(self, engine: Stateful) -> tuple[Any, int]:
-        """Make the frame of the states as they are, and the rounds for them, which take a while to compile."""
+        """Make the frame of the current states, and compile the rounds for their types, which may take seconds."""
         learner, sparse = engine.parts.learner, engine.takes_sparse
-        frame, kind = self.board(engine)
+        frame, kind = self.context(engine)
         if kind is not self._kind:
-            self._kind = None
+            self._kind = None  # until everything below is compiled: an interrupt must not leave half of it in use
             self.live = LiveRow(engine.dimension, engine.sees_sparse)
             self.tell = entry_point(tell_round, kind, 0, 1.0, True, 0, 1, 1.0, True, 1.0, what=learner)
             if sparse:
@@ -113,22 +113,22 @@ class Session:
         self.frame = frame
         return frame
 
-    def board(self, engine: Stateful) -> tuple[tuple[Any, int], Any]:
-        """A frame of the states as they are, with all that must be held as long as it is used; and its kind."""
-        if self._board is None:
+    def context(self, engine: Stateful) -> tuple[tuple[Any, int], Any]:
+        """A frame of the current states, with everything that must stay alive while it is used; and its type."""
+        if self._context is None:
             sparse, detector = engine.sees_sparse, engine.drift
             if engine.classes is not None and not isinstance(detector, NoDrift):  # it reads the learner's last margins
                 each = engine.learner.q if isinstance(engine.learner, EachState) else _NO_FORMS
                 detector = detector._replace(margins=engine.learner.mean, forms=each)
             drift, watching = drift_calls(detector, sparse, engine.parts.drift)
             learner, learning = calls_of(engine.learner, sparse, drift.state != 0, engine.parts.learner)
-            board = Board(learner, engine.rule, engine.audit, drift, engine.tally, engine.regression)
-            (block, address), kind = new_frame(board)
-            self._board = ((block, learning, watching, new_frame(engine.tally)), address), kind
-        return cast(tuple[tuple[Any, int], Any], self._board)
+            context = RoundContext(learner, engine.rule, engine.audit, drift, engine.tally, engine.regression)
+            (block, address), kind = new_frame(context)
+            self._context = ((block, learning, watching, new_frame(engine.tally)), address), kind
+        return cast(tuple[tuple[Any, int], Any], self._context)
 
     def learner_alone(self, engine: Stateful) -> tuple[int, Any]:
-        """The address of the learner without a round around it, and the type of that address."""
+        """The address of the learner for use without a round, and the type of that address."""
         if self._alone is None:
             calls, block = calls_of(engine.learner, engine.sees_sparse, False, engine.parts.learner)
             (held, address), kind = new_frame(calls)
@@ -136,7 +136,7 @@ class Session:
         return cast(tuple[int, Any], self._alone[0])
 
     def plain_row(self, x: Any, d: int) -> SparseRow | None:
-        """A row of a CSR matrix as it is, or None where its form or its order must be checked."""
+        """A row of a CSR matrix without a copy, or None where it must be converted or sorted first."""
         data, indices, pointers = x.data, x.indices, x.indptr.tolist()
         if data.dtype is not _FLOAT64 or indices.dtype is not _INT32 or len(pointers) != 2:
             return None
@@ -145,7 +145,9 @@ class Session:
         found: SparseRow = _new(SparseRow, (data, indices.view(np.uint32), *pointers))
         return found if self._in_order(found, d) else None
 
-    def room_for(self, x: Row, more: int) -> Row:
-        """Memory for what the learner sees of x, with so many entries more where it is sparse."""
+    def buffer_for(self, x: Row, more: int) -> Row:
+        """Memory for the prepared form of x; if it is sparse, with ``more`` entries than x has."""
         seen = self.live.row
-        return cast(Row, self.live.room(x.stop - x.start + more) if isinstance(x, SparseRow) and seen is None else seen)
+        if isinstance(x, SparseRow) and seen is None:
+            return cast(Row, self.live.buffer(x.stop - x.start + more))
+        return cast(Row, seen)

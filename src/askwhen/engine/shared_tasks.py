@@ -1,12 +1,12 @@
-"""Many tasks over one stream: one engine for each column of labels, with everything shared that can be.
+"""Many tasks over one stream: one engine for each column of labels, sharing instances and kernel values.
 
-Task j plays with the coins of seed + j, and gives the same bits as a sampler of its own with that seed.
+Task j uses the random draws of seed + j, and gives the same bits as a separate sampler with that seed.
 
-All tasks read the same instances. In dual form they also share one store of kept instances: rounds are played block
-by block; a block's rows are put into the store first, a task keeps slot numbers, and slots that no task kept are
-dropped at the end of the block. For a kernel that is not linear, the values of a block's rows with everything in the
-store are computed once and read by every task. Tasks run on all cores, since compiled rounds hold no lock of the
-interpreter.
+All tasks read the same instances. In dual form they also share one store of support instances. Rounds are played block
+by block: the rows of a block are put into the store first, every task refers to them by slot number, and slots that no
+task uses are dropped at the end of the block. For a kernel that is not linear, the kernel values of a block's rows with
+everything in the store are computed once and read by every task. Tasks run in threads on all cores, since compiled
+rounds release the GIL.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _LINEAR_BLOCK, _KERNEL_BLOCK = 4096, 256
 
 @entry
 def load_rows(store: Any, norms: Any, scratch: Any, rows: Any, base: int, n: int) -> Any:
-    """Put n rows into the store from slot ``base`` on, in place, until one is unsound; return how many were put."""
+    """Put n rows into the store from slot ``base`` on, in place, until one is unsound; return their number."""
     for i in range(n):
         x = row(rows, i)
-        _, norm2, verdict = look(scratch, x)
-        if verdict != SOUND:
+        _, norm2, status = look(scratch, x)
+        if status != SOUND:
             return i
         put(store, base + i, x)
         norms[base + i] = norm2
@@ -78,7 +78,7 @@ def run_tasks(
         if together:
             size = min(size, chunk_size(engines[0]))
         elif engines[0].prepare is not None:
-            first, size = None, n  # each task sees instances of its own
+            first, size = None, n  # each task sees differently prepared instances, so nothing can be shared
         traces: list[list[Trace]] = [[] for _ in engines]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for start in range(0, n, size):
@@ -126,7 +126,7 @@ def _prepare_alike(engines: list[Engine]) -> bool:
 
 
 def _prepared(engines: list[Engine], rows: Rows, before: int) -> Rows:
-    """What all learners see of these rows."""
+    """Rows as all learners see them: prepared by the first engine, whose statistics the others copy."""
     rows = prepared(engines[0], rows, before)
     for engine in engines[1:]:
         engine.prepare = copy_state(engines[0].prepare)
@@ -134,7 +134,7 @@ def _prepared(engines: list[Engine], rows: Rows, before: int) -> Rows:
 
 
 def _share(engines: list[Engine], rows: Rows, start: int, stop: int, before: int, pool: ThreadPoolExecutor) -> Rows:
-    """One store for all tasks, with what they keep and the rows of a block, and the block's kernel values."""
+    """Build one store for all tasks, of their support instances and the rows of a block, with the kernel values."""
     sums = [_sum_of(engine) for engine in engines]
     stores = {id(w.norms): w for w in sums}  # one for each store, also after loading
     used = {
@@ -143,10 +143,10 @@ def _share(engines: list[Engine], rows: Rows, start: int, stop: int, before: int
     }
     offsets = dict(zip(used, np.cumsum([0, *map(len, used.values())]).tolist(), strict=False))
     base, n = sum(map(len, used.values())), stop - start
-    room = 0
+    entries = 0
     if isinstance(rows, SparseRows):
-        room = int(max(rows.indptr[stop] - rows.indptr[start], 0))
-    store = gather([(stores[key].store, used[key]) for key in used], base + n, room)
+        entries = int(max(rows.indptr[stop] - rows.indptr[start], 0))
+    store = gather([(stores[key].store, used[key]) for key in used], base + n, entries)
     norms = np.concatenate([stores[key].norms[used[key]] for key in used] + [np.zeros(n)])
     scratch = np.zeros_like(sums[0].scratch)
     loaded = load_rows(store, norms, scratch, part_of(rows, start, stop), base, n)
@@ -189,14 +189,14 @@ def _sum_of(engine: Engine) -> Expansion:
 
 
 def _set(engines: list[Engine], change: Callable[[Expansion], Expansion]) -> None:
-    """Replace the expansion in every engine's learner by what ``change`` gives."""
+    """Replace the expansion in every engine's learner by the result of ``change``."""
     for engine in engines:
         name = next(name for name, part in engine.learner._asdict().items() if isinstance(part, Expansion))
         engine.learner = engine.learner._replace(**{name: change(getattr(engine.learner, name))})
 
 
 def _checkpoint(engine: Engine) -> Any:
-    """A checkpoint that does not copy the instances, which shared rounds replace and never change."""
+    """A checkpoint that does not copy stored instances: shared rounds replace these arrays and never change them."""
     return engine.checkpoint(_copy_all_but_instances), (
         engine.round,
         engine.questions,

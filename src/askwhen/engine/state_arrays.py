@@ -1,4 +1,4 @@
-"""States as named arrays: copied, taken apart, and put together again."""
+"""States as named arrays: copy a state, list its arrays by path, and replace them with those of a snapshot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import SnapshotError
 
 
 def map_arrays(state: State, change: Callable[[str, np.ndarray], np.ndarray], path: str = "") -> State:
-    """The same state with every array replaced by what ``change(its path, it)`` gives."""
+    """The same state with every array replaced by ``change(path, array)``."""
     fields: dict[str, State] = {}
     for name, value in state._asdict().items():
         here = f"{path}.{name}" if path else name
@@ -25,7 +25,7 @@ def map_arrays(state: State, change: Callable[[str, np.ndarray], np.ndarray], pa
 
 
 def copy_state(state: State) -> State:
-    """The same state in arrays of its own."""
+    """A copy of the state that shares no arrays with it."""
     return None if state is None else map_arrays(state, lambda _, array: array.copy())
 
 
@@ -49,13 +49,13 @@ def arrays_of(state: State, path: str) -> dict[str, np.ndarray]:
 
 
 def with_arrays(state: State, path: str, arrays: dict[str, np.ndarray]) -> State:
-    """The same state with its arrays taken from a snapshot, which may have grown since."""
+    """The same state with the arrays of a snapshot; an array that starts empty may have any length there."""
 
     def take(name: str, old: np.ndarray) -> np.ndarray:
         new = arrays.get(name)
-        may_grow = old.ndim > 0 and old.shape[0] == 0  # what grows starts empty
+        may_grow = old.ndim > 0 and old.shape[0] == 0  # arrays that grow start empty
         if new is None or new.dtype != old.dtype or new.shape[may_grow:] != old.shape[may_grow:]:
-            raise SnapshotError(f"the snapshot's array {name!r} is missing or of another kind.", owner="load")
+            raise SnapshotError(f"the snapshot's array {name!r} is missing or has a wrong type or shape.", owner="load")
         return new
 
     return map_arrays(state, take, path)

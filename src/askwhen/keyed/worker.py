@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..contracts.rule import last_time
-from ..engine.inputs.argument_checks import check_time, moment
+from ..engine.inputs.argument_checks import check_time, round_time
 from ..errors import AskwhenError
 from ..linalg.rows import SparseRow
 from .decisions import DecisionLine, ndjson_of
@@ -225,7 +225,7 @@ def _time_of(held: PooledSampler, time: Time) -> float:
     if time is not None:
         now, last = check_time("ask", time), float(last_time(engine.rule))
         time = last if now < last else now
-    return moment(engine, "ask", time)
+    return round_time(engine, "ask", time)
 
 
 def _learn(held: PooledSampler, x: np.ndarray | SparseRow, label: float | str, d: int | None) -> None:

@@ -15,11 +15,11 @@ from ..compiled.steps import step
 from ..contracts.learner import UPDATED, is_sound, learn, quadratic, restart, score, weights, widen
 from ..linalg.vectors import SOUND, all_finite, clear, dot, inner, look
 from ..weights.class_slots import (
-    FIRST_ROOMS,
+    FIRST_SLOTS,
     TINY,
     choose,
+    is_labelled,
     is_opened,
-    is_told,
     loss_by_gap,
     register_classes,
     repeat_last,
@@ -49,7 +49,7 @@ register_classes(AutoClassesState)
 
 def share_levels(auto: AutoState, opened: int, multi: bool) -> AutoClassesState:
     """The state before the first round, for so many classes or labels, or for those that appear."""
-    k, (E, d) = opened or FIRST_ROOMS, auto.w.shape
+    k, (E, d) = opened or FIRST_SLOTS, auto.w.shape
     best, known = np.zeros(1, np.int64), np.array([opened])
     numbers = (np.zeros((E, k, d)), np.zeros((E, k)), np.zeros(k))
     return AutoClassesState(auto, *numbers, best, known, auto.mix.copy(), np.zeros(k), multi)
@@ -58,9 +58,9 @@ def share_levels(auto: AutoState, opened: int, multi: bool) -> AutoClassesState:
 @score.of(AutoClassesState)
 def _score(state: Any, x: Any) -> Any:
     m, seen, mix, mean = state.m, state.auto.seen, state.mix, state.mean
-    _, norm2, verdict = score(state.auto, x)
-    if verdict != SOUND:
-        return 0.0, 0.0, verdict
+    _, norm2, status = score(state.auto, x)
+    if status != SOUND:
+        return 0.0, 0.0, status
     clear(mean)
     q = 0.0
     for e in range(len(mix)):
@@ -82,7 +82,7 @@ def _quadratic(state: Any, x: Any) -> Any:
 def move_level(state: Any, e: int, g: Any, q: float, c: int) -> None:
     """Let every class learn a label of class c at one level, in place."""
     for j in range(len(state.mean)):
-        target = 1.0 if is_told(c, j, state.multi) else -1.0
+        target = 1.0 if is_labelled(c, j, state.multi) else -1.0
         gain, w = (target - state.m[e, j]) / (1.0 + q), state.weights[e, j]
         for i in range(len(w)):
             w[i] += gain * g[i]

@@ -174,12 +174,12 @@ def _score(state: Any, x: Any) -> Any:
     """Every expert's m and q, and the mixture's m."""
     seen = state.seen
     first = root(state)
-    m, norm2, verdict = score(first, x)
+    m, norm2, status = score(first, x)
     for e in range(1, len(state.mix)):
-        if verdict == SOUND and norm2 * state.bound[e] > LIMIT:
-            verdict = TOO_LARGE
-    if verdict != SOUND:
-        return 0.0, 0.0, verdict
+        if status == SOUND and norm2 * state.bound[e] > LIMIT:
+            status = TOO_LARGE
+    if status != SOUND:
+        return 0.0, 0.0, status
     seen[SEEN_M, 0] = m
     seen[SEEN_Q, 0] = quadratic(first, x)
     for e in range(1, len(state.mix)):
@@ -192,12 +192,12 @@ def _score(state: Any, x: Any) -> Any:
 def _score_dual(state: Any, x: Any) -> Any:
     """Every expert's m and q over one row of kernel values, and the mixture's m."""
     w, seen, count = state.w, state.seen, len(state.mix)
-    _, kxx, verdict = look(w, x)
+    _, kxx, status = look(w, x)
     for e in range(count):
-        if verdict == SOUND and not kxx * state.numbers[e, 0] <= second_order_dual.DUAL_LIMIT:
-            verdict = TOO_LARGE
-    if verdict != SOUND:
-        return 0.0, 0.0, verdict
+        if status == SOUND and not kxx * state.numbers[e, 0] <= second_order_dual.DUAL_LIMIT:
+            status = TOO_LARGE
+    if status != SOUND:
+        return 0.0, 0.0, status
     if is_linear(w):
         fill_row(w, x, kxx)
     kap = w.row[: w.counts[HELD]]

@@ -108,11 +108,11 @@ def squash(m: float) -> Any:
 def _score(state: Any, x: Any) -> Any:
     """All m and q in one pass over the row, and the mixture's m."""
     lines, seen = state.lines, state.seen
-    norm2, verdict = measure(x, len(lines))
-    if verdict == SOUND and norm2 > LIMIT:
-        verdict = TOO_LARGE
-    if verdict != SOUND:
-        return 0.0, 0.0, verdict
+    norm2, status = measure(x, len(lines))
+    if status == SOUND and norm2 > LIMIT:
+        status = TOO_LARGE
+    if status != SOUND:
+        return 0.0, 0.0, status
     m0 = m1 = q0 = q1 = alike(0.0)
     n = size(x)
     for j in range(0, n - n % 2, 2):

@@ -39,8 +39,8 @@ class PerceptronState(NamedTuple):
 
 @score.of(PerceptronState)
 def _score(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.w, x)
-    return state.scale[0] * m, norm2, verdict
+    m, norm2, status = look(state.w, x)
+    return state.scale[0] * m, norm2, status
 
 
 @learn.of(PerceptronState)

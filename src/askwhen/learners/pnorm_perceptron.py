@@ -52,8 +52,8 @@ def link(state: Any, i: int) -> None:
 
 @score.of(PNormPerceptronState)
 def _score(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.w, x)
-    return state.numbers[1] * m, norm2, verdict
+    m, norm2, status = look(state.w, x)
+    return state.numbers[1] * m, norm2, status
 
 
 @learn.of(PNormPerceptronState)

@@ -26,11 +26,11 @@ from ..contracts.learner import (
 from ..linalg.rows import position, size, value
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, measure
 from ..weights.class_slots import (
-    FIRST_ROOMS,
+    FIRST_SLOTS,
     TINY,
     choose,
+    is_labelled,
     is_opened,
-    is_told,
     loss_by_gap,
     register_classes,
     repeat_last,
@@ -64,7 +64,7 @@ register_classes(SeveralDiagonalState)
 
 def start_several_diagonal(d: int, opened: int, multi: bool = False) -> SeveralDiagonalState:
     """The state before the first round, for so many classes or labels, or for those that appear."""
-    k = opened or FIRST_ROOMS
+    k = opened or FIRST_SLOTS
     lines, taken, mix = np.zeros((d, k, 6)), np.zeros((d, 2)), np.full(EXPERTS, 1.0 / EXPERTS)
     best = np.zeros(1, np.int64)
     m, gain, seen = np.zeros((EXPERTS, k)), np.zeros((EXPERTS, k)), np.zeros((2, EXPERTS))
@@ -100,11 +100,11 @@ def margin_of(state: Any, e: int, j: int) -> Any:
 @score.of(SeveralDiagonalState)
 def _score(state: Any, x: Any) -> Any:
     lines, seen, m, mean, mix = state.lines, state.seen, state.m, state.mean, state.mix
-    norm2, verdict = measure(x, len(lines))
-    if verdict == SOUND and norm2 > LIMIT:
-        verdict = TOO_LARGE
-    if verdict != SOUND:
-        return 0.0, 0.0, verdict
+    norm2, status = measure(x, len(lines))
+    if status == SOUND and norm2 > LIMIT:
+        status = TOO_LARGE
+    if status != SOUND:
+        return 0.0, 0.0, status
     q0 = q1 = 0.0
     for e in range(EXPERTS):
         clear(m[e])
@@ -150,7 +150,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
         seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
     shift_weights(state.mix, seen[_LOSS])
     for j in range(k):
-        note_gains(state, j, 1.0 if is_told(c, j, state.multi) else -1.0)
+        note_gains(state, j, 1.0 if is_labelled(c, j, state.multi) else -1.0)
     for i in range(size(x)):
         v, f = value(x, i), np.uint64(position(x, i))
         if v != 0.0:

@@ -44,11 +44,11 @@ from ..contracts.views import Layout
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
 from ..weights.class_slots import (
-    FIRST_ROOMS,
+    FIRST_SLOTS,
     TINY,
     choose,
+    is_labelled,
     is_opened,
-    is_told,
     loss_by_gap,
     register_classes,
     repeat_last,
@@ -108,7 +108,7 @@ def told_numbers(k: int) -> int:
 
 def start_several(layout: Layout, opened: int, multi: bool = False) -> SeveralState:
     """The state before the first round, for rows of this layout and so many classes or labels, or those that appear."""
-    k, numbers = opened or FIRST_ROOMS, told_numbers(opened) // 2 + 1
+    k, numbers = opened or FIRST_SLOTS, told_numbers(opened) // 2 + 1
     blocks, levels, first = [], levels_of(layout), 0
     for name, (start, stop) in blocks_of(layout).items():
         E, D = len(levels[name]), stop - start
@@ -175,7 +175,7 @@ def learn_classes(block: Any, m: Any, seen: Any, c: int, multi: bool) -> None:
         e = block.first + i
         g, whole = block.g[i], 1.0 + seen[_Q, e]
         for j in range(m.shape[1]):
-            gain, w = ((1.0 if is_told(c, j, multi) else -1.0) - m[e, j]) / whole, block.w[i, j]
+            gain, w = ((1.0 if is_labelled(c, j, multi) else -1.0) - m[e, j]) / whole, block.w[i, j]
             for f in range(len(w)):
                 w[f] += gain * g[f]
         shrink = np.float32(1.0 / math.sqrt(whole))
@@ -223,7 +223,7 @@ def _hear(state: Any, y: float, chance: float) -> None:
     T = told.shape[1] - 1
     for tau in range(2):
         for j in range(T):
-            told[tau, j] += 1.0 if is_told(int(y), j + 1, state.multi) else -1.0
+            told[tau, j] += 1.0 if is_labelled(int(y), j + 1, state.multi) else -1.0
         told[tau, T] += 1.0
 
 

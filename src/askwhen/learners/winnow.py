@@ -42,8 +42,8 @@ class WinnowState(NamedTuple):
 
 @score.of(WinnowState)
 def _score(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.w, x)
-    return m / state.numbers[1], norm2, verdict
+    m, norm2, status = look(state.w, x)
+    return m / state.numbers[1], norm2, status
 
 
 @learn.of(WinnowState)

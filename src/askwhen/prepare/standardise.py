@@ -72,7 +72,7 @@ def _counted(state: PrepareState) -> bool:
 
 
 transform = Family("transform", on=(0, 1))
-"""transform(state, x, out) -> the verdict on x; writes what the learner sees to the row ``out``."""
+"""transform(state, x, out) -> the status on x; writes what the learner sees to the row ``out``."""
 
 absorb_statistics = Family("absorb_statistics", on=(0, 1))
 """absorb_statistics(state, x): take the instance that was just transformed into the running statistics, in place."""
@@ -104,9 +104,9 @@ def moved(mean: float, var: float, reach: float, k: float, value: float) -> Any:
 @transform.of(PrepareState, np.ndarray)
 def _transform_dense(state: Any, x: Any, out: Any) -> Any:
     mean, d = state.mean, len(state.mean)
-    _, norm2, verdict = look(mean, x)
-    if verdict != SOUND:
-        return verdict
+    _, norm2, status = look(mean, x)
+    if status != SOUND:
+        return status
     active = 0
     z = out[:d]
     if state.kind == STANDARD:
@@ -146,9 +146,9 @@ def standardise(mean: Any, var: Any, reach: Any, k: float, x: Any, z: Any, ahead
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
     """Writes to the arrays of ``out`` from its start on; there must be room for one more entry than x has."""
     start, n = out.start, size(x)
-    norm2, verdict = measure(x, len(state.mean))
-    if verdict != SOUND:
-        return verdict
+    norm2, status = measure(x, len(state.mean))
+    if status != SOUND:
+        return status
     indices, data = out.indices[start : start + n + state.bias], out.data[start : start + n + state.bias]
     from_indices, from_data = x.indices[x.start : x.stop], x.data[x.start : x.stop]
     for j in range(n):
@@ -214,13 +214,13 @@ def absorb_row(address: Any, x: Any) -> None:
 
 @entry
 def transform_rows(state: Any, rows: Any, n: int, out: Any, learns: bool) -> Any:
-    """Transform n rows, taking them in as they come where ``learns``: (how many were sound, the verdict)."""
+    """Transform n rows, taking them in as they come where ``learns``: (how many were sound, the status)."""
     state, rows, out = borrow(state), borrow(rows), borrow(out)
     for i in range(n):
         x = row(rows, i)
-        verdict = transform(state, x, row(out, i))
-        if verdict != SOUND:
-            return i, verdict
+        status = transform(state, x, row(out, i))
+        if status != SOUND:
+            return i, status
         if learns:
             absorb_statistics(state, x)
     return n, SOUND

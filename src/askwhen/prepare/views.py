@@ -172,9 +172,9 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
 @transform.of(ViewsState, SparseRow)
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
     """A sparse instance is made dense, with the same bits as if it had come so."""
-    _, _, verdict = look(state.mean, x)
-    if verdict != SOUND:
-        return verdict
+    _, _, status = look(state.mean, x)
+    if status != SOUND:
+        return status
     dense = state.scratch[0]
     for j in range(len(dense)):
         dense[j] = 0.0
@@ -188,9 +188,9 @@ def write_views(state: Any, x: Any, out: Any) -> Any:
     """Write the row of x; f is left for the learner."""
     d, linear, deviation, ranks = state.d, state.linear, state.deviation, state.ranks
     z = out[linear:deviation]
-    verdict = transform(state.first, x, z)
-    if verdict != SOUND:
-        return verdict
+    status = transform(state.first, x, z)
+    if status != SOUND:
+        return status
     ones_and_zeros(z, d)
     curve(state.waves, z[:d], out)
     raw, ranked, centred = state.scratch[0], state.scratch[1], state.scratch[2]

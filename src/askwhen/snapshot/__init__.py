@@ -1,4 +1,4 @@
-"""A sampler as one file of numbers, without code: what is in the file, and how a sampler becomes it."""
+"""Snapshots: save a sampler to one file of numbers, without code, and load it again."""
 
 from .file_format import read, write
 

@@ -1,8 +1,8 @@
-"""An engine as what a snapshot can hold, and back.
+"""Conversion of an engine to the header and arrays of a snapshot, and back.
 
 A state is rebuilt from the parameters that made it, and only its arrays come from the snapshot: numbers that follow
-from parameters are never stored twice. What comes from a file is checked before any step follows it: here the header
-and what several states share, beside each state (``is_sound``) its own arrays.
+from parameters are never stored twice. Everything from a file is checked before compiled code uses it as an index: the
+header and what several states share here, the arrays of each state by its own ``is_sound``.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from ..engine.state_arrays import arrays_of, with_arrays
 from ..engine.tally.round_tally import DERIVED, complete
 from ..errors import SnapshotError
 from ..weights.choose_form import fitting, matrix_bytes
-from ..weights.class_slots import FIRST_ROOMS, MOST_LABELS
+from ..weights.class_slots import FIRST_SLOTS, MOST_LABELS
 from ..weights.expansion import BASE, BORROWED, expansion_of
 from ..weights.kernels import Kernel
 from . import open_questions
-from .class_tallies import kept_of, with_kept
+from .class_tallies import stored_arrays, with_stored_arrays
 from .header import CONTRADICTION, UNREADABLE, count, flag
-from .legacy.older_layouts import with_what_came_later
+from .legacy.older_layouts import with_missing_arrays
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 LAYOUT = 5
-"""Of the arrays: since 2 there are a tally and what a rule has spent, since 3 what Prepare knows ahead, since 4 a tally
-that predicts mistakes, since 5 open questions stand one after the other."""
+"""Version of the set of arrays. Since 2 there are a tally and the spending of a rule, since 3 the look-ahead statistics
+of Prepare, since 4 a tally that predicts mistakes; since 5 the open questions share one array."""
 
 LARGEST_DIMENSION = (1 << 31) - 1
 
@@ -48,18 +48,18 @@ _OTHERS = {
     "batch": "BatchClassifier",
     "side_by_side": "SideBySide",
 }
-"""What a header holds where the file is not a sampler's, and the class that reads it."""
+"""Header keys of files that do not hold a Sampler, and the class that reads each of them."""
 
 
 def check_kind(header: dict[str, Any], wanted: str) -> None:
-    """Refuse the file of another class, by the name of the one that reads it."""
+    """Refuse the file of another class; the error names the class that reads it."""
     found = next((name for key, name in _OTHERS.items() if key in header), "Sampler")
     if found != wanted:
         raise SnapshotError(f"the file holds a {found}; use {found}.load, not {wanted}.load.", owner="load")
 
 
 def dump(engine: Engine, tasks: list[Engine]) -> Content:
-    """Everything, as a header and arrays."""
+    """An engine and its tasks as a header and arrays."""
     header, arrays = _dump(engine)
     header["tasks"] = []
     for j, task in enumerate(tasks):
@@ -69,7 +69,7 @@ def dump(engine: Engine, tasks: list[Engine]) -> Content:
     first: dict[int, str] = {}
     header["same"] = {}
     for name, array in list(arrays.items()):
-        if first.setdefault(id(array), name) != name:  # what tasks share is written once
+        if first.setdefault(id(array), name) != name:  # arrays that tasks share are written once
             header["same"][name] = first[id(array)]
             del arrays[name]
     return header, arrays
@@ -99,8 +99,8 @@ def _dump(engine: Engine) -> Content:
     if engine.answers is not None and engine.answers.multi:
         header["multi"] = True
     if engine.most:
-        rooms = 0 if engine.learner is None else len(engine.learner.mean)
-        header |= {"most": engine.most, "rooms": rooms}
+        slots = 0 if engine.learner is None else len(engine.learner.mean)
+        header |= {"most": engine.most, "rooms": slots}
     if engine.names is not None:
         header["names"] = list(engine.names)
     arrays: dict[str, np.ndarray] = {}
@@ -109,12 +109,13 @@ def _dump(engine: Engine) -> Content:
     for name in DERIVED:
         arrays.pop(f"tally.{name}", None)
     if engine.answers is not None:
-        arrays |= {f"classes.{name}": getattr(engine.answers.tally, name) for name in kept_of(engine.answers.tally)}
+        tally = engine.answers.tally
+        arrays |= {f"classes.{name}": getattr(tally, name) for name in stored_arrays(tally)}
     return header, arrays | open_questions.stacked(engine)
 
 
 def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
-    """The states that there are, by name; the tally of a sampler that has played no round is empty, and left out."""
+    """The states that exist, by name; before the first round the tally is empty and left out."""
     names = ("learner", "rule", "drift", "prepare") + ("tally",) * (rounds > 0)
     states = [(name, getattr(engine, name)) for name in names if getattr(engine, name) is not None]
     return [(name, state) for name, state in states if not isinstance(state, Given)]
@@ -124,16 +125,16 @@ def restore(
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
     kernel: Kernel | None,
-    judges: bool = False,
+    is_decider: bool = False,
     given: Iterable[type] = (),
 ) -> list[Engine]:
     """The engine that was dumped and those of its tasks, with the user's own kernel where they had one.
 
-    An engine that ``judges`` decides on margins of the others and has no learner's state of its own.
+    If ``is_decider``, the engine decides on margins of the others and has no learner's state.
     """
     try:
         arrays = arrays | dict(_shared(header["same"], arrays))
-        engines = [_restore(header, arrays, kernel, judges, given)]
+        engines = [_restore(header, arrays, kernel, is_decider, given)]
         for j, task in enumerate(header["tasks"]):
             prefix = f"task.{j}."
             own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
@@ -145,21 +146,21 @@ def restore(
     except SnapshotError:
         raise
     except UNREADABLE as error:
-        raise SnapshotError("the file holds no sampler that this version can read.", owner="load") from error
+        raise SnapshotError("the file does not hold a sampler that this version can read.", owner="load") from error
 
 
 def _shared(same: dict[str, str], arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays that are written once for several tasks: instances that they keep, and nothing else."""
+    """The arrays that are written once for several tasks; only stored instances may be shared."""
     for name, other in same.items():
         path = name.split(".", 2)[2]
-        kept = path.endswith(".norms") or ".store." in path
-        if not kept or path != other.split(".", 2)[2] or name in arrays:
+        is_stored = path.endswith(".norms") or ".store." in path
+        if not is_stored or path != other.split(".", 2)[2] or name in arrays:
             raise SnapshotError(CONTRADICTION, owner="load")
         yield name, arrays[other]
 
 
 def _check_together(tasks: list[Engine]) -> None:
-    """Refuse tasks that are not of one kind, or that share half of a store, or one that could be added to."""
+    """Refuse tasks with different parameters, and tasks that share part of a store, or one that could still grow."""
     stores: dict[int, list[int]] = {}
     users: dict[int, int] = {}
     sums = [None if task.learner is None else expansion_of(task.learner) for task in tasks]
@@ -181,7 +182,7 @@ def _restore(
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
     kernel: Kernel | None,
-    judges: bool = False,
+    is_decider: bool = False,
     given: Iterable[type] = (),
 ) -> Engine:
     if header.get("layout", 1) not in range(1, LAYOUT + 1):
@@ -190,9 +191,9 @@ def _restore(
         )
     parts = Parts(*(build(part, kernel, given) for part in header["parts"]))
     check_parts(parts)
-    engine = _begun(parts, header, arrays, judges)
+    engine = _begun(parts, header, arrays, is_decider)
     if header.get("layout", 1) < LAYOUT:
-        arrays = with_what_came_later(engine, header, arrays)
+        arrays = with_missing_arrays(engine, header, arrays)
     for name in ("round", "questions", "updates"):
         setattr(engine, name, count(header[name]))
     engine.volunteered = count(header.get("volunteered", 0))
@@ -207,7 +208,7 @@ def _restore(
             complete(sound)
         setattr(engine, name, sound)
     if engine.class_tally is not None:
-        engine.class_tally = with_kept(engine.class_tally, arrays)
+        engine.class_tally = with_stored_arrays(engine.class_tally, arrays)
     engine.names = read_names(header.get("names"), engine.shape.d)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.draws.generator.bit_generator.state = header["coins"]
@@ -220,8 +221,8 @@ def _restore(
     return engine
 
 
-def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], judges: bool) -> Engine:
-    """An engine as before its first round, for instances of the header's kind."""
+def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], is_decider: bool) -> Engine:
+    """An engine before its first round, for instances of the dimension and form in the header."""
     costs = header.get("costs")
     seed = None if header["seed"] is None else count(header["seed"], None)
     paid, classes = None if costs is None else check_costs("load", costs), header.get("classes")
@@ -231,8 +232,8 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     elif names is not None:
         names = check_classes("load", names)
     most = 0 if not most else check_most("load", most)
-    rooms = classes_of(parts.learner)
-    if (names is None and rooms is not None) or rooms not in (None, 0 if most else len(names or ())):
+    number = classes_of(parts.learner)
+    if (names is None and number is not None) or number not in (None, 0 if most else len(names or ())):
         raise SnapshotError(CONTRADICTION, owner="load")
     answers: Any = None if names is None else Classes([] if most else names, most)
     if names is not None and flag(header.get("multi", False)):
@@ -242,37 +243,37 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
     learner = parts.learner
     if answers is not None and provides(learner, MultiClassLearner) and answers.multi != learner.multi:
         raise SnapshotError(CONTRADICTION, owner="load")
-    engine = (Decider if judges else Engine)(parts, seed, paid, answers)
+    engine = (Decider if is_decider else Engine)(parts, seed, paid, answers)
     d, sparse = header["d"], flag(header["sparse"])
     if type(d) is int and d == -1:
         return engine
     d = count(d, LARGEST_DIMENSION)
-    learner = parts.learner if answers is None else fitting(parts.learner, d, sparse, answers.begun or FIRST_ROOMS)
-    needed = 0 if judges else max(8 * d, matrix_bytes(learner, d, sparse))
-    if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before anything so large is made
+    learner = parts.learner if answers is None else fitting(parts.learner, d, sparse, answers.begun or FIRST_SLOTS)
+    needed = 0 if is_decider else max(8 * d, matrix_bytes(learner, d, sparse))
+    if d == 0 or needed > sum(array.nbytes for array in arrays.values()):  # before memory is allocated
         raise SnapshotError(CONTRADICTION, owner="load")
     engine.begin("load", "X", d, sparse)
     if most:
         _open(engine, names or [], count(header["rooms"], most + 1))
-    if "learner.w" in arrays and not judges and expansion_of(engine.learner) is not None:
-        # Saved in primal form by a version that took it for as many features; this one would take the dual form.
+    if "learner.w" in arrays and not is_decider and expansion_of(engine.learner) is not None:
+        # Saved in primal form by a version that chose it for this many features, where this one would choose the dual.
         primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))
-        return _begun(primal, header, arrays, judges)
+        return _begun(primal, header, arrays, is_decider)
     return engine
 
 
-def _open(engine: Engine, names: list[Any], rooms: int) -> None:
-    """Open classes as they were, with as much room as there was."""
-    engine.make_room(max(rooms - 1, 1))
+def _open(engine: Engine, names: list[Any], slots: int) -> None:
+    """Open the classes of a snapshot, with the number of slots that it had."""
+    engine.reserve_classes(max(slots - 1, 1))
     for label in names:
         if label in engine.places or engine.open(label) is None:
             raise SnapshotError(CONTRADICTION, owner="load")
-    if len(engine.learner.mean) != rooms:
+    if len(engine.learner.mean) != slots:
         raise SnapshotError(CONTRADICTION, owner="load")
 
 
 def read_names(names: Any, d: int) -> tuple[str, ...] | None:
-    """The names of d features, or of any number where d is not known yet."""
+    """The names of d features, or of any number of features if d is not known yet."""
     if names is None:
         return None
     if (

@@ -1,4 +1,4 @@
-"""Arrays and a versioned header in one file. Knows no classes; holds no code.
+"""The file format of snapshots: a versioned JSON header and arrays. It stores no code, and knows no samplers.
 
 The layout, all integers little-endian::
 
@@ -9,13 +9,13 @@ The layout, all integers little-endian::
     arrays     one after the other, in the header's order
     32 bytes   SHA-256 of everything before
 
-An array is stored raw, or, where most of it is zero, as the places that are not and their values. Its line in the
-header then has a fourth entry, how many there are: that many places in the flattened array (4 bytes each, 8 where it
-has more than 2^32), then as many values. Such a file has format 2; one without has format 1, and older versions read it
-too.
+An array is stored raw, or, where most of it is zero, as the indices and values of its nonzero entries. Its line in the
+header then has a fourth entry, their number: that many indices into the flattened array follow (4 bytes each, 8 if it
+has more than 2^32 entries), then as many values. A file with such an array has format 2. Other files have format 1,
+which older versions can read too.
 
-A file is written beside its target, flushed to the disk and renamed over it, so that a crash at any moment leaves
-either the old file or the new one, whole.
+A file is written under a temporary name next to its target, flushed to the disk and renamed over it, so that a crash at
+any moment leaves either the complete old file or the complete new one.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _KINDS = "fiub"
 def write(
     path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, np.ndarray], note: str | None = None
 ) -> None:
-    """Write a snapshot so that a crash leaves the old file whole; a note stands beside what is saved."""
+    """Write a snapshot, with an optional note in its header; a crash leaves the old file intact."""
     header = header if note is None else header | {"note": note}
     try:
         path = Path(os.path.realpath(path))
     except TypeError as error:
         raise SnapshotError(f"path must be the name of a file, got {path!r}.", owner="save") from error
     if path.exists() and not path.is_file():
-        raise SnapshotError(f"cannot write {path}: it is no regular file.", owner="save")
+        raise SnapshotError(f"cannot write {path}: it is not a regular file.", owner="save")
     content = pack(header, arrays)
     try:
         with whole_file(path) as file:
@@ -62,7 +62,7 @@ def write(
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read a snapshot: its header, and its arrays as copies of their own."""
+    """Read a snapshot: its header, and its arrays as writeable copies."""
     try:
         content = Path(path).read_bytes()
     except TypeError as error:
@@ -95,14 +95,14 @@ def pack(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def _not_zero(flat: np.ndarray) -> np.ndarray:
-    """Where an array has any bit set: -0.0 is not stored as 0.0."""
+    """Indices of the entries with any bit set, so that -0.0 is stored, and does not become 0.0."""
     if flat.dtype.kind == "f" and flat.itemsize in (2, 4, 8):
         flat = flat.view(f"<u{flat.itemsize}")
     return np.flatnonzero(flat) if flat.dtype.kind in "iub" else np.arange(flat.size)
 
 
 def _place(size: int) -> np.dtype[Any]:
-    """The type of a place in an array of this size."""
+    """The type of an index into an array of this size."""
     return np.dtype("<u4" if size <= 2**32 else "<u8")
 
 
@@ -121,7 +121,7 @@ def unpack(content: bytes, name: str = "the snapshot") -> tuple[dict[str, Any], 
     try:
         text = json.loads(body[_LEAD.size : _LEAD.size + length])
         if not isinstance(text["header"], dict):
-            raise TypeError("its header is no object")
+            raise TypeError("its header is not a JSON object")
         return text["header"], _arrays(body, _LEAD.size + length, text["arrays"])
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         raise SnapshotError(f"{name} has a header that cannot be read ({error}).", owner="load") from error
@@ -153,17 +153,17 @@ def _arrays(body: bytes, offset: int, listed: list[Any]) -> dict[str, np.ndarray
 
 
 def _raw(body: bytes, offset: int, kind: np.dtype[Any], size: int) -> tuple[np.ndarray, int]:
-    """The next so many numbers, as a copy, and where what follows begins."""
+    """The next ``size`` numbers, as a copy, and the offset after them."""
     found = np.frombuffer(body, kind, size, offset) if size else np.zeros(0, kind)
     return found.astype(kind.newbyteorder("="), copy=True), offset + size * kind.itemsize
 
 
 def _scattered(body: bytes, offset: int, kind: np.dtype[Any], size: int, count: int) -> tuple[np.ndarray, int]:
-    """An array that is zero but in some places, and where what follows begins."""
+    """An array that is stored by its nonzero entries, and the offset after it."""
     places, offset = _raw(body, offset, _place(size), count)
     values, offset = _raw(body, offset, kind, count)
     if count and (places[-1] >= size or (places[1:] <= places[:-1]).any()):
-        raise ValueError("places outside of an array or out of order")
+        raise ValueError("indices outside of an array or out of order")
     array = np.zeros(size, values.dtype)
     array[places] = values
     return array, offset

@@ -1,7 +1,7 @@
-"""The open questions of an engine, in a snapshot: their instances one after the other in one array, and back.
+"""The open questions of an engine in a snapshot: written to and read from a few arrays.
 
-A service can have a hundred thousand of them, so they are written and checked together, not one by one. In layouts 1 to
-4 every instance was an array of its own.
+A service can have a hundred thousand open questions, so their instances are concatenated in one array and checked
+together. In layouts 1 to 4 every instance was a separate array.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ..trace.trace import Ask, Origin
 from .header import count, flag
 
 _STACKED = 5
-"""The first layout that has instances one after the other."""
+"""The first layout with the instances in one array."""
 
 _WRONG = "the snapshot's open questions contradict its arrays."
 
 
 def lines(engine: Engine) -> list[list[Any]]:
-    """What is written of the questions themselves."""
+    """The header lines of the open questions: the fields of the Ask, and its marks."""
     return [[*ask, *read_marks(marks)] for ask, _, marks in engine.pending.values()]
 
 
 def stacked(engine: Engine) -> dict[str, np.ndarray]:
-    """Their instances, as copies; none where there is no question."""
+    """The instances of the open questions, in concatenated arrays; empty without open questions."""
     rows: list[Any] = [x for _, x, _ in engine.pending.values()]
     if not rows:
         return {}
@@ -49,13 +49,13 @@ def stacked(engine: Engine) -> dict[str, np.ndarray]:
 
 
 def reopen(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    """Let the questions of a snapshot wait for their answers again."""
+    """Restore the open questions of a snapshot."""
     given = header["pending"]
     if not given:
         return
     origin = Origin(engine.seed, loaded=True)
-    each = _one_by_one if header.get("layout", 1) < _STACKED else _one_after_the_other
-    rows, signs = each(engine, given, arrays)
+    read = _separate_arrays if header.get("layout", 1) < _STACKED else _stacked_arrays
+    rows, signs = read(engine, given, arrays)
     for line, x in zip(given, rows, strict=True):
         _reopen(engine, line, x, origin)
     if isinstance(engine.learner, EachState):
@@ -65,7 +65,7 @@ def reopen(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]
             engine.signs[number] = sign.copy()
 
 
-def _one_by_one(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
+def _separate_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
     numbers = [count(line[0]) for line in given]
     rows: list[Row] = [arrays[f"pending.{number}"] for number in numbers]
     if engine.sees_sparse:
@@ -79,7 +79,7 @@ def _one_by_one(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray])
     return rows, (arrays[f"signs.{number}"] for number in numbers)
 
 
-def _one_after_the_other(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
+def _stacked_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
     values, n = arrays["pending.values"], len(given)
     if values.dtype != np.float64 or values.ndim != 1 or not np.isfinite(values).all():
         raise SnapshotError(_WRONG, owner="load")
@@ -101,32 +101,32 @@ def _one_after_the_other(engine: Engine, given: list[Any], arrays: dict[str, np.
 
 
 def _ends(lengths: np.ndarray, n: int, total: int) -> list[int]:
-    """Where each of n parts of so many entries ends."""
+    """The end offsets of n parts of these lengths, which must add up to the total."""
     if lengths.dtype != np.uint32 or lengths.shape != (n,) or int(lengths.sum(dtype=np.uint64)) != total:
         raise SnapshotError(_WRONG, owner="load")
     return [int(end) for end in np.cumsum(lengths, dtype=np.int64)]
 
 
 def _check_indices(indices: np.ndarray, ends: list[int], total: int, d: int) -> None:
-    """Refuse rows whose indices do not increase, or are no features."""
+    """Refuse rows whose indices do not increase, or are not below d."""
     if indices.dtype != np.uint32 or indices.shape != (total,):
         raise SnapshotError(_WRONG, owner="load")
     if total == 0:
         return
     rises = np.diff(indices.astype(np.int64)) > 0
-    first = np.array([end for end in ends if 0 < end < total], np.int64)  # a new row may begin anywhere
+    first = np.array([end for end in ends if 0 < end < total], np.int64)  # between two rows the index may fall
     rises[first - 1] = True
     if not rises.all() or int(indices.max()) >= d:
         raise SnapshotError(_WRONG, owner="load")
 
 
 def _reopen(engine: Engine, line: list[Any], x: Row, origin: Origin) -> None:
-    """Let one question wait."""
+    """Restore one open question."""
     *asked, by_rule, period, switched, level = line if len(line) == 11 else [*line[:6], None, *line[6:], EARLIER]
     ask = read_ask(asked, origin)
     number = count(ask.round, engine.round - 1)
     if engine.answers is not None and engine.answers.multi:
-        ask = ask._replace(prediction=engine.answers.said(engine.answers.number(ask.prediction)))
+        ask = ask._replace(prediction=engine.answers.decode(engine.answers.number(ask.prediction)))
         known = True
     else:
         known = ask.prediction in (engine.classes or (-1, 1)) or (engine.most > 0 and ask.prediction is None)
@@ -140,7 +140,7 @@ def _reopen(engine: Engine, line: list[Any], x: Row, origin: Origin) -> None:
 
 
 def read_ask(line: list[Any], origin: Origin | None = None) -> Ask:
-    """An open question from a header that may say anything; those of older files have no certainty."""
+    """The Ask of a header line, validated; lines of older files have no certainty."""
     number, prediction, margin, uncertainty, chance, query, certainty = line if len(line) == 7 else [*line, None]
     if not (_is_number(margin) and _is_share(chance)):
         raise SnapshotError(f"the open question of round {number!r} cannot be used.", owner="load")

@@ -20,7 +20,7 @@ from ..compiled.steps import step
 from ..contracts.learner import best_class, open_class, write_margins
 from ..linalg.vectors import all_within
 
-FIRST_ROOMS = 4
+FIRST_SLOTS = 4
 """For classes that appear by and by; there are more when these are taken."""
 
 MOST_LABELS = 52
@@ -38,7 +38,7 @@ def register_classes(kind: type) -> None:
 
 
 @step
-def is_told(c: int, j: int, multi: bool) -> Any:
+def is_labelled(c: int, j: int, multi: bool) -> Any:
     """Whether the label of a round is class j, or has label j."""
     return (c >> j) & 1 == 1 if multi else j == c
 
@@ -70,7 +70,7 @@ def loss_by_gap(p: Any, c: int, multi: bool) -> Any:
         return off * off
     total = 0.0
     for j in range(k):
-        off = p[j] - (1.0 if is_told(c, j, multi) else -1.0)
+        off = p[j] - (1.0 if is_labelled(c, j, multi) else -1.0)
         total += off * off
     return total / k
 

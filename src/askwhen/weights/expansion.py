@@ -108,9 +108,9 @@ def fill_row(w: Any, x: Any, norm2: float) -> None:
 def _look(w: Any, x: Any) -> Any:
     if is_linear(w):
         return look(w.primal, x)
-    _, norm2, verdict = look(w.scratch, x)
-    if verdict != SOUND:
-        return 0.0, 0.0, verdict
+    _, norm2, status = look(w.scratch, x)
+    if status != SOUND:
+        return 0.0, 0.0, status
     fill_row(w, x, norm2)
     held = w.counts[HELD]
     m = inner(w.coef[:held], w.row[:held])

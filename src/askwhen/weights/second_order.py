@@ -100,18 +100,18 @@ def is_root(S: np.ndarray, bound: float) -> bool:
 
 @score.of(RootState)
 def _score_root(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.w, x)
-    if verdict == SOUND and norm2 * state.bound[0] > LIMIT:
-        verdict = TOO_LARGE
-    return m, norm2, verdict
+    m, norm2, status = look(state.w, x)
+    if status == SOUND and norm2 * state.bound[0] > LIMIT:
+        status = TOO_LARGE
+    return m, norm2, status
 
 
 @score.of(FullState)
 def _score_full(state: Any, x: Any) -> Any:
-    m, norm2, verdict = look(state.w, x)
-    if verdict == SOUND and norm2 * state.bound[0] > LIMIT:
-        verdict = TOO_LARGE
-    return m, norm2, verdict
+    m, norm2, status = look(state.w, x)
+    if status == SOUND and norm2 * state.bound[0] > LIMIT:
+        status = TOO_LARGE
+    return m, norm2, status
 
 
 @quadratic.of(RootState)

@@ -30,7 +30,7 @@ from ..contracts.learner import (
     widen,
 )
 from ..linalg.vectors import all_finite, clear, look
-from .class_slots import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
+from .class_slots import FIRST_SLOTS, TINY, choose, is_labelled, is_opened, register_classes, repeat_last
 from .second_order import FullState, RootState
 
 
@@ -49,7 +49,7 @@ class SharedState(NamedTuple):
 
 def share(one: RootState | FullState, opened: int, multi: bool = False) -> SharedState:
     """The state before the first round, for so many classes or labels, or for those that appear."""
-    k = opened or FIRST_ROOMS
+    k = opened or FIRST_SLOTS
     best, known = np.zeros(1, np.int64), np.array([opened])
     return SharedState(one, np.zeros((k, len(one.w))), np.zeros(k), np.zeros(k), np.zeros(1), best, known, multi)
 
@@ -57,12 +57,12 @@ def share(one: RootState | FullState, opened: int, multi: bool = False) -> Share
 @score.of(SharedState)
 def _score(state: Any, x: Any) -> Any:
     """All m_j are divided by the same 1 + q, so that the best of them is known before q."""
-    own, norm2, verdict = score(state.one, x)
+    own, norm2, status = score(state.one, x)
     state.own[0] = own
     for j in range(len(state.m)):
         state.m[j] = look(state.weights[j], x)[0]
     gap = choose(state.m, state.best, state.opened[0], state.multi)
-    return max(0.5 * gap, TINY), norm2, verdict
+    return max(0.5 * gap, TINY), norm2, status
 
 
 def form_of_all(state: Any, x: Any) -> Any:
@@ -105,7 +105,7 @@ def move_all(state: Any, q: float, c: int, sign: float) -> None:
     """Let every class take a label of class c in (sign 1) or out (sign -1) by g = Qx, in place."""
     g = state.one.g
     for j in range(len(state.m)):
-        target = 1.0 if is_told(c, j, state.multi) else -1.0
+        target = 1.0 if is_labelled(c, j, state.multi) else -1.0
         gain, w = sign * (target - state.m[j]) / (1.0 + sign * q), state.weights[j]
         for i in range(len(w)):
             w[i] += gain * g[i]

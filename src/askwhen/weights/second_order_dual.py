@@ -101,12 +101,12 @@ def add_outer(G: Any, v: Any, c: float) -> None:
 
 @score.of(DualState)
 def _score(state: Any, x: Any) -> Any:
-    m, kxx, verdict = look(state.w, x)
-    if verdict == SOUND and kxx * state.numbers[0] > DUAL_LIMIT:
-        verdict = TOO_LARGE
-    if verdict == SOUND:
+    m, kxx, status = look(state.w, x)
+    if status == SOUND and kxx * state.numbers[0] > DUAL_LIMIT:
+        status = TOO_LARGE
+    if status == SOUND:
         state.numbers[1] = kxx
-    return m, kxx, verdict
+    return m, kxx, status
 
 
 @quadratic.of(DualState)

@@ -26,7 +26,7 @@ from ..contracts.learner import (
 )
 from ..errors import InputError
 from ..linalg.vectors import add_scaled, all_finite, clear, inner, look
-from .class_slots import FIRST_ROOMS, TINY, choose, is_opened, is_told, repeat_last
+from .class_slots import FIRST_SLOTS, TINY, choose, is_labelled, is_opened, repeat_last
 from .expansion import HELD, is_linear, keep, place_to_fill
 from .instance_store import at
 from .second_order_classes import register_shared
@@ -52,7 +52,7 @@ register_shared(SharedDualState)
 
 def share_dual(one: DualState, opened: int, multi: bool) -> SharedDualState:
     """The state before the first round, for so many classes or labels, or for those that appear."""
-    k, known, best = opened or FIRST_ROOMS, np.array([opened]), np.zeros(1, np.int64)
+    k, known, best = opened or FIRST_SLOTS, np.array([opened]), np.zeros(1, np.int64)
     primal = np.zeros((k, len(one.w.primal)))
     return SharedDualState(one, np.zeros(0), primal, np.zeros(k), np.zeros(k), np.zeros(1), best, known, multi)
 
@@ -78,11 +78,11 @@ def look_at_classes(state: Any, x: Any) -> None:
 
 @score.of(SharedDualState)
 def _score(state: Any, x: Any) -> Any:
-    own, kxx, verdict = score(state.one, x)
+    own, kxx, status = score(state.one, x)
     state.own[0] = own
     look_at_classes(state, x)
     gap = choose(state.m, state.best, state.opened[0], state.multi)
-    return max(0.5 * gap, TINY), kxx, verdict
+    return max(0.5 * gap, TINY), kxx, status
 
 
 @learn.of(SharedDualState)
@@ -127,7 +127,7 @@ def move_classes(state: Any, place: int, x: Any, q: float, c: int) -> None:
     held, v = w.counts[HELD], state.one.v
     for j in range(len(state.m)):
         coef = coef_of(state, j)
-        gain = ((1.0 if is_told(c, j, state.multi) else -1.0) - state.m[j]) / (1.0 + q)
+        gain = ((1.0 if is_labelled(c, j, state.multi) else -1.0) - state.m[j]) / (1.0 + q)
         for i in range(held):
             coef[i] += gain * v[i]
         coef[place] = gain * alpha

@@ -13,7 +13,7 @@ from river import base
 
 from ...contracts.sampler import Parts
 from ...engine.decider import Decider
-from ...engine.inputs.argument_checks import moment, open_question
+from ...engine.inputs.argument_checks import open_question, round_time
 from ...engine.inputs.registry import check_parts
 from ...errors import InputError
 from ...learners import Perceptron
@@ -120,7 +120,7 @@ class RiverSampler:
     def ask(self, x: dict[Any, Any], time: Any = None) -> Ask:
         """Play one round: predict x and decide whether its label is worth asking for."""
         with self._lock:
-            now = moment(self._judge, "ask", time)
+            now = round_time(self._judge, "ask", time)
             self._begin()
             if len(self.labels) > 2:
                 best, gap = self._best(x)

@@ -1,1 +1,1 @@
-"""Validation of arguments and instances, and the names of the parts of a sampler."""
+"""Validation of arguments and instances, and the registry of learners, rules, drift detectors and kernels."""

@@ -1,4 +1,7 @@
-"""What every door to an engine checks before a round: its time, and which question an answer is for."""
+"""Validation of arguments before they reach an engine: times, labels, classes, costs, and which question is answered.
+
+Each function returns the validated value in the form that the engine needs, or raises an ``InputError``.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ T = TypeVar("T", bound=tuple[Any, ...])
 
 
 class Timed(Protocol):
-    """What the checks of times read of an engine."""
+    """The attributes of an engine that the checks of times read."""
 
     parts: Parts
     needs_time: bool
@@ -33,24 +36,24 @@ class Timed(Protocol):
         """The state of the rule, which knows the last time and the length of a period."""
 
 
-def moment(engine: Timed, owner: str, time: Any) -> float:
-    """The time of the next round: a number that does not go back, or 0 where none is needed or given."""
+def round_time(engine: Timed, owner: str, time: Any) -> float:
+    """The time of the next round: a number that does not go back, or 0 where none is needed and none is given."""
     if time is None and not engine.needs_time:
         return 0.0
     if time is None:
         raise InputError(
-            f"time must be given, since {short(engine.parts.rule)} allows for labels by time.", owner=owner
+            f"time must be given, since {short(engine.parts.rule)} has a budget per period of time.", owner=owner
         )
     now = check_time(owner, time)
     _check(engine, owner, "time", now, abs(now))
     return now
 
 
-def moments(engine: Timed, owner: str, times: Any, n: int) -> np.ndarray:
-    """The times of the next n rounds, or none of them."""
+def round_times(engine: Timed, owner: str, times: Any, n: int) -> np.ndarray:
+    """The times of the next n rounds, or an empty array where none are needed and none are given."""
     if times is None and engine.needs_time:
         raise InputError(
-            f"times must be given, since {short(engine.parts.rule)} allows for labels by time.", owner=owner
+            f"times must be given, since {short(engine.parts.rule)} has a budget per period of time.", owner=owner
         )
     if times is None:
         return np.zeros(0)
@@ -60,16 +63,16 @@ def moments(engine: Timed, owner: str, times: Any, n: int) -> np.ndarray:
 
 
 def _check(engine: Timed, owner: str, name: str, first: float, largest: float) -> None:
-    """Refuse a time before the last one, and one that a float cannot tell from the next period's."""
+    """Refuse a time before the last one, and one so large that a float cannot resolve a period."""
     per, last = float(period_length(engine.rule)), float(last_time(engine.rule))
     if per > 0.0 and largest / per > 1e12:
-        raise InputError(f"a period of {per!r} is too short to tell at time {largest!r}.", owner=owner)
+        raise InputError(f"a period of {per!r} is too short to be resolved at time {largest!r}.", owner=owner)
     if first < last:
         raise InputError(f"{name} must not go back, got {first!r} after {last!r}.", owner=owner)
 
 
 def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
-    """What waits for this answer, by the Ask or the number of its round; each item begins with its Ask."""
+    """The open question of an Ask, or of the number of its round; each item of ``waiting`` begins with its Ask."""
     number = ask[0] if type(ask) is Ask else ask
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
         raise QuestionError(f"ask must be an Ask or the number of its round, got {ask!r}.", owner=owner)
@@ -86,19 +89,19 @@ def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
 
 
 def check_origin(owner: str, origin: Origin | None, ask: Any) -> None:
-    """Refuse what another sampler has asked; where that cannot be known, take it."""
+    """Refuse a question of another sampler; a question of unknown origin is accepted."""
     if isinstance(ask, Ask) and origin is not None and origin.differs(ask.origin):
         raise _of_another(owner, ask)
 
 
 def _of_another(owner: str, ask: Ask) -> QuestionError:
     return QuestionError(
-        f"the question of round {ask.round} is another one, of another sampler; answer it there.", owner=owner
+        f"this question of round {ask.round} was asked by another sampler; answer it there.", owner=owner
     )
 
 
 def check_costs(owner: str, costs: Any) -> tuple[float, float]:
-    """What a false positive and a false negative cost, as two numbers."""
+    """The costs of a false positive and of a false negative, as two numbers."""
     given = list(costs) if isinstance(costs, (tuple, list, np.ndarray)) else []
     numbers_ = [as_float(cost) for cost in given if isinstance(cost, numbers.Real) and not isinstance(cost, bool)]
     if len(numbers_) != 2 or len(given) != 2 or not all(1e-9 <= cost <= 1e9 for cost in numbers_):
@@ -125,17 +128,17 @@ def check_classes(owner: str, classes: Any, name: str = "classes") -> list[Any]:
 
 
 LONGEST_LABEL = 200
-"""A label of more characters is free text."""
+"""Largest number of characters of a label; longer ones are most likely free text."""
 
 
 def _short(value: Any) -> str:
-    """How an error shows a value that may be long."""
+    """The representation of a value in an error message, cut off where it is long."""
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:90]}..."
 
 
 def check_label_vector(owner: str, y: Any, n: int) -> np.ndarray:
-    """One label for each of n instances, whatever they are."""
+    """One label of any type for each of n instances."""
     if isinstance(y, np.ma.MaskedArray):
         raise InputError("y must be a plain array, got a masked one; fill it first.", owner=owner)
     labels = np.asarray(y)
@@ -145,7 +148,7 @@ def check_label_vector(owner: str, y: Any, n: int) -> np.ndarray:
 
 
 def numbered(owner: str, labels: np.ndarray, number: Callable[[Any], int]) -> np.ndarray:
-    """The numbers of labels, as floats; an error says in which row the label comes first."""
+    """The numbers of labels, as floats; an error names the first row with the label that is refused."""
     plain = labels.tolist()
     known: dict[Any, float] = {}
     found = np.empty(len(plain))
@@ -162,7 +165,7 @@ def numbered(owner: str, labels: np.ndarray, number: Callable[[Any], int]) -> np
 
 
 def check_most(owner: str, most: Any) -> int:
-    """How many classes may appear."""
+    """Largest number of open classes."""
     if isinstance(most, bool) or not isinstance(most, (int, np.integer)) or not 3 <= most <= 1000:
         raise InputError.about(owner, "most_classes", "a whole number from 3 to 1,000", most)
     return int(most)
@@ -197,7 +200,7 @@ def check_label_sets(owner: str, places: Mapping[Any, int], Y: Any) -> np.ndarra
 
 
 def check_new_label(owner: str, known: list[Any], label: Any) -> Any:
-    """A label that may open a class: a string, or a number, as the others are."""
+    """A label that may open a class: a string or a number, of the same type as the others."""
     found = label.item() if isinstance(label, np.generic) else label
     word = isinstance(found, str)
     figure = isinstance(found, (int, float)) and found == found
@@ -207,14 +210,14 @@ def check_new_label(owner: str, known: list[Any], label: Any) -> Any:
         raise InputError(f"the label must be {kind}{like}, got {_short(label)}.", owner=owner)
     if word and (len(found) > LONGEST_LABEL or "\0" in found):
         raise InputError(
-            f"the label must have at most {LONGEST_LABEL} characters, and no zero one, got {_short(label)}.",
+            f"the label must have at most {LONGEST_LABEL} characters, and no NUL character, got {_short(label)}.",
             owner=owner,
         )
     return found
 
 
 def check_open_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
-    """The numbers of the classes that labels name, as floats; labels that are none yet come after them, in a list."""
+    """The class numbers of labels, as floats, and a list of new labels, which are numbered after the classes."""
     every: dict[Any, int] = dict(places)
     new: list[Any] = []
 
@@ -239,7 +242,7 @@ def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:
 
 
 def check_class_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> np.ndarray:
-    """The numbers of the classes that labels name, as floats."""
+    """The class numbers of labels, as floats."""
     return numbered(owner, check_label_vector(owner, y, n), lambda label: check_class(owner, places, label))
 
 
@@ -254,7 +257,7 @@ def check_time(owner: str, time: Any) -> float:
 
 
 def check_times(owner: str, times: Any, n: int, name: str = "times") -> np.ndarray:
-    """Points in time as numbers, one for each instance, none before the one before."""
+    """Points in time as numbers, one for each instance, none earlier than its predecessor."""
     if isinstance(times, np.ma.MaskedArray):
         raise InputError(f"{name} must be a plain array, got a masked one; fill it first.", owner=owner)
     array = np.asarray(times)
@@ -313,7 +316,7 @@ def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
 
 
 def given_rows(owner: str, x: Any, y: Any, sparse: bool | None) -> tuple[Rows, Any]:
-    """One instance and its label as many, where the label is one; many stay as they are."""
+    """Instances and labels as rows; a single instance with a single label becomes one row and a list of one label."""
     if dimensions_of(owner, y) > 0:
         return all_canonical(owner, check_instances(owner, x, sparse)), y
     row, d = check_instance(owner, x, sparse)
@@ -325,7 +328,7 @@ def given_rows(owner: str, x: Any, y: Any, sparse: bool | None) -> tuple[Rows, A
 
 
 def check_flags(owner: str, name: str, values: Any, n: int) -> np.ndarray:
-    """One truth value for each instance, or none at all where nothing is given."""
+    """One truth value for each instance, or an empty array where nothing is given."""
     if values is None:
         return np.zeros(0, np.bool_)
     flags = np.asarray(values)
@@ -338,7 +341,7 @@ def check_flags(owner: str, name: str, values: Any, n: int) -> np.ndarray:
 
 
 def one_column(y: Any) -> Any:
-    """The column of a table (pandas, polars, Arrow) that has one; any other labels as they are."""
+    """The only column of a table (pandas, polars, Arrow) with one column; other labels unchanged."""
     names = getattr(y, "column_names", None) or getattr(y, "columns", None)
     if names is None or np.ndim(y) != 2 or len(names) != 1:
         return y
@@ -346,7 +349,7 @@ def one_column(y: Any) -> Any:
 
 
 def dimensions_of(owner: str, y: Any) -> int:
-    """How many dimensions the labels have."""
+    """Number of dimensions of the labels."""
     if sp.issparse(y):
         raise InputError(f"y must be a dense array, got a sparse {y.format} matrix; use y.toarray().", owner=owner)
     try:

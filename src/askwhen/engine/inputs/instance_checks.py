@@ -1,4 +1,4 @@
-"""Instances at the door: whatever the user gives becomes rows that steps can follow, or one sentence says why not."""
+"""Validation of instances: arrays, tables and sparse matrices become rows for compiled steps, or an ``InputError``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...linalg.rows import DenseRows, Row, Rows, SparseRow, SparseRows, values_o
 
 
 def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
-    """Instances in the form that ``sparse`` asks for. Values are checked inside the steps."""
+    """Instances as dense or sparse rows, as ``sparse`` says, or in their own form. The steps check the values."""
     if not sp.issparse(X):
         X = as_numbers(owner, "X", X)
     else:
@@ -30,7 +30,7 @@ def check_instances(owner: str, X: Any, sparse: bool | None = None) -> Rows:
 
 
 def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row, int]:
-    """One instance as a row with its dimension, in the form that ``sparse`` asks for."""
+    """One instance as a row with its dimension, dense or sparse as ``sparse`` says, or in its own form."""
     if sp.issparse(x):
         _check_sparse(owner, "x", x, tiny=True)
     else:
@@ -48,7 +48,7 @@ def check_instance(owner: str, x: Any, sparse: bool | None = None) -> tuple[Row,
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
-    """The names of the features, where all of them are texts: the columns of a table, the index of a pandas Series."""
+    """The names of the features if all are strings: the columns of a table, the index of a pandas Series."""
     found = getattr(X, "column_names", None)  # Arrow, whose columns are not the names
     if found is None:
         found = getattr(X, "columns", None)
@@ -59,7 +59,7 @@ def names_of(X: Any) -> tuple[str, ...] | None:
 
 
 def check_names(owner: str, X: Any, known: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """The names to remember: those known, or those of X where none were; others, or in another order, are refused."""
+    """The names to remember: the known ones, or else those of X; other names, or another order, are refused."""
     found = names_of(X)
     if found is None or found == known:
         return known
@@ -85,7 +85,7 @@ def is_canonical(row: Row, d: int) -> bool:
 
 
 def is_instance(row: Row, d: int) -> bool:
-    """Whether a row that came from a file is one."""
+    """Whether a row that came from a file is a sound instance of d features."""
     values = values_of(row)
     if values.dtype != np.float64 or values.ndim != 1 or not np.isfinite(values).all():
         return False
@@ -95,10 +95,10 @@ def is_instance(row: Row, d: int) -> bool:
 
 
 def canonical(owner: str, rows: Any) -> SparseRows:
-    """The same rows with indices sorted and duplicates summed, in arrays of their own.
+    """The same rows with indices sorted and duplicates summed, as copies.
 
-    Rows are sorted here and nowhere else, and as late as can be: whoever plays rows calls this when a step refuses one
-    that is not in order, since most are. Who plays rows again later sorts them first, by ``all_canonical``.
+    Most matrices are already in order, so nothing is sorted up front: callers that play rows call this only when a
+    step refuses a row that is not in order. Callers that use rows again later sort them first, by ``all_canonical``.
     """
     matrix = _sound_matrix(owner, rows).copy()
     matrix.has_sorted_indices = False
@@ -108,7 +108,7 @@ def canonical(owner: str, rows: Any) -> SparseRows:
 
 
 def all_canonical(owner: str, rows: Rows) -> Rows:
-    """The same rows, themselves where all of them are canonical."""
+    """The same rows in canonical form; no copy is made where all of them are."""
     if isinstance(rows, DenseRows) or _sound_matrix(owner, rows).has_canonical_format:
         return rows
     return canonical(owner, rows)
@@ -129,7 +129,7 @@ def _sound_matrix(owner: str, rows: SparseRows) -> Any:
 
 
 def describe_unsound(owner: str, row: Row, where: str) -> InputError:
-    """The error for an instance that no learner can take."""
+    """The error for an instance with values that are not finite, or too large."""
     values = values_of(row)
     bad = values[~np.isfinite(values)]
     if len(bad):
@@ -160,7 +160,7 @@ def _check_sparse(owner: str, name: str, X: Any, tiny: bool = False) -> None:
 
 
 def as_numbers(owner: str, name: str, values: Any) -> np.ndarray:
-    """An array of real numbers, whatever it was given as."""
+    """Any array-like of real numbers as an array."""
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{called(name)} must be a plain array, got a masked one; fill it first.", owner=owner)
     try:
@@ -176,7 +176,7 @@ def as_numbers(owner: str, name: str, values: Any) -> np.ndarray:
 
 
 def _of_objects(owner: str, name: str, array: np.ndarray, names: tuple[str, ...] | None) -> np.ndarray:
-    """Objects that are numbers, true or false, as numbers: what a table of columns of several types becomes."""
+    """An array of objects as floats, if all are numbers or booleans, as in a table with mixed column types."""
     for place, value in np.ndenumerate(array):
         if not isinstance(value, (bool, int, float, np.bool_, np.integer, np.floating)):
             column = names[place[-1]] if names is not None and place else None
@@ -191,7 +191,7 @@ def _check_kind(owner: str, name: str, dtype: np.dtype) -> None:
 
 
 def _csr_rows(owner: str, matrix: Any) -> SparseRows:
-    """The arrays of a CSR matrix; whether they are safe to follow is left for the steps to check."""
+    """The arrays of a CSR matrix; the steps check whether the indices are within bounds."""
     n, d = matrix.shape
     if d > np.iinfo(np.int32).max:
         raise InputError(f"{INSTANCES} must have fewer than 2^31 columns, got {d}.", owner=owner)

@@ -1,9 +1,9 @@
-"""Learners, rules, drift guards and kernels by name, and whether they fit together.
+"""Registry of learners, rules, drift detectors and kernels: describes them by name, builds them, checks that they fit.
 
-A part is a dataclass of parameters that provides what :mod:`askwhen.contracts` says, whoever wrote it. Parameters
-become a name with its arguments, and back: our own parts by their class, those of other packages by their module and
-class. A file never makes anything be imported: a part from elsewhere is given again, or found through the entry points
-of installed packages, in the group ``askwhen.parts``.
+A part is a dataclass of parameters with the members that :mod:`askwhen.contracts` asks for; other packages may define
+some too. In a snapshot a part is a name with its arguments: the class name for parts of this package, module and class
+for those of others. A snapshot never causes an import: a part of another package must be passed again when a file is
+loaded, or be found among the entry points of installed packages, in the group ``askwhen.parts``.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from ...validation import short
 from ...weights import kernels
 
 PARTS: dict[str, Callable[..., Any]] = {
-    name: getattr(room, name) for room in (learners, rules, drift) for name in room.__all__
+    name: getattr(package, name) for package in (learners, rules, drift) for name in package.__all__
 } | {"Prepare": Prepare}
-"""Everything of ours that a sampler is made of, by name."""
+"""The parts of this package, by name."""
 
 KERNELS: dict[str, Callable[..., Any]] = {
     kernel.__name__: kernel for kernel in (kernels.Linear, kernels.Polynomial, kernels.Gaussian)
 }
-"""Every kernel whose parameters are numbers, by name; a user's own is code, which no snapshot holds."""
+"""Kernels whose parameters are numbers, by name; a user's own kernel is code, which no snapshot holds."""
 
 OWN_KERNEL = ["Kernel", {}]
 
 ENTRY_POINTS = "askwhen.parts"
-"""The group of entry points by which installed packages let their parts be loaded."""
+"""The group of entry points in which installed packages announce their parts."""
 
 _LACKING = {"BudgetRule": {"spread": False}}
-"""What parts do whose description does not say it, since they were saved before they could do otherwise."""
+"""Parameters that old descriptions lack, with the values that reproduce the behaviour of that time."""
 
 _LATER = {"BudgetRule": ("length",)}
-"""Parameters that came later: at their defaults they are not described, so that old and new descriptions are equal."""
+"""Parameters that were added later; they are left out at their defaults, so that old and new descriptions are equal."""
 
 _PROVIDED = {
     "learner": ("regression", "has_uncertainty", "start"),
@@ -55,7 +55,7 @@ _PROVIDED = {
 
 
 def name_of(kind: type) -> str:
-    """How a snapshot calls the class of a part."""
+    """The name of a part's class in a snapshot."""
     own = PARTS.get(kind.__name__) is kind or KERNELS.get(kind.__name__) is kind
     return kind.__name__ if own else f"{kind.__module__}.{kind.__qualname__}"
 
@@ -76,7 +76,7 @@ def describe(part: Any) -> list[Any] | None:
 
 
 def build(described: list[Any] | None, own_kernel: Any = None, given: Iterable[type] = ()) -> Any:
-    """The part of this description, with the user's kernel and the user's own parts where it had some."""
+    """The part that was described, with the user's own kernel and classes where the description needs them."""
     if described is None:
         return None
     name, values = described
@@ -86,11 +86,11 @@ def build(described: list[Any] | None, own_kernel: Any = None, given: Iterable[t
         if not isinstance(own_kernel, kernels.Kernel):
             got = "" if own_kernel is None else f", an aw.Kernel, got {type(own_kernel).__name__}"
             raise SnapshotError(
-                f"what was saved has a kernel of its own, which must be given again as kernel={got}.", owner="load"
+                f"the file was saved with a custom kernel, which must be given again as kernel={got}.", owner="load"
             )
         values["kernel"] = own_kernel
     elif own_kernel is not None and name in learners.__all__:
-        raise SnapshotError("kernel is only for a sampler that was saved with a kernel of its own.", owner="load")
+        raise SnapshotError("kernel applies only to a sampler that was saved with a custom kernel.", owner="load")
     elif isinstance(values.get("kernel"), list):
         values["kernel"] = build(values["kernel"])
     try:
@@ -100,7 +100,7 @@ def build(described: list[Any] | None, own_kernel: Any = None, given: Iterable[t
 
 
 def _found(name: Any, given: Iterable[type]) -> Callable[..., Any]:
-    """The class of this name: ours, one that was given, or one of an installed package."""
+    """The class of this name: of this package, among those given, or of an installed package."""
     known = PARTS | KERNELS
     if isinstance(name, str) and name in known:
         return known[name]
@@ -114,7 +114,7 @@ def _found(name: Any, given: Iterable[type]) -> Callable[..., Any]:
             found: Callable[..., Any] = entry.load()
             return found
     raise SnapshotError(
-        f"what was saved has the part {name}, which must be given again, as in parts=[{name.split('.')[-1]}].",
+        f"the file was saved with the part {name}, which must be given again, as in parts=[{name.split('.')[-1]}].",
         owner="load",
     )
 
@@ -148,7 +148,7 @@ def check_parts(parts: Parts) -> None:
             )
     if learner.regression and rule.needs_margin:
         raise InputError(
-            f"{short(rule)} asks near a decision boundary, which the regressor {short(learner)} has not.",
+            f"{short(rule)} asks near a decision boundary, which the regressor {short(learner)} lacks.",
             owner="Sampler",
         )
     if provides(drift, SelectiveDrift):
@@ -156,15 +156,15 @@ def check_parts(parts: Parts) -> None:
 
 
 def _check_provides(name: str, part: Any) -> None:
-    """Refuse what is no learner, no rule or no drift guard, by what it provides."""
+    """Refuse an object that lacks the members of a learner, a rule or a drift detector."""
     needed = _PROVIDED[name]
     others = [other for other in _PROVIDED if other != name]
     lacks = [each for each in needed if not hasattr(part, each)]
     is_other = any(all(hasattr(part, each) for each in _PROVIDED[other][:-1]) for other in others if other != "drift")
     if isinstance(part, (type, Audit)) or lacks or (name == "drift" and is_other):
-        room = {"learner": "learners", "rule": "rules", "drift": "drift guards"}[name]
+        kind = {"learner": "learners", "rule": "rules", "drift": "drift detectors"}[name]
         raise InputError(
-            f"{name} must be one of askwhen's {room}, or provide {', '.join(needed)}, got {part!r}.", owner="Sampler"
+            f"{name} must be one of askwhen's {kind}, or provide {', '.join(needed)}, got {part!r}.", owner="Sampler"
         )
     if not dataclasses.is_dataclass(part):
         raise InputError(

@@ -1,17 +1,17 @@
-"""A learner of two labels for every class, played as one learner: what serves classes with any learner there is.
+"""Several classes with any learner of two labels: one copy of it for each class, played as one learner.
 
-Where the classes can share a matrix, they do: see :mod:`askwhen.weights.second_order_classes`, in dual form
-:mod:`askwhen.weights.second_order_dual_classes`, and for AutoLasec :mod:`askwhen.learners.auto_classes`.
+Second-order learners share one matrix between the classes instead: see :mod:`askwhen.weights.second_order_classes`,
+in dual form :mod:`askwhen.weights.second_order_dual_classes`, and for AutoLasec :mod:`askwhen.learners.auto_classes`.
 
 ==========  ==========================================================
-m_j, q_j    what the learner of class j says, p_j = m_j / (1 + q_j)
+m_j, q_j    m and q of the learner of class j, p_j = m_j / (1 + q_j)
 z           half the gap between the two largest p_j, which stands for the margin; the round's m is z (1 + q) with the q
             of the best class. A rule that asks by uncertainty is given the m and q of the most uncertain class
-signs       whether each said +1 when the round was played: a label is +1 for its class and -1 for the others, and is a
-            mistake of a learner that said otherwise
+signs       whether each learner predicted +1 when the round was played: a label is +1 for its class and -1 for the
+            others, and is a mistake of a learner that predicted otherwise
 ==========  ==========================================================
 
-The learners are called by their addresses, so that these steps are compiled once, whatever learns.
+The learners are called by their addresses, so that these steps are compiled once for all learners.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...learners.auto_classes import share_levels
 from ...learners.auto_lasec import AutoState
 from ...linalg.vectors import SOUND
 from ...weights.choose_form import check_memory, fitting, matrix_bytes
-from ...weights.class_slots import FIRST_ROOMS, TINY, choose, is_opened, is_told, register_classes, repeat_last
+from ...weights.class_slots import FIRST_SLOTS, TINY, choose, is_labelled, is_opened, register_classes, repeat_last
 from ...weights.second_order import FullState, RootState
 from ...weights.second_order_classes import share
 from ...weights.second_order_dual import DualState
@@ -49,11 +49,11 @@ from .step_table import (
     opens_at,
 )
 
-_NOBODY = np.zeros((0, 0))
+_NO_MARGINS = np.zeros((0, 0))
 
 
 class EachState(NamedTuple):
-    """A state for each class, and for the rooms that are not open; ``full``: those that must grow first."""
+    """A learner's state for each class and each spare slot; ``full`` marks those that must grow first."""
 
     learners: tuple[Any, ...]
     m: Any
@@ -69,7 +69,7 @@ class EachState(NamedTuple):
 
 
 class EachCalls(NamedTuple):
-    """The same by addresses: of every learner's state, and of the steps that all of them have in common."""
+    """The same by addresses: of every learner's state, and of the steps that all of them share."""
 
     states: Any
     look: int
@@ -93,8 +93,11 @@ register_classes(EachCalls)
 
 
 def start_classes(learner: Any, d: int, sparse: bool, opened: int, by_uncertainty: bool, multi: bool) -> State:
-    """The state of a learner of two labels before the first round, for so many classes or labels, or those to come."""
-    k = opened or FIRST_ROOMS
+    """The state before the first round, for ``opened`` classes or labels; 0 means open classes.
+
+    ``learner`` is one for two labels.
+    """
+    k = opened or FIRST_SLOTS
     one = learner.start(d, sparse)
     if isinstance(one, (RootState, FullState)) and one.queried:
         return share(one, opened, multi)
@@ -113,14 +116,14 @@ def start_classes(learner: Any, d: int, sparse: bool, opened: int, by_uncertaint
 
 @by_address
 def look_each(each: Any, rows: Any, i: int, how: int) -> Any:
-    """(z (1 + q), |x|^2, verdict, q, q) of row i, which stands at the address ``rows``."""
+    """(z (1 + q), |x|^2, status, q, q) of row i of the rows at the address ``rows``."""
     worst = SOUND
     for j in range(len(each.states)):
-        m, norm2, verdict, q, _ = call_look(each.look, each.states[j], rows, i, how | FORM)
-        each.full[j] = verdict == NOT_READY
-        if verdict != SOUND and verdict != NOT_READY:
-            return 0.0, 0.0, int(verdict), 0.0, 0.0
-        worst = max(worst, verdict)
+        m, norm2, status, q, _ = call_look(each.look, each.states[j], rows, i, how | FORM)
+        each.full[j] = status == NOT_READY
+        if status != SOUND and status != NOT_READY:
+            return 0.0, 0.0, int(status), 0.0, 0.0
+        worst = max(worst, status)
         each.m[j], each.q[j], each.norm2[j], each.mean[j] = m, q, norm2, m / (1.0 + q)
         if how & ENTER != 0:
             each.signs[j] = m > 0.0
@@ -146,12 +149,12 @@ def look_each(each: Any, rows: Any, i: int, how: int) -> Any:
 def learn_each(
     each: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool, chance: float
 ) -> Any:
-    """Let every learner hear a label of class y, in place, right after ``look_each``."""
+    """Let every learner learn a label of class y, in place, right after ``look_each``."""
     found = UNCHANGED
     for j in range(len(each.states)):
-        own = is_told(int(y), j, each.multi)
-        told = (each.norm2[j], each.m[j], each.q[j], 1.0 if own else -1.0, each.signs[j] != own, chance)
-        outcome = call_learn(each.learn, each.states[j], rows, i, *told)
+        own = is_labelled(int(y), j, each.multi)
+        label = (each.norm2[j], each.m[j], each.q[j], 1.0 if own else -1.0, each.signs[j] != own, chance)
+        outcome = call_learn(each.learn, each.states[j], rows, i, *label)
         if outcome == REFUSED:
             return int(outcome)
         if outcome == UPDATED:
@@ -175,11 +178,11 @@ def leave_each(each: Any) -> Any:
     return True
 
 
-def calls_of(learner: State, sparse: bool, guarded: bool, what: Any = None) -> tuple[LearnerCalls, Any]:
-    """A learner for rounds on rows of this form, and what must be held as long as it is called."""
+def calls_of(learner: State, sparse: bool, has_detector: bool, what: Any = None) -> tuple[LearnerCalls, Any]:
+    """Addresses of a learner and its steps, for rows of this form, and the memory that must stay alive meanwhile."""
     if not isinstance(learner, EachState):
-        return learner_calls(learner, sparse, guarded, what)
-    found = [learner_calls(each, sparse, guarded, what) for each in learner.learners]
+        return learner_calls(learner, sparse, has_detector, what)
+    found = [learner_calls(each, sparse, has_detector, what) for each in learner.learners]
     first = found[0][0]
     states = np.array([calls.state for calls, _ in found])
     each = EachCalls(states, first.look, first.learn, first.restart, first.leave, *learner[1:])
@@ -190,11 +193,11 @@ def calls_of(learner: State, sparse: bool, guarded: bool, what: Any = None) -> t
         look=address_of(look_each, lent, POINTER, 0, 0),
         form=0,
         learn=address_of(learn_each, lent, POINTER, 0, 0.0, 0.0, 0.0, 0.0, True, 0.0),
-        restart=address_of(restart_each, lent) if guarded else 0,
+        restart=address_of(restart_each, lent) if has_detector else 0,
         note=0,
         leave=address_of(leave_each, lent) if first.leave else 0,
         best=address_of(best_at, lent),
-        margins=address_of(margins_at, lent, _NOBODY, 0),
+        margins=address_of(margins_at, lent, _NO_MARGINS, 0),
         opens=address_of(opens_at, lent),
     )
     return calls, (block, found)
@@ -206,18 +209,18 @@ def _ready(state: Any, x: Any) -> Any:
 
 
 @grow.of(EachState)
-def _grow(state: EachState, room: int, randomness: np.random.Generator) -> EachState:
+def _grow(state: EachState, entries: int, randomness: np.random.Generator) -> EachState:
     grown = (
-        grow(each, room, randomness) if full else each for each, full in zip(state.learners, state.full, strict=True)
+        grow(each, entries, randomness) if full else each for each, full in zip(state.learners, state.full, strict=True)
     )
     return state._replace(learners=tuple(grown), full=np.zeros_like(state.full))
 
 
 @widen.of(EachState)
-def _widen(state: EachState, rooms: int) -> EachState:
-    more = tuple(copy_state(state.learners[-1]) for _ in range(rooms - len(state.learners)))
+def _widen(state: EachState, slots: int) -> EachState:
+    more = tuple(copy_state(state.learners[-1]) for _ in range(slots - len(state.learners)))
     arrays: dict[str, Any] = {
-        name: repeat_last(getattr(state, name), rooms) for name in ("m", "q", "mean", "norm2", "signs", "full")
+        name: repeat_last(getattr(state, name), slots) for name in ("m", "q", "mean", "norm2", "signs", "full")
     }
     return state._replace(learners=state.learners + more, **arrays)
 

@@ -1,17 +1,20 @@
-"""The round, compiled: score, probability, coin, learn, drift. ``ask``, ``tell`` and ``run`` all go through here.
+"""The compiled round: score the instance, decide by a random draw whether to ask, learn the label, watch for drift.
+
+``ask``, ``tell`` and ``run`` of a sampler all go through here.
 
 ==========  ==========================================================
 m, q        p = m / (1 + q) is the margin, r = q / (1 + q) the uncertainty
-u           the round's coin, uniform on [0, 1)
+u           the random draw of the round, uniform on [0, 1)
 by_rule     whether the learner may learn the label: the rule asked, or an audit that is learnt from
 period      the window of the switch detector that the question belongs to, or 0
 asked       whether the label is asked for, by the rule, an audit or a window
 chance      the probability of that
 edge        the margin of the boundary between the predictions: 0, unless mistakes have different costs
+status      SOUND if the row was taken; else why not: UNSOUND, TOO_LARGE, NOT_READY, LABEL_REFUSED, TOO_MANY_CLASSES
 ==========  ==========================================================
 
-A restart that a switch made due is applied at the end of its round: after the label, where one was asked for and comes
-in time, and when the next round begins at the latest.
+When a switch is declared, the restart follows at the end of that round: after the label, if it was asked for and comes
+in time, and at the latest when the next round begins.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ from ...linalg.vectors import SOUND, TOO_LARGE
 from ...rules.audit import audits
 from ..tally.betting import place_of
 from ..tally.error_model import boundary
-from ..tally.round_tally import certainty_of, count_told_apart, counts_in_rounds, note_round, settle_round
+from ..tally.round_tally import certainty_of, count_labelled_not_inlined, counts_in_rounds, note_round, settle_round
 from .step_table import (
     ENTER,
     FORM,
@@ -65,14 +68,14 @@ from .step_table import (
 )
 
 LABEL_REFUSED = 4
-"""A verdict: the learner cannot learn this label without overflow."""
+"""A status: the learner cannot learn this label without overflow."""
 
-NO_ROOM = 5
-"""A verdict: the label would open a class more than there may be."""
+TOO_MANY_CLASSES = 5
+"""A status: the label would open more classes than are allowed."""
 
 
-class Board(NamedTuple):
-    """All that a round is played on; ``learner`` and ``drift`` are addresses, see ``step_table``."""
+class RoundContext(NamedTuple):
+    """The states that a round reads and changes; ``learner`` and ``drift`` are addresses, see ``step_table``."""
 
     learner: Any
     rule: Any
@@ -83,7 +86,7 @@ class Board(NamedTuple):
 
 
 class Record(NamedTuple):
-    """The coins of ``run_rounds``, and where it writes what happened: one entry for each round."""
+    """The random draws of ``run_rounds``, and the arrays it writes its results to: one entry for each round."""
 
     coin: Any
     margin: Any
@@ -98,7 +101,7 @@ class Record(NamedTuple):
 
 
 def new_record(n: int, experts: int = 0, several: bool = False) -> Record:
-    """Arrays to record n rounds in, cut out of one block: many small ones cost more than the rounds themselves."""
+    """Arrays for the results of n rounds, cut out of one block: to allocate each would cost more than short runs do."""
     block = np.zeros(29 * n, np.uint8)
     numbers = block[: 24 * n].view(np.float64).reshape(3, n)
     flags = block[24 * n :].reshape(5, n)
@@ -110,63 +113,63 @@ def new_record(n: int, experts: int = 0, several: bool = False) -> Record:
 
 
 @step
-def restart_if_due(board: Any) -> Any:
-    """Start afresh, in place, where a switch has been declared; return whether it was."""
-    learner, drift = board.learner, board.drift
+def restart_if_due(context: Any) -> Any:
+    """Restart learner and rule, in place, if a switch was declared; return whether it was."""
+    learner, drift = context.learner, context.drift
     if drift.state == 0 or not call_due(drift.due, drift.state):
         return False
     call_restart(learner.restart, learner.state)
-    restart_rule(board.rule)
+    restart_rule(context.rule)
     return True
 
 
 @step
 def margin(m: float, q: float) -> Any:
-    """P = m / (1 + q), which has the sign of m even where it would underflow."""
+    """P = m / (1 + q), which keeps the sign of m where the quotient would underflow to 0."""
     p = m / (1.0 + q)
     return p if p != 0.0 else math.copysign(5e-324, m) if m != 0.0 else 0.0
 
 
 @step
 def beyond(m: float, q: float, edge: float) -> Any:
-    """What m would be if the boundary were 0."""
+    """The m of an instance at the same distance from a boundary at 0."""
     return m if edge == 0.0 else m - edge * (1.0 + q)
 
 
 @step
-def looked(board: Any, rows: int, i: int, how: int) -> Any:
-    """What the learner says of row i; a margin that is no number is refused, whoever wrote the learner."""
-    learner = board.learner
-    m, norm2, verdict, q, q_high = call_look(learner.look, learner.state, rows, i, how)
-    if verdict == SOUND and not abs(m) < math.inf:
-        verdict = TOO_LARGE
-    return m, norm2, verdict, q, q_high
+def look_checked(context: Any, rows: int, i: int, how: int) -> Any:
+    """Result of ``look`` for row i; a margin that is not finite is refused, since other packages write learners too."""
+    learner = context.learner
+    m, norm2, status, q, q_high = call_look(learner.look, learner.state, rows, i, how)
+    if status == SOUND and not abs(m) < math.inf:
+        status = TOO_LARGE
+    return m, norm2, status, q, q_high
 
 
 @step
-def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -> Any:
-    """Begin a round on row i, in place: (verdict, m, q, |x|^2, asked, by_rule, period, chance, switched, edge).
+def open_round(context: Any, rows: int, i: int, time: float, u: float, how: int) -> Any:
+    """Begin a round on row i, in place: (status, m, q, |x|^2, asked, by_rule, period, chance, switched, edge).
 
-    q and chance are NaN where q was not needed. Any verdict but SOUND means that nothing was changed.
+    q and chance are NaN where q was not needed. If the status is not SOUND, nothing was changed.
     """
-    learner, rule, drift = board.learner, board.rule, board.drift
-    guarded = drift.state != 0
+    learner, rule, drift = context.learner, context.rule, context.drift
+    has_detector = drift.state != 0
     how |= ENTER | FORM if drift.watches else ENTER
-    m, norm2, verdict, q, q_high = looked(board, rows, i, how)
-    if verdict == SOUND and guarded and not call_room(drift.room, drift.state, rows, i):
-        verdict = NOT_READY
-    if verdict == SOUND and restart_if_due(board):
-        m, norm2, verdict, q, q_high = looked(board, rows, i, how)
-    if verdict != SOUND:
-        return verdict, 0.0, 0.0, 0.0, False, False, 0, 0.0, False, 0.0
-    edge = boundary(board.tally.model, board.tally.log_cost)
+    m, norm2, status, q, q_high = look_checked(context, rows, i, how)
+    if status == SOUND and has_detector and not call_room(drift.room, drift.state, rows, i):
+        status = NOT_READY
+    if status == SOUND and restart_if_due(context):
+        m, norm2, status, q, q_high = look_checked(context, rows, i, how)
+    if status != SOUND:
+        return status, 0.0, 0.0, 0.0, False, False, 0, 0.0, False, 0.0
+    edge = boundary(context.tally.model, context.tally.log_cost)
     if edge != 0.0 and math.isnan(q):
         q = call_form(learner.form, learner.state, rows, i)
-    period = call_begin(drift.begin, drift.state) if guarded else 0
+    period = call_begin(drift.begin, drift.state) if has_detector else 0
     begin_round(rule, time)
     low, high = (0.0, q_high) if math.isnan(q) else (q, q)
     decision = UNDECIDED
-    while decision == UNDECIDED:  # at most twice: a rule is decided once q is known
+    while decision == UNDECIDED:  # at most twice: with q known, every rule decides
         decision = decide(rule, beyond(m, q, edge), low, high, norm2, u)
         if decision == UNDECIDED:
             q = call_form(learner.form, learner.state, rows, i)
@@ -176,31 +179,31 @@ def open_round(board: Any, rows: int, i: int, time: float, u: float, how: int) -
     if forbids(rule):
         period = 0
     else:
-        if audits(board.audit, u):
+        if audits(context.audit, u):
             asked = True
-            by_rule = by_rule or board.audit.learns
+            by_rule = by_rule or context.audit.learns
         asked = asked or period > 0
     near = beyond(m, q, edge)
-    chance = chance_of(board, near, q, norm2, period)
+    chance = chance_of(context, near, q, norm2, period)
     end_round(rule, near, q, asked)
     if learner.leave != 0:
         call_leave(learner.leave, learner.state)
-    switched = call_watch(drift.watch, drift.state, rows, i, m, q) if guarded else False
+    switched = call_watch(drift.watch, drift.state, rows, i, m, q) if has_detector else False
     return SOUND, m, q, norm2, asked, by_rule, period, chance, switched, edge
 
 
 @step
-def chance_of(board: Any, m: float, q: float, norm2: float, period: int) -> Any:
+def chance_of(context: Any, m: float, q: float, norm2: float, period: int) -> Any:
     """The probability that this round asks, by the rule, an audit or a window."""
     if period > 0:
         return 1.0
-    chance, rate = probability(board.rule, m, q, norm2), board.audit.rate
-    return chance if rate == 0.0 or forbids(board.rule) else min(chance + rate, 1.0)
+    chance, rate = probability(context.rule, m, q, norm2), context.audit.rate
+    return chance if rate == 0.0 or forbids(context.rule) else min(chance + rate, 1.0)
 
 
 @step
 def settle(
-    board: Any,
+    context: Any,
     rows: int,
     i: int,
     norm2: float,
@@ -212,27 +215,27 @@ def settle(
     period: int,
     chance: float,
 ) -> Any:
-    """Learn an asked label, in place, right after m and q of row i were computed; return what ``learn`` returned."""
-    learner, drift = board.learner, board.drift
+    """Learn an asked label, in place, right after m and q of row i were computed; return the result of ``learn``."""
+    learner, drift = context.learner, context.drift
     outcome = UNCHANGED
     if by_rule:
         outcome = call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y, mistaken, chance)
         if outcome == UPDATED:
-            note_update(board.rule, norm2)
+            note_update(context.rule, norm2)
         if outcome == REFUSED:
             return outcome
-    note_label(board.rule, not mistaken, chance)
+    note_label(context.rule, not mistaken, chance)
     if drift.state != 0:
         call_absorb(drift.absorb, drift.state, rows, i, y, mistaken, by_rule, period)
     return outcome
 
 
 BY_RULE, SWITCHED, LEVEL, PERIOD = 1, 2, 4, 64
-"""What a question keeps of its round, in one number: two flags, above them the level of its bet, and the period."""
+"""Bits of a question's marks: two flags, above them the level of its bet, and above that the period."""
 
 
 class Marks(NamedTuple):
-    """What must be known of a round when its label comes late."""
+    """What must be known about a round when its label comes later."""
 
     by_rule: bool
     period: int
@@ -241,11 +244,12 @@ class Marks(NamedTuple):
 
 
 def _packed(by_rule: bool, period: int, switched: bool, level: int) -> int:
-    """The marks of a round in one number."""
+    """The marks of a round, packed into one number."""
     return (BY_RULE if by_rule else 0) + (SWITCHED if switched else 0) + LEVEL * level + PERIOD * period
 
 
 def _unpacked(marks: int) -> Any:
+    """The marks of a round, unpacked: (by_rule, period, switched, level)."""
     return marks & BY_RULE != 0, marks // PERIOD, marks & SWITCHED != 0, marks % PERIOD // LEVEL
 
 
@@ -253,32 +257,32 @@ marked, unmarked = step(_packed), step(_unpacked)
 
 
 def packed_marks(marks: Marks) -> int:
-    """Marks as the number that an open question keeps."""
+    """Marks packed into the number that is stored with an open question."""
     return _packed(*marks)
 
 
 def read_marks(number: int) -> Marks:
-    """The marks that an open question keeps as a number."""
+    """Marks from the number that is stored with an open question."""
     return Marks(*_unpacked(number))
 
 
 @entry
 def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any:
-    """A round on the first row, live and in place: (verdict, p, r, chance, asked, marks, certainty, raw, best)."""
-    (board,) = lend(address)
-    found = open_round(board, rows, first, time, u, first + FORM + LIVE)
-    verdict, m, q, _, asked, by_rule, period, chance, switched, edge = found
+    """Play a live round on the first row, in place: (status, p, r, chance, asked, marks, certainty, raw, best)."""
+    (context,) = lend(address)
+    found = open_round(context, rows, first, time, u, first + FORM + LIVE)
+    status, m, q, _, asked, by_rule, period, chance, switched, edge = found
     p, level, certainty = margin(beyond(m, q, edge), q), first, 0.0
     raw = p + edge
-    if verdict == SOUND and not board.regression:
-        level += note_round(board.tally, chance, place_of(chance), raw, p > 0.0, asked)
-        certainty = certainty_of(board.tally, raw, p > 0.0)
-    learner, best = board.learner, first - 1
+    if status == SOUND and not context.regression:
+        level += note_round(context.tally, chance, place_of(chance), raw, p > 0.0, asked)
+        certainty = certainty_of(context.tally, raw, p > 0.0)
+    learner, best = context.learner, first - 1
     if learner.best != 0:
         best = call_best(learner.best, learner.state)
     if switched and not asked:
-        restart_if_due(board)
-    return verdict, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty, raw, best
+        restart_if_due(context)
+    return status, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty, raw, best
 
 
 @entry
@@ -293,25 +297,25 @@ def tell_round(
     positive: bool,
     raw: float,
 ) -> Any:
-    """Settle the question of the round that is ``ago`` rounds back, with this raw margin, in place.
+    """Learn and count the label of the question asked ``ago`` rounds back, with this raw margin, in place.
 
-    Returns the verdict, and whether the learner moved.
+    Returns the status, and whether the learner was updated.
     """
-    (board,) = lend(address)
+    (context,) = lend(address)
     by_rule, period, switched, level = unmarked(marks)
-    learner, drift, i = board.learner, board.drift, ago - ago
-    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE)
-    if verdict == SOUND and drift.state != 0 and not call_room(drift.room, drift.state, rows, i):
-        verdict = NOT_READY
-    if verdict != SOUND:
-        return verdict, False
-    outcome = settle(board, rows, i, norm2, m, q, y, mistaken, by_rule, period, chance)
+    learner, drift, i = context.learner, context.drift, ago - ago
+    m, norm2, status, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE)
+    if status == SOUND and drift.state != 0 and not call_room(drift.room, drift.state, rows, i):
+        status = NOT_READY
+    if status != SOUND:
+        return status, False
+    outcome = settle(context, rows, i, norm2, m, q, y, mistaken, by_rule, period, chance)
     if outcome == REFUSED:
         return LABEL_REFUSED, False
-    if not board.regression:
-        settle_round(board.tally, ago, chance, raw, place_of(chance), level, positive, mistaken)
+    if not context.regression:
+        settle_round(context.tally, ago, chance, raw, place_of(chance), level, positive, mistaken)
     if switched:
-        restart_if_due(board)
+        restart_if_due(context)
     return SOUND, outcome == UPDATED
 
 
@@ -329,15 +333,15 @@ def run_rounds(
     places: Any,
     record: Any,
 ) -> Any:
-    """Rounds from ``first`` on, in place, until one cannot be taken: (its number, the verdict).
+    """Play rounds from ``first`` on, in place, until a row cannot be taken: (its number, the status).
 
-    Where classes may appear, ``places`` has the number of the class for each label, or -1 until it is told. The rounds
-    are ``blind`` if it depends on the coin whether their margins are computed; their probability of asking is not below
-    the floor. They are counted here only if the next round depends on that; see ``note_all``.
+    With open classes, ``places`` has the class number of each label, or -1 until its class is opened. The rounds are
+    ``blind`` if the random draw decides whether their margins are computed; their probability of asking is not below
+    the floor. They are counted here only if the next round depends on the counts; see ``note_all``.
     """
-    (board,) = lend(address)
-    learner, regression, place = board.learner, board.regression, place_of(floor)
-    counts = counts_in_rounds(board.tally) and not regression
+    (context,) = lend(address)
+    learner, regression, place = context.learner, context.regression, place_of(floor)
+    counts = counts_in_rounds(context.tally) and not regression
     y, times, given, u, record = borrow(y), borrow(times), borrow(given), borrow(record.coin), borrow(record)
     places = borrow(places)
     n = len(y)
@@ -345,10 +349,10 @@ def run_rounds(
     how = FORM if every_margin else 0
     for i in range(first, n):
         time = times[i] if timed else 0.0
-        found = open_round(board, rows, i, time, u[i], how)
-        verdict, m, q, norm2, asked, by_rule, period, chance, switched, edge = found
-        if verdict != SOUND:
-            return i, verdict
+        found = open_round(context, rows, i, time, u[i], how)
+        status, m, q, norm2, asked, by_rule, period, chance, switched, edge = found
+        if status != SOUND:
+            return i, status
         prediction = 1.0 if beyond(m, q, edge) > 0.0 else -1.0
         label = y[i]
         mistaken = not regression and prediction != label
@@ -359,7 +363,7 @@ def run_rounds(
             mistaken = label < 0.0 or record.best[i] != label
         if asked and math.isnan(q):
             q = call_form(learner.form, learner.state, rows, i)
-            chance = chance_of(board, beyond(m, q, edge), q, norm2, period)
+            chance = chance_of(context, beyond(m, q, edge), q, norm2, period)
         p = margin(beyond(m, q, edge), q)
         record.margin[i] = p
         record.probability[i] = chance
@@ -370,39 +374,39 @@ def run_rounds(
         if learner.note != 0:
             call_note(learner.note, learner.state, record.experts, i)
         outcome = UNCHANGED
-        told = asked or (len(given) > 0 and given[i])
-        if told and learner.best != 0 and label < 0.0:
+        labelled = asked or (len(given) > 0 and given[i])
+        if labelled and learner.best != 0 and label < 0.0:
             label = float(call_opens(learner.opens, learner.state))
             if label < 0.0:
-                return i, NO_ROOM
+                return i, TOO_MANY_CLASSES
             places[int(y[i])] = int(label)
-            note_class(board.rule, int(label) + 1)
+            note_class(context.rule, int(label) + 1)
         if asked:
-            outcome = settle(board, rows, i, norm2, m, q, label, mistaken, by_rule, period, chance)
+            outcome = settle(context, rows, i, norm2, m, q, label, mistaken, by_rule, period, chance)
             if outcome == REFUSED:
                 return i, LABEL_REFUSED
-        elif told:
+        elif labelled:
             if math.isnan(q):
                 q = call_form(learner.form, learner.state, rows, i)
             if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, label, mistaken, 1.0) == REFUSED:
                 return i, LABEL_REFUSED
         record.updated[i] = outcome == UPDATED
         if counts:
-            count_told_apart(board.tally, chance, p, prediction > 0.0, asked, mistaken, place, blind)
+            count_labelled_not_inlined(context.tally, chance, p, prediction > 0.0, asked, mistaken, place, blind)
         if switched:
-            restart_if_due(board)
+            restart_if_due(context)
     return n, SOUND
 
 
 @entry
 def learn_rows(address: Any, rows: int, y: Any, first: int, regression: bool) -> Any:
-    """Learn labels that nobody asked for, from row ``first`` on, in place: (how many are learnt, the verdict)."""
+    """Learn unsolicited labels from row ``first`` on, in place: (the number of learnt rows, the status)."""
     (learner,) = lend(address)
     y = borrow(y)
     for i in range(first, len(y)):
-        m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + ENTER)
-        if verdict != SOUND:
-            return i, verdict
+        m, norm2, status, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + ENTER)
+        if status != SOUND:
+            return i, status
         mistaken = not regression and (m > 0.0) != (y[i] > 0.0)
         if call_learn(learner.learn, learner.state, rows, i, norm2, m, q, y[i], mistaken, 1.0) == REFUSED:
             return i, LABEL_REFUSED
@@ -411,26 +415,26 @@ def learn_rows(address: Any, rows: int, y: Any, first: int, regression: bool) ->
 
 @entry
 def relearn_row(address: Any, rows: int, y: float, how: int) -> Any:
-    """Learn a label of the first row again, as the learner has seen it, in place; return the verdict."""
+    """Learn a label of the first row, as the learner has seen it, once more, in place; return the status."""
     (learner,) = lend(address)
-    m, norm2, verdict, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE + how)
-    if verdict == SOUND:
+    m, norm2, status, q, _ = call_look(learner.look, learner.state, rows, 0, FORM + LIVE + how)
+    if status == SOUND:
         call_learn(learner.learn, learner.state, rows, 0, norm2, m, q, y, True, 1.0)
-    return verdict
+    return status
 
 
 @entry
 def score_rows(address: Any, rows: int, n: int, p: Any) -> Any:
-    """Write the margins of n rows to p, one or one for each class; stop at the first that cannot be scored.
+    """Write the margins of n rows to p, one for each row or one for each class; stop at a row that cannot be scored.
 
-    Returns its number, and the verdict.
+    Returns the number of that row, and the status.
     """
     (learner,) = lend(address)
     p = borrow(p)
     for i in range(n):
-        m, _, verdict, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK + ENTER)
-        if verdict != SOUND:
-            return i, verdict
+        m, _, status, q, _ = call_look(learner.look, learner.state, rows, i, FORM + LIVE + PEEK + ENTER)
+        if status != SOUND:
+            return i, status
         if learner.margins != 0:
             call_margins(learner.margins, learner.state, p, i)
         else:

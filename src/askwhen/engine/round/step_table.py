@@ -1,11 +1,11 @@
-"""The learner and the drift guard as the round sees them: the address of a state, and of the steps that it calls.
+"""Learners and drift detectors as the round calls them: the address of a state, and the addresses of its steps.
 
-The round is compiled once for all learners and guards; each of them compiles only its own few steps, below, out of the
-families of :mod:`askwhen.contracts`.
+The round is compiled once for all learners and detectors. For each of them only the few steps below are compiled, out
+of the families of :mod:`askwhen.contracts`.
 
 ==========  ==========================================================
-look_at     m, |x|^2, a verdict, q, and its upper bound; q is NaN where it was not wanted and has a bound
-form_at     q, or NaN where it is wanted only if the label is learnt, and it is not
+look_at     m, |x|^2, a status, q, and an upper bound of q; q is NaN where it was not requested and has a bound
+form_at     q, computed later where ``look_at`` has left it out
 learn_at    learn a label right after look_at
 ==========  ==========================================================
 """
@@ -47,15 +47,15 @@ from ...linalg.rows import example_rows, row
 from ...linalg.vectors import SOUND
 
 NOT_READY = 3
-"""A verdict beside SOUND, UNSOUND and TOO_LARGE: a state must grow in Python before this row can be taken."""
+"""A status besides SOUND, UNSOUND and TOO_LARGE: a state must grow, in Python, before this row can be taken."""
 
 FORM, LIVE, PEEK, ENTER = 1, 2, 4, 8
-"""How an instance is looked at, added up: q is wanted; it is no row of a run; it is only scored, and nothing learnt; it
-has just come, so that the learner writes to the row what it knows of this moment."""
+"""Flags of ``look_at``, which are added up. FORM: compute q. LIVE: the row does not belong to a run. PEEK: only score;
+nothing will be learnt. ENTER: the row is new, so the learner may write its own features into it, see ``enter``."""
 
 
 class LearnerCalls(NamedTuple):
-    """Addresses: of the learner's state, and of its steps; 0 for steps that are never called."""
+    """Addresses of a learner's state and of its steps; 0 for steps that are never called."""
 
     state: int
     look: int
@@ -70,7 +70,7 @@ class LearnerCalls(NamedTuple):
 
 
 class DriftCalls(NamedTuple):
-    """Addresses: of the guard's state, 0 where there is none, and of its steps; and what ``watches`` says."""
+    """Addresses of a detector's state and of its steps, 0 without a detector; and the result of ``watches``."""
 
     state: int
     room: int
@@ -83,20 +83,20 @@ class DriftCalls(NamedTuple):
 
 @by_address
 def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
-    """(m, |x|^2, verdict, q, bound of q) of row i."""
+    """(m, |x|^2, status, q, bound of q) of row i."""
     x = row(rows, i)
     if how & LIVE == 0:
         arrive(learner, i)
     if how & ENTER != 0:
         enter(learner, x)
-    m, norm2, verdict = score(learner, x)
-    if verdict == SOUND and how & PEEK == 0 and not ready(learner, x):
-        verdict = NOT_READY
-    if verdict != SOUND:
-        return 0.0, 0.0, int(verdict), 0.0, 0.0
+    m, norm2, status = score(learner, x)
+    if status == SOUND and how & PEEK == 0 and not ready(learner, x):
+        status = NOT_READY
+    if status != SOUND:
+        return 0.0, 0.0, int(status), 0.0, 0.0
     bound = quadratic_bound(learner, norm2)
     q = quadratic(learner, x) if how & FORM != 0 or bound == 0.0 else math.nan
-    return float(m), float(norm2), int(verdict), float(q), float(bound)
+    return float(m), float(norm2), int(status), float(q), float(bound)
 
 
 @by_address
@@ -109,7 +109,7 @@ def form_at(learner: Any, rows: Any, i: int) -> Any:
 def learn_at(
     learner: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool, chance: float
 ) -> Any:
-    """Learn a label, in place, right after m and q of row i were computed; return what ``learn`` returned."""
+    """Learn a label, in place, right after m and q of row i were computed; return the result of ``learn``."""
     if not learns(learner, mistaken):
         return UNCHANGED
     hear(learner, y, chance)
@@ -118,7 +118,7 @@ def learn_at(
 
 @by_address
 def leave_at(learner: Any) -> Any:
-    """Tell the learner that a round has passed, in place."""
+    """Notify the learner that a round has ended, in place."""
     leave(learner)
     return True
 
@@ -132,39 +132,39 @@ def restart_at(learner: Any) -> Any:
 
 @by_address
 def note_at(learner: Any, record: Any, i: int) -> Any:
-    """Note in row i of the record how much each expert of a mixture is trusted, in place."""
+    """Write the weight of each expert of a mixture to row i of the record, in place."""
     note_experts(learner, borrow(record), i)
     return True
 
 
 @by_address
 def best_at(learner: Any) -> Any:
-    """The class that was found best for the row that was looked at last."""
+    """The best class of the row that ``look_at`` saw last."""
     return int(best_class(learner))
 
 
 @by_address
 def margins_at(learner: Any, record: Any, i: int) -> Any:
-    """Write the margins of all classes for the row that was looked at last to row i of the record, in place."""
+    """Write the margins of all classes, for the row that ``look_at`` saw last, to row i of the record, in place."""
     write_margins(learner, borrow(record), i)
     return True
 
 
 @by_address
 def opens_at(learner: Any) -> Any:
-    """The number of a class that is told for the first time, in place, or -1 if there is no room."""
+    """Open a class for a new label, in place, and return its number, or -1 if there is no spare slot."""
     return int(open_class(learner))
 
 
 @by_address
 def room_at(drift: Any, rows: Any, i: int) -> Any:
-    """Whether the guard can take row i without memory that is not there yet."""
+    """Whether the detector has enough memory to take row i."""
     return bool(has_room_for(drift, row(rows, i)))
 
 
 @by_address
 def begin_at(drift: Any) -> Any:
-    """Start the guard's round, in place; the period whose window it belongs to, or 0."""
+    """Begin the detector's round, in place; return the period whose window it belongs to, or 0."""
     begin(drift)
     return int(window_period(drift))
 
@@ -177,14 +177,14 @@ def watch_at(drift: Any, rows: Any, i: int, m: float, q: float) -> Any:
 
 @by_address
 def absorb_at(drift: Any, rows: Any, i: int, y: float, mistaken: bool, by_rule: bool, period: int) -> Any:
-    """Give a told label to the guard, in place."""
+    """Pass a label to the detector, in place."""
     absorb_label(drift, row(rows, i), y, mistaken, by_rule, period)
     return True
 
 
 @by_address
 def due_at(drift: Any) -> Any:
-    """Whether the guard wants a restart; asking takes the wish back, so that it is followed once."""
+    """Whether the detector has requested a restart; the request is cleared, so that it is followed once."""
     return bool(take_due(drift))
 
 
@@ -207,23 +207,28 @@ call_absorb = calling(_FLAG, ADDRESS, _INT, _FLOAT, _FLAG, _FLAG, _INT)
 call_due = calling(_FLAG)
 
 _NO_RECORD = np.zeros((0, 0))
-_NOBODY = DriftCalls(0, 0, 0, 0, 0, 0, False)
+_NO_DETECTOR = DriftCalls(0, 0, 0, 0, 0, 0, False)
 
 
 _known: dict[Any, tuple[int, ...]] = {}
 
 
-def learner_calls(learner: State, sparse: bool, guarded: bool, what: Any = None) -> tuple[LearnerCalls, np.ndarray]:
-    """A learner for rounds on rows of this form, and the block that must be held as long as it is called."""
+def learner_calls(
+    learner: State, sparse: bool, has_detector: bool, what: Any = None
+) -> tuple[LearnerCalls, np.ndarray]:
+    """Addresses of a learner and its steps, for rows of this form, and the block that must stay alive meanwhile.
+
+    The step that restarts the learner is compiled only if the sampler ``has_detector``.
+    """
     (block, state), kind = new_frame(learner)
-    key = kind, sparse, guarded
+    key = kind, sparse, has_detector
     if key not in _known:
         lent, rows = LentType(kind.states[0]), _lent_rows(sparse)
         _known[key] = (
             address_of(look_at, lent, rows, 0, 0, what=what),
             address_of(form_at, lent, rows, 0, what=what) if type(learner) in quadratic_bound else 0,
             address_of(learn_at, lent, rows, 0, 0.0, 0.0, 0.0, 0.0, True, 0.0, what=what),
-            address_of(restart_at, lent, what=what) if guarded else 0,
+            address_of(restart_at, lent, what=what) if has_detector else 0,
             address_of(note_at, lent, _NO_RECORD, 0, what=what) if len(experts(learner)) else 0,
             address_of(leave_at, lent, what=what) if type(learner) in leave else 0,
             address_of(best_at, lent, what=what) if type(learner) in best_class else 0,
@@ -234,9 +239,9 @@ def learner_calls(learner: State, sparse: bool, guarded: bool, what: Any = None)
 
 
 def drift_calls(drift: State, sparse: bool, what: Any = None) -> tuple[DriftCalls, np.ndarray | None]:
-    """A drift guard for rounds on rows of this form, and the block that must be held as long as it is called."""
+    """Addresses of a detector and its steps, for rows of this form, and the block that must stay alive meanwhile."""
     if isinstance(drift, NoDrift):
-        return _NOBODY, None
+        return _NO_DETECTOR, None
     (block, state), kind = new_frame(drift)
     key = kind, sparse
     if key not in _known:

@@ -1,1 +1,1 @@
-"""What is counted in every round, so that accuracies and their intervals can be estimated at any time."""
+"""Counts and sums of every round, from which accuracies and their intervals are estimated at any time."""

@@ -1,22 +1,22 @@
-"""The bets behind the interval of the accuracy: for each of a grid of stakes c, what a round does to the wealth.
+"""Bets behind the confidence interval of the accuracy: for each of a grid of stakes c, the effect of a round on wealth.
 
 ==========  ==========================================================
-x           whether the round is a mistake, 0 or 1; settled before its coin
-P           the probability with which the coin asks
-e           the probability of a mistake as it was predicted before the coin; any prediction is valid
+x           whether the round is a mistake, 0 or 1; determined before its random draw
+P           the probability of asking
+e           the probability of a mistake as it was predicted before the draw; any prediction is valid
 c           a stake: positive ones bound the number of mistakes from above, negative ones from below
 k           e^c
-a           what an unasked round adds to the logarithm of the wealth, beside c x
-b_x         what an asked one adds
+a           the term that an unasked round adds to the logarithm of the wealth, besides c x
+b_x         the term that an asked round adds
 ==========  ==========================================================
 
-With b_x = ln[(1 - (1 - P) e^(a + c x)) / P] the two outcomes of the coin have mean 1, for either x and any a chosen
+With b_x = ln[(1 - (1 - P) e^(a + c x)) / P] the two outcomes of the draw have mean 1, for either x and any a chosen
 before it, so the wealth is a martingale: ln W = c S - A. S counts all mistakes, seen or not; A is known, minus the sum
 of a over unasked rounds and of b_x - c x over asked ones. The best a has a closed form, :func:`unasked`.
 
 Unasked rounds are counted in cells, by P rounded down (*place*) and e rounded (*level*): a is that of the cell, which
-is valid since any a is, as long as the rounded P is not above P. P = 0 has a place of its own, where a round counts as
-a mistake above and as none below.
+is valid since any a is, as long as the rounded P is not above P. P = 0 has its own place, where a round counts as
+a mistake for the upper bound and as none for the lower one.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from ...compiled.steps import apart, step
 
 HALVINGS = 16
 STAKES = 2 * HALVINGS
-"""Those above come first, then those below."""
+"""Number of stakes: those for the upper bound come first, then those for the lower one."""
 
 PLACES = 34
-"""Of probabilities: 1, 2^-1/2, 1/2, .. 2^-16, and 0 for whatever is smaller."""
+"""Number of places, that is of rounded probabilities: 1, 2^-1/2, 1/2, .. 2^-16, and 0 for all smaller ones."""
 
 CHANCES = np.append(np.sqrt(0.5) ** (np.arange(PLACES - 1) % 2) * 0.5 ** (np.arange(PLACES - 1) // 2), 0.0)
-"""The probability that stands for each place."""
+"""The rounded probability of each place."""
 
 ERRORS = np.array([1 / 256, 1 / 64, 1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 0.7, 0.9])
-"""The predicted probability of a mistake that stands for each level."""
+"""The rounded probability of a mistake of each level."""
 
 LEVELS = len(ERRORS)
 EARLIER = 15
 """The level of a question that the first release asked: a = 0, but where P is not above 1 - 1/k, a = -c."""
 
 SMALLEST_COIN = 2.0**-53
-"""The smallest probability of asking that there is: coins are multiples of 2^-53, and the coin 0 always asks."""
+"""The smallest probability of asking in practice: draws are multiples of 2^-53, and a draw of 0 always asks."""
 
 _FRACTION = (1 << 52) - 1
 _ROOT = int(CHANCES[1:2].view(np.int64)[0]) & _FRACTION
@@ -62,18 +62,18 @@ FIRST_RELEASE = np.concatenate([-np.log1p(-(0.5 ** np.arange(1, 17))), -np.log1p
 @step
 def place_of(P: float) -> Any:
     """The place of the largest probability in ``CHANCES`` that is not above P."""
-    if not P >= 2.0**-16:  # and where a damaged file has made it no number
+    if not P >= 2.0**-16:  # written so that NaN, from a damaged file, ends here too
         return PLACES - 1
-    bits = np.float64(P).view(np.int64)  # of which the exponent and the fraction are read: no function is as fast
+    bits = np.float64(P).view(np.int64)  # reading exponent and fraction of the float is faster than any logarithm
     return 2 * (1023 - (bits >> 52)) - (1 if bits & _FRACTION >= _ROOT else 0)
 
 
 @step
 def unasked(k: float, loss: float, P: float, e: float) -> Any:
-    """e^a for the best a; ``loss`` is 1 - k, given apart since it is small.
+    """e^a for the best a; ``loss`` is 1 - k, passed separately since it is small and 1 - k would lose digits.
 
-    It is 2 / (B + sqrt(B^2 - 4 k (1 - P))) with B = (1 - P)(1 + k) + P (1 - e + e k), the root written so that nothing
-    cancels.
+    The value is 2 / (B + sqrt(B^2 - 4 k (1 - P))) with B = (1 - P)(1 + k) + P (1 - e + e k). The term under the root is
+    written in another form, in which nothing cancels.
     """
     mean, left = 1.0 - e * loss, 1.0 - P
     B = left * (1.0 + k) + P * mean
@@ -88,8 +88,8 @@ def stake(factors: Any, growth: Any, loss: Any, first: int, P: float, rounded: f
     for j in range(first, first + HALVINGS):
         k = growth[j]
         grown = k if wrong else 1.0
-        kept = 1.0 - left * grown * unasked(k, loss[j], rounded, e)
-        factors[j] = max(kept, 1e-300) / (P * grown)
+        rest = 1.0 - left * grown * unasked(k, loss[j], rounded, e)
+        factors[j] = max(rest, 1e-300) / (P * grown)  # never 0, since its logarithm is taken
 
 
 @step

@@ -1,4 +1,4 @@
-"""What several classes remember of their labels: sums for precision, recall and F, and for who is taken for whom.
+"""The tally of several classes: sums from which precision, recall, F and the confusion matrix are estimated.
 
 The bets are those of :mod:`askwhen.engine.tally.betting`, on two kinds of events. A *false* prediction of class c is a
 mistake in a round in which c was predicted: rounds and answers are summed by the predicted class. A *missed* c is a
@@ -9,15 +9,15 @@ of c changes is summed by the predicted class and that label. With many classes 
 ==========  ==========================================================
 cells       unasked rounds by predicted class, place and level
 false       logarithms of what answers did to the wealth that bets on false predictions, by predicted class
-others      the same for a class that was neither predicted nor told, by predicted class
-missed      what is to be added for the class that was told, where it was not predicted, by predicted class and label
-seen        how many labels of a class came where another one was predicted, and their weighted number, likewise
+others      the same for a class that was neither predicted nor the label, by predicted class
+missed      the correction of that for the class of the label, where it was not predicted, by predicted class and label
+seen        number of labels of a class where another one was predicted, and their weighted number, likewise
 sums        by predicted class: rounds, those in which nothing could be asked, answers, false predictions seen,
             predicted mistakes, their weighted difference from answers, and minus the weighted predictions
-share       the share of a mistake's probability that any one of the other classes is taken to have
+share       the share of a mistake's probability that is attributed to each of the other classes
 ==========  ==========================================================
 
-Where classes appear, the last row is for rounds in which no class was open yet, and rows before it are kept free.
+With open classes, the last row is for rounds before the first class was opened, and some rows before it are spare.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from .betting import CHANCES, ERRORS, HALVINGS, LEVELS, PLACES, SMALLEST_COIN, S
 ROUNDS, UNOBSERVED, ANSWERED, FALSE, EXPECTED, RESIDUAL, UNSEEN = range(7)
 
 MOST_PAIRED = 128
-"""With more rows than this, answers are not summed by pairs of classes: 4 MB at that."""
+"""With more rows than this, answers are not summed by pairs of classes, which take 4 MB at this size."""
 
 OPEN_SHARE = 0.25
-"""Of a mistake's probability, for one of the other classes where it is not known how many there will be."""
+"""The ``share`` for open classes, whose final number is not known."""
 
 
 class ClassTally(NamedTuple):
@@ -57,12 +57,12 @@ class ClassTally(NamedTuple):
     share: float
 
 
-KEPT = ("cells", "false", "others", "missed", "seen", "sums")
-"""What is kept in files."""
+STORED = ("cells", "false", "others", "missed", "seen", "sums")
+"""Arrays that are stored in files."""
 
 
 def new_class_tally(k: int, appear: bool = False) -> ClassTally:
-    """Nothing has happened to any of k classes, or in k rows where they appear."""
+    """A tally before the first round, for k classes, or of k rows for open classes."""
     pairs = k if k <= MOST_PAIRED else 1
     false, others, missed, seen = (np.zeros(shape) for shape in (*2 * [(k, STAKES)], (pairs, k, STAKES), (pairs, k, 2)))
     cells, sums, factors = np.zeros((k, PLACES * LEVELS)), np.zeros((k, 7)), np.zeros(STAKES)
@@ -72,7 +72,7 @@ def new_class_tally(k: int, appear: bool = False) -> ClassTally:
 
 
 def widen_class_tally(tally: ClassTally, rows: int) -> ClassTally:
-    """The same tally with more rows before the last one; where pairs become too many, they are summed up."""
+    """The same tally with more rows before the last one; where pairs become too many, they are added up by label."""
     wider = new_class_tally(rows, appear=True)
     k = len(tally.sums)
     places = np.r_[np.arange(k - 1), rows - 1]
@@ -114,9 +114,9 @@ def count_class(tally: Any, predicted: int, P: float, level: int, asked: bool) -
 
 def settle_class(tally: ClassTally, predicted: int, label: int, P: float, level: int) -> None:
     """Count an answer, in place."""
-    told = (predicted, label, P, level)
+    answer = (predicted, label, P, level)
     (_held, address), kind = new_frame(tally)
-    entry_point(settle_label, kind, *told)(address, *told)
+    entry_point(settle_label, kind, *answer)(address, *answer)
 
 
 @entry
@@ -128,7 +128,7 @@ def settle_label(address: Any, predicted: int, label: int, P: float, level: int)
 
 @apart
 def settle_one_class(tally: Any, predicted: int, label: int, P: float, level: int) -> None:
-    """The same, for a tally that is lent."""
+    """Count the label of a round in a tally inside compiled code, in place."""
     place, wrong, pair = place_of(P), predicted != label, predicted if len(tally.missed) > 1 else 0
     P = max(P, SMALLEST_COIN)
     e = ERRORS[level]
@@ -158,14 +158,14 @@ def settle_one_class(tally: Any, predicted: int, label: int, P: float, level: in
 
 
 def note_classes(tally: ClassTally, *rounds: Any) -> None:
-    """Count rounds that were told at once, in place; see :func:`note_all_classes`."""
+    """Count rounds with immediate answers, in place; see :func:`note_all_classes`."""
     (_held, address), kind = new_frame(tally)
     entry_point(note_all_classes, kind, *rounds)(address, *rounds)
 
 
 @entry
 def note_all_classes(address: Any, predicted: Any, label: Any, probability: Any, queried: Any, levels: Any) -> None:
-    """Count rounds that were told at once, in place."""
+    """Count rounds with immediate answers, in place."""
     (tally,) = lend(address)
     predicted, label, probability = borrow(predicted), borrow(label), borrow(probability)
     queried, levels = borrow(queried), borrow(levels)
@@ -176,7 +176,7 @@ def note_all_classes(address: Any, predicted: Any, label: Any, probability: Any,
 
 
 def doubt_class(tally: ClassTally, predicted: int, P: float, level: int) -> None:
-    """Count a question without an answer as what is worst for every bound, in place."""
+    """Count an unanswered question as the worst case for every bound, in place."""
     asked = (predicted, float(P), level)
     (_held, address), kind = new_frame(tally)
     entry_point(doubt_label, kind, *asked)(address, *asked)
@@ -184,7 +184,7 @@ def doubt_class(tally: ClassTally, predicted: int, P: float, level: int) -> None
 
 @entry
 def doubt_label(address: Any, predicted: int, P: float, level: int) -> None:
-    """The same, in place."""
+    """Count an unanswered question in the tally at an address, as the worst case, in place."""
     (tally,) = lend(address)
     f, place = tally.factors, place_of(P)
     P = max(P, SMALLEST_COIN)

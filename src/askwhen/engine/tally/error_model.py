@@ -1,18 +1,20 @@
-"""How likely a label is +1, and so a prediction wrong, by its margin: learnt from told labels, read before every coin.
+"""The error model: the probability that a label is +1, and so that a prediction is wrong, given the margin.
+
+It is learnt from the answers, and read in every round before the random draw.
 
 ==========  ==========================================================
-p           the raw margin, from 0, wherever costs have moved the boundary
-z           p less its running mean, in units of its running deviation, at most 8 in size; smaller where few are known
+p           the raw margin, measured from 0, even where costs have moved the boundary
+z           p minus its running mean, in units of its running deviation, clipped to [-8, 8]; shrunk while few are known
 side        the sign of p
 l           the logarithm of the odds of y = +1: a + b z + c side, b >= 0
 e           the probability that the prediction is wrong, shrunk by n / (n + 60) after n labels
 ==========  ==========================================================
 
-a, b and c are a logistic regression on told labels by steps of Newton's kind: ``S`` is the covariance of the three,
-which every label draws a two-thousandth back to that of the beginning, so that they follow a drift. Labels are not
-weighted by 1/P: given the margin, asking does not depend on the label, and weights were measured to add noise. The
-model may be as wrong as it likes: the interval of the accuracy stays valid and becomes wider. It also gives P(y = +1),
-and with costs the boundary where both kinds of mistakes are expected to cost the same.
+a, b and c are fitted by an online logistic regression with Newton-like steps on the answers. ``S`` is their covariance;
+every label moves it a two-thousandth back towards its first value, so that the model follows a drift. Labels are not
+weighted by 1/P: given the margin, asking does not depend on the label, and weights were measured to add noise. A wrong
+model makes the interval of the accuracy wider, but never invalid. The model also gives P(y = +1), and with costs the
+boundary where both kinds of mistakes are expected to cost the same.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from .betting import ERRORS, LEVELS
 
 A, B, C, COVARIANCE = range(4)
 LABELS, SUM, SQUARES, COUNT, CENTRE, SCALE, TRUST = range(12, 19)
-"""Places in the model: three numbers, nine covariances, how many labels; of p the sum, the sum of squares, and how
-many there were; and its mean, one over its deviation, and how far both are trusted, when they were last looked at."""
+"""Indices in the model: a, b and c; nine covariances; the number of labels; of p the sum, the sum of squares and the
+count; and from the last update of z's scale: the mean, 1 / deviation, and the shrinkage factor."""
 
 _FIRST_B = 3.0
 _VARIANCES = np.array([4.0, 16.0, 1.0])
@@ -42,11 +44,11 @@ _LARGEST_Z = 8.0
 _LARGEST_LOG = 1e3
 
 BETWEEN = np.sqrt(ERRORS[1:] * ERRORS[:-1])
-"""Where one level ends and the next begins."""
+"""Boundaries between levels."""
 
 
 def new_model() -> np.ndarray:
-    """A model that has heard no label."""
+    """A model before the first label."""
     model = np.zeros(19)
     model[B] = _FIRST_B
     model[COVARIANCE:LABELS:4] = _VARIANCES
@@ -55,7 +57,7 @@ def new_model() -> np.ndarray:
 
 
 def is_sound_model(model: np.ndarray) -> bool:
-    """Whether a file can have held this: covariances not larger than variances allow, above all."""
+    """Whether a model that was read from a file is possible; above all, whether its covariances are not too large."""
     S = model[COVARIANCE:LABELS].reshape(3, 3)
     largest = np.sqrt(np.outer(_VARIANCES, _VARIANCES)) * (1.0 + 1e-6)
     return (
@@ -73,11 +75,11 @@ def is_sound_model(model: np.ndarray) -> bool:
 
 @step
 def note_margin(model: Any, p: float, weight: float, look: bool) -> None:
-    """Take p into its running mean and deviation, in place; ``look`` at them, or go on with what was seen last.
+    """Add p to the running sums, in place; if ``look``, update the scale of z from them.
 
-    Roots and quotients take longer than all else in a round that is not asked about.
+    The scale is not updated in every round: roots and quotients take longer than everything else in an unasked round.
     """
-    if abs(p) < 1e100:  # margins beyond all measure have no say
+    if abs(p) < 1e100:  # the square of a larger one would overflow
         model[SUM] += p * weight
         model[SQUARES] += p * p * weight
         model[COUNT] += weight
@@ -87,7 +89,10 @@ def note_margin(model: Any, p: float, weight: float, look: bool) -> None:
 
 @apart
 def look_at_margins(model: Any) -> None:
-    """Note the running mean and deviation of p, in place: at first about its size, and 1 where all are 0."""
+    """Update the scale of z from the running sums, in place.
+
+    With few margins the deviation is close to their size; it is 1 where all are 0.
+    """
     n, mean, square = max(model[COUNT], 1.0), model[SUM] / model[COUNT], model[SQUARES] / model[COUNT]
     found = math.sqrt(max(square - mean * mean, 0.0) + square / n)
     model[CENTRE] = mean
@@ -97,7 +102,7 @@ def look_at_margins(model: Any) -> None:
 
 @step
 def standing(model: Any, p: float) -> Any:
-    """Where p stands among the margins so far: z."""
+    """The z of a margin p: its position among the margins so far."""
     return min(max((p - model[CENTRE]) * model[SCALE], -_LARGEST_Z), _LARGEST_Z) * model[TRUST]
 
 
@@ -115,7 +120,7 @@ def sigmoid(log: float) -> Any:
 
 @step
 def level_of(model: Any, limits: Any, p: float, positive: bool) -> Any:
-    """The level of e where ``positive`` or its opposite is predicted; ``limits`` are those of :func:`set_limits`."""
+    """The level of e if ``positive``, or its opposite, is predicted; ``limits`` are those of :func:`set_limits`."""
     log = log_odds(model, p)
     if positive:
         log = -log
@@ -136,7 +141,7 @@ def level_at(e: float) -> Any:
 
 @step
 def count_label(model: Any, limits: Any) -> Any:
-    """Count one more label, in place: how many there were before."""
+    """Count one more label, in place; return the number before it."""
     before = model[LABELS]
     model[LABELS] = before + 1.0
     n = int(before) + 1
@@ -146,7 +151,7 @@ def count_label(model: Any, limits: Any) -> Any:
 
 
 @apart
-def hear_label(model: Any, p: float, positive: bool) -> None:
+def learn_label(model: Any, p: float, positive: bool) -> None:
     """Learn that the label at margin p was ``positive`` or not, in place."""
     s, x = sigmoid(log_odds(model, p)), (1.0, standing(model, p), 1.0 if p > 0.0 else -1.0)
     move_model(model, x, s, (1.0 if positive else 0.0) - s)
@@ -154,7 +159,7 @@ def hear_label(model: Any, p: float, positive: bool) -> None:
 
 @step
 def move_model(model: Any, x: Any, s: float, error: float) -> None:
-    """One step of a logistic regression on the features x, which said s and was off by the error, in place."""
+    """One step of the logistic regression on the features x, which predicted s with this error, in place."""
     slope, S = max(s * (1.0 - s), _LEAST_SLOPE), COVARIANCE
     for i in range(3):
         for j in range(3):
@@ -175,14 +180,14 @@ def move_model(model: Any, x: Any, s: float, error: float) -> None:
 
 @apart
 def set_limits(limits: Any, n: float) -> None:
-    """Write the log odds from which on e is of the next level, after n labels."""
+    """Write the log odds at which e reaches the next level, after n labels."""
     for i in range(len(limits)):
         s = BETWEEN[i] * (n + SHRINK) / n if n > 0.0 else 1.0
         limits[i] = math.log(s / (1.0 - s)) if s < 1.0 else math.inf
 
 
 def log_cost_of(costs: tuple[float, float] | None) -> float:
-    """The logarithm of what a false positive costs, in false negatives; 0 where all mistakes are alike."""
+    """The logarithm of the ratio of the costs, false positive to false negative; 0 where mistakes cost the same."""
     return 0.0 if costs is None else math.log(costs[0] / costs[1])
 
 
@@ -190,8 +195,8 @@ def log_cost_of(costs: tuple[float, float] | None) -> float:
 def boundary(model: Any, log_cost: float) -> Any:
     """The margin at which both kinds of mistakes are expected to cost the same; ``log_cost`` is ln of their ratio.
 
-    It is where the odds of y = +1 are what a false positive costs, in false negatives: 0 where all mistakes are alike,
-    or where the odds pass that by the jump at 0.
+    There the odds of y = +1 equal that ratio. It is 0 where all mistakes cost the same, and where the odds cross the
+    ratio in their jump at 0.
     """
     if log_cost == 0.0:
         return 0.0
@@ -205,6 +210,6 @@ def boundary(model: Any, log_cost: float) -> Any:
 
 @step
 def at_odds(model: Any, log: float) -> Any:
-    """The margin at which a + b z is this, z at most 8 in size."""
+    """The margin at which a + b z equals ``log``, with z clipped."""
     z = (log - model[A]) / max(model[B] * model[TRUST], 1e-9)
     return model[CENTRE] + min(max(z, -_LARGEST_Z), _LARGEST_Z) / model[SCALE]

@@ -1,4 +1,4 @@
-"""What several labels at once remember: for each of them, the rounds that predicted it and those that did not.
+"""The tally of several labels at once: for each label, sums of the rounds that predicted it and of those that did not.
 
 A mistake about one label is bet on as :mod:`askwhen.engine.tally.betting` says, with the predicted probability of a
 mistake about any of them. Row 2 j is for rounds in which label j was not predicted, row 2 j + 1 for those in which it
@@ -39,12 +39,12 @@ class LabelTally(NamedTuple):
     factors: Any
 
 
-KEPT = ("cells", "logs", "sums")
-"""What is kept in files."""
+STORED = ("cells", "logs", "sums")
+"""Arrays that are stored in files."""
 
 
 def new_label_tally(labels: int) -> LabelTally:
-    """Nothing has happened to any of so many labels."""
+    """A tally before the first round, for this many labels."""
     rows = 2 * labels
     cells, logs, sums = np.zeros((rows, PLACES * LEVELS)), np.zeros((rows, STAKES)), np.zeros((rows, 6))
     return LabelTally(cells, logs, sums, np.exp(STANDARD), -np.expm1(STANDARD), np.zeros(STAKES))
@@ -77,12 +77,12 @@ def count_all(tally: Any, predicted: int, P: float, level: int, asked: bool) -> 
 
 
 @apart
-def settle_all(tally: Any, predicted: int, told: int, P: float, level: int) -> None:
+def settle_all(tally: Any, predicted: int, labels: int, P: float, level: int) -> None:
     """Count the labels of a round, in place."""
     place, f, e = place_of(P), tally.factors, ERRORS[level]
     P = max(P, SMALLEST_COIN)
     for j in range(len(tally.sums) // 2):
-        wrong, row = ((predicted ^ told) >> j) & 1 == 1, 2 * j + ((predicted >> j) & 1)
+        wrong, row = ((predicted ^ labels) >> j) & 1 == 1, 2 * j + ((predicted >> j) & 1)
         bet(f, tally.growth, tally.loss, P, place, level, wrong, wrong)
         for i in range(len(f)):
             tally.logs[row, i] += math.log(f[i])
@@ -93,34 +93,34 @@ def settle_all(tally: Any, predicted: int, told: int, P: float, level: int) -> N
 
 
 @entry
-def note_label_rounds(address: Any, predicted: Any, told: Any, probability: Any, queried: Any, levels: Any) -> None:
-    """Count rounds that were told at once, in place."""
+def note_label_rounds(address: Any, predicted: Any, labels: Any, probability: Any, queried: Any, levels: Any) -> None:
+    """Count rounds with immediate answers, in place."""
     (tally,) = lend(address)
-    predicted, told, probability = borrow(predicted), borrow(told), borrow(probability)
+    predicted, labels, probability = borrow(predicted), borrow(labels), borrow(probability)
     queried, levels = borrow(queried), borrow(levels)
     for i in range(len(predicted)):
         count_all(tally, predicted[i], probability[i], int(levels[i]), queried[i])
         if queried[i]:
-            settle_all(tally, predicted[i], int(told[i]), probability[i], int(levels[i]))
+            settle_all(tally, predicted[i], int(labels[i]), probability[i], int(levels[i]))
 
 
 @entry
 def count_labels_at(address: Any, predicted: int, P: float, level: int, asked: bool) -> None:
-    """The same as ``count_all``, for a tally at an address."""
+    """Call ``count_all`` for the tally at an address."""
     (tally,) = lend(address)
     count_all(tally, predicted, P, level, asked)
 
 
 @entry
-def settle_labels_at(address: Any, predicted: int, told: int, P: float, level: int) -> None:
-    """The same as ``settle_all``, for a tally at an address."""
+def settle_labels_at(address: Any, predicted: int, labels: int, P: float, level: int) -> None:
+    """Call ``settle_all`` for the tally at an address."""
     (tally,) = lend(address)
-    settle_all(tally, predicted, told, P, level)
+    settle_all(tally, predicted, labels, P, level)
 
 
 @entry
 def doubt_labels_at(address: Any, predicted: int, P: float, level: int) -> None:
-    """Count a question without an answer as what is worst for every bound, in place."""
+    """Count an unanswered question as the worst case for every bound, in place."""
     (tally,) = lend(address)
     place, f = place_of(P), tally.factors
     P = max(P, SMALLEST_COIN)
@@ -140,16 +140,16 @@ def count_labels(tally: LabelTally, predicted: int, P: float, level: int, asked:
     _at(count_labels_at, tally, predicted, P, level, asked)
 
 
-def settle_labels(tally: LabelTally, predicted: int, told: int, P: float, level: int) -> None:
+def settle_labels(tally: LabelTally, predicted: int, labels: int, P: float, level: int) -> None:
     """Count the labels of a round, in place."""
-    _at(settle_labels_at, tally, predicted, told, P, level)
+    _at(settle_labels_at, tally, predicted, labels, P, level)
 
 
 def doubt_labels(tally: LabelTally, predicted: int, P: float, level: int) -> None:
-    """Count a question without an answer as what is worst for every bound, in place."""
+    """Count an unanswered question as the worst case for every bound, in place."""
     _at(doubt_labels_at, tally, predicted, float(P), level)
 
 
 def note_labels(tally: LabelTally, *rounds: Any) -> None:
-    """Count rounds that were told at once, in place."""
+    """Count rounds with immediate answers, in place."""
     _at(note_label_rounds, tally, *rounds)

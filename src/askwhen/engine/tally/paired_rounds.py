@@ -1,4 +1,4 @@
-"""Rounds of two samplers with one coin, as bets on their mistakes where they differ."""
+"""Comparison of two samplers that share the random draws: bets on their mistakes in rounds where they differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .error_model import level_at
 from .round_tally import count_round, settle_bet
 
 BOTH = 16
-"""The two levels of a round's bets are one number: that of the first, and so many times that of the second."""
+"""The two levels of a round's bets are stored as one number: the first, plus this factor times the second."""
 
 
 @entry
@@ -20,26 +20,27 @@ def compare_rounds(
     sizes: Any,
     a: Any,
     b: Any,
-    apart: Any,
+    differs: Any,
     chance: Any,
     asked: Any,
-    told: Any,
+    answered: Any,
     wrong: Any,
     other_wrong: Any,
     several: bool,
 ) -> Any:
-    """Count rounds with margins a and b, in place, and the labels that were told at once: the last levels.
+    """Count rounds with margins a and b, in place, and their immediate answers; return the last levels.
 
-    The mistakes of the first are on side 1; with several classes those of the second are on side 0, right after.
+    The mistakes of the first sampler are on side 1; with several classes, those of the second are on side 0, right
+    after.
     """
     (tally,) = lend(address)
-    sizes, a, b, apart, chance = borrow(sizes), borrow(a), borrow(b), borrow(apart), borrow(chance)
-    asked, told, wrong, other_wrong = borrow(asked), borrow(told), borrow(wrong), borrow(other_wrong)
+    sizes, a, b, differs, chance = borrow(sizes), borrow(a), borrow(b), borrow(differs), borrow(chance)
+    asked, answered, wrong, other_wrong = borrow(asked), borrow(answered), borrow(wrong), borrow(other_wrong)
     level = other_level = 0
     for i in range(len(a)):
         sizes[0] += abs(a[i])
         sizes[1] += abs(b[i])
-        if not apart[i]:
+        if not differs[i]:
             continue
         mine, other = abs(a[i]) * sizes[1], abs(b[i]) * sizes[0]
         e = other / (mine + other) if mine + other > 0.0 else 0.5
@@ -47,7 +48,7 @@ def compare_rounds(
         count_round(tally, place, level, True, asked[i], chance[i] > 0.0)
         if several:
             count_round(tally, place, other_level, False, asked[i], chance[i] > 0.0)
-        if told[i]:
+        if answered[i]:
             settle_pair(tally, 2 if several else 1, chance[i], level, other_level, wrong[i], other_wrong[i], several)
     return level + BOTH * other_level
 
@@ -67,6 +68,6 @@ def settle_pair(
 def settle_one(
     address: Any, ago: int, chance: float, levels: int, wrong: bool, other_wrong: bool, several: bool
 ) -> None:
-    """The same, for a question that waited."""
+    """Count the label of such a round whose question had to wait, in place."""
     (tally,) = lend(address)
     settle_pair(tally, ago, chance, levels % BOTH, levels // BOTH, wrong, other_wrong, several)

@@ -1,19 +1,19 @@
-"""What a sampler remembers of its labels, to say how accurate it is: sums of fixed size, whatever the stream's length.
+"""The tally of a sampler: sums of fixed size, from which its accuracy is estimated however long the stream is.
 
-Every asked label carries the probability P with which it was asked. Its round's mistake, less what was predicted of it
-and weighted by 1/P, estimates the mistakes of all rounds; and it moves the wealth of the bets in
-:mod:`askwhen.engine.tally.betting`, which bound them at every round at once. :mod:`askwhen.evaluate` makes estimates
-and intervals of both. A tally has
+Every asked label carries the probability P with which it was asked. The mistake of its round, minus its predicted
+probability and weighted by 1/P, estimates the mistakes of all rounds. It also changes the wealth of the bets in
+:mod:`askwhen.engine.tally.betting`, whose bounds hold at any time, however often you look. :mod:`askwhen.evaluate`
+computes estimates and intervals from both. A tally has
 
-- the whole life: unasked rounds in ``cells``, by side, place and level; the logarithms of the wealth from answers, by
-  side and stake, in ``logs``; and ``sums``. Side 0 is for rounds in which -1 was predicted, side 1 for +1, since their
-  mistakes are false negatives and false positives;
-- the rounds of late, for each of some windows as eleven blocks of a tenth of its length, both sides together: the
-  present block, and the ten before it. They take turns in a ring;
-- ``now``, ``product`` and ``fresh``: the present block of the shortest window, which is added to all others when it
-  ends. Logarithms are slow, so factors of the wealth are multiplied up in ``product`` first.
+- sums since the first round: unasked rounds in ``cells``, by side, place and level; the logarithms of the wealth from
+  answers, by side and stake, in ``logs``; and ``sums``. Side 0 is for rounds in which -1 was predicted, side 1 for +1,
+  since their mistakes are false negatives and false positives;
+- sums of recent rounds, for each of several windows: a ring of eleven blocks, each a tenth of the window long, both
+  sides together;
+- ``now``, ``product`` and ``fresh``: the current block of the shortest window, which is added to all other sums when it
+  ends. Logarithms are slow, so factors of the wealth are first multiplied in ``product``.
 
-A label that comes late finds the blocks of its round, as long as they are there.
+A label that comes late is counted in the blocks of its round, as long as they are in the ring.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .error_model import (
     SHRINK,
     boundary,
     count_label,
-    hear_label,
     is_sound_model,
+    learn_label,
     level_at,
     level_of,
     log_odds,
@@ -45,30 +45,30 @@ from .error_model import (
 )
 
 WINDOWS = (1_000, 5_000, 20_000)
-"""Of how many of the last rounds a sampler can tell the accuracy, up to a tenth more."""
+"""Lengths of the windows of recent rounds whose accuracy is estimated; each may include up to a tenth more rounds."""
 
 BLOCKS = 11
 ROUNDS, UNOBSERVED, ANSWERED, MISTAKES, FORGOTTEN, CERTAIN, EXPECTED, RESIDUAL = range(8)
-"""Places in sums: rounds, those in which nothing could be asked, labels told, mistakes among them, questions that will
-never be answered, mistakes in rounds that were certain to be asked about, which need no bet; the mistakes that were
-predicted, and the weighted difference of what was told from that."""
+"""Indices in sums: rounds; rounds in which nothing could be asked; answers; mistakes among them; questions that will
+never be answered; mistakes in rounds that were certain to be asked about, which need no bet; the sum of the predicted
+probabilities of a mistake; and the weighted difference of the answers from these."""
 
 CELLS = PLACES * LEVELS
 _SUMS = 8
-_HEARD, _BETWEEN = 1000, 7
-"""Where every label is told anyway, the error model hears one in eight after the first ones: more is no use."""
+_FIRST_LABELS, _SKIPPED_BITS = 1000, 7
+"""Where every label is asked for, the error model learns the first thousand, and then one in eight, which suffices."""
 
 _FACTORS = 1e200
-"""A product is made a logarithm before it leaves the range from 1e-200 to this."""
+"""A product is turned into a logarithm before it leaves the range from 1e-200 to this, so that it cannot overflow."""
 
 
 class Tally(NamedTuple):
-    """See above. count = (rounds, the first round of the present block, how many of its cells are ``touched``).
+    """See above. count = (rounds, the first round of the current block, the number of its ``touched`` cells).
 
-    ``steps`` has the length of a window's blocks, and ``touched`` the cells of the present block that are not 0.
+    ``steps`` has the length of each window's blocks, and ``touched`` the cells of the current block that are not 0.
 
-    ``growth`` and ``loss`` are e^c and 1 - e^c of the stakes c. ``log_cost`` is ln of what a false positive costs, in
-    false negatives.
+    ``growth`` and ``loss`` are e^c and 1 - e^c of the stakes c. ``log_cost`` is ln of the ratio of the cost of a false
+    positive to that of a false negative.
     """
 
     cells: Any
@@ -94,11 +94,11 @@ class Tally(NamedTuple):
 
 
 DERIVED = ("growth", "loss", "factors", "limits", "steps", "touched")
-"""What follows from the rest, and is not kept in files."""
+"""Arrays that are computed from the others, and not stored in files."""
 
 
 def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes: np.ndarray = STANDARD) -> Tally:
-    """Nothing has happened; windows of so many rounds will be kept, each a multiple of the first or shorter than 10."""
+    """A tally before the first round, with windows of these lengths: each a multiple of the first, or below 10."""
     W = len(windows)
     cells, now, touched = np.zeros((2, CELLS)), np.zeros(2 * CELLS, np.uint16), np.zeros(2 * CELLS, np.int64)
     wealth = [np.zeros((2, STAKES)) for _ in range(2)]
@@ -129,7 +129,7 @@ def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes:
 
 
 def complete(tally: Tally) -> None:
-    """Make what follows from the rest, in place, after the rest came from a file."""
+    """Compute the ``DERIVED`` arrays, in place, after the others were read from a file."""
     tally.growth[:], tally.loss[:] = np.exp(tally.stakes), -np.expm1(tally.stakes)
     n = tally.model[LABELS]
     set_limits(tally.limits, n if n <= 64.0 else n - n % 16.0)
@@ -156,13 +156,13 @@ def _is_sound(tally: Tally) -> Any:
 
 
 def first_of_block(count: int, size: int) -> int:
-    """The first round of the present block of this size, which ends only when the next round begins."""
+    """The first round of the current block of this size; a full block ends only when the next round begins."""
     return max(count - 1, 0) // size * size
 
 
 @apart
 def end_block(tally: Any) -> None:
-    """Add the present block of the shortest window to all others, and begin the next, in place."""
+    """Add the current block of the shortest window to all other sums, and begin the next, in place."""
     count, steps = tally.count[0], tally.steps
     last = count - 1
     for side in range(2):
@@ -200,11 +200,11 @@ def end_block(tally: Any) -> None:
 
 @step
 def note_round(tally: Any, P: float, place: int, raw: float, positive: bool, asked: bool) -> Any:
-    """Count a round with this raw margin, whose prediction is ``positive`` or not, in place: the level of its bet.
+    """Count a round with this raw margin, whose prediction is ``positive`` or not, in place; return its bet's level.
 
-    The raw margin is measured from 0, wherever costs have moved the boundary.
+    The raw margin is measured from 0, even where costs have moved the boundary.
     """
-    level = 0  # of no account where nothing may be asked, and p may be unknown; nor where it is asked for certain
+    level = 0  # unused where nothing may be asked, and p may be unknown, and where it is certain to be asked
     if not math.isnan(raw):
         t = tally.count[0]
         note_margin(tally.model, raw, 1.0, t < 64 or t & 63 == 0)
@@ -216,7 +216,7 @@ def note_round(tally: Any, P: float, place: int, raw: float, positive: bool, ask
 
 @apart
 def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any:
-    """Count a round whose margin is known only if the coin said so, in place: the level that it is bet on."""
+    """Count a round whose margin is computed only if it is asked about, in place; return the level of its bet."""
     sums, fresh, n = tally.sums, tally.fresh, tally.model[LABELS]
     wrong = rounds = 0.0
     for side in range(2):
@@ -229,7 +229,7 @@ def note_blind_round(tally: Any, place: int, positive: bool, asked: bool) -> Any
 
 @step
 def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool, observed: bool) -> None:
-    """Count a round in its cell, unless it was asked about, in place; it is ``observed`` if it can have been."""
+    """Count a round, and in its cell if it was not asked about, in place; ``observed`` if it could have been asked."""
     count, side = tally.count, 1 if positive else 0
     if count[0] - count[1] >= tally.steps[0]:
         end_block(tally)
@@ -250,7 +250,7 @@ def count_round(tally: Any, place: int, level: int, positive: bool, asked: bool,
 
 @step
 def certainty_of(tally: Any, raw: float, positive: bool) -> Any:
-    """How likely a prediction at this raw margin is right, by the error model."""
+    """Probability that a prediction at this raw margin is right, by the error model."""
     log = log_odds(tally.model, raw)
     return sigmoid(log if positive else -log)
 
@@ -261,14 +261,14 @@ def settle_round(
 ) -> None:
     """Count the label of the round that is ``ago`` rounds back, 1 for the last one, in place; ``wrong`` if mistaken."""
     n = int(count_label(tally.model, tally.limits))
-    if P < 1.0 or n < _HEARD or n & _BETWEEN == 0:
-        hear_label(tally.model, raw, positive != wrong)
+    if P < 1.0 or n < _FIRST_LABELS or n & _SKIPPED_BITS == 0:
+        learn_label(tally.model, raw, positive != wrong)
     settle_bet(tally, ago, P, place, level, positive, wrong)
 
 
 @step
 def settle_bet(tally: Any, ago: int, P: float, place: int, level: int, positive: bool, wrong: bool) -> None:
-    """The same without the error model."""
+    """Count the label as ``settle_round`` does, without the error model, in place."""
     certain = P == 1.0 and place == 0 and level < LEVELS
     if not certain:
         bet(tally.factors, tally.growth, tally.loss, P, place, level, wrong, wrong)
@@ -294,7 +294,7 @@ def add_label(sums: Any, wrong: bool, certain: bool, residual: float) -> None:
 
 @apart
 def multiply_up(tally: Any, side: int) -> None:
-    """Multiply the wealth of the present block by the factors of an answer, in place."""
+    """Multiply the wealth of the current block by the factors of an answer, in place."""
     product, factors, full = tally.product[side], tally.factors, 0
     for j in range(len(product)):
         product[j] *= factors[j]
@@ -307,7 +307,7 @@ def multiply_up(tally: Any, side: int) -> None:
 
 @apart
 def settle_late(tally: Any, ago: int, side: int, wrong: bool, certain: bool, residual: float) -> None:
-    """Count a label in the blocks that its round was in, where they are still there, in place."""
+    """Count a label of an earlier block, in those blocks of its round that are still in the ring, in place."""
     add_label(tally.sums[side], wrong, certain, residual)
     if not certain:
         add_logs(tally.logs[side], tally.factors)
@@ -328,7 +328,7 @@ def add_logs(logs: Any, factors: Any) -> None:
 
 
 def doubted(tally: Tally, P: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """The logarithms of the factors of questions without an answer, a row each: a mistake above, and none below."""
+    """Logarithms of the factors of unanswered questions, a row each: a mistake for upper bounds, none for lower."""
     out = np.zeros((len(P), STAKES))
     doubt_all(tally.growth, tally.loss, P, level, out)
     return out
@@ -336,7 +336,7 @@ def doubted(tally: Tally, P: np.ndarray, level: np.ndarray) -> np.ndarray:
 
 @entry
 def doubt_all(growth: Any, loss: Any, P: Any, level: Any, out: Any) -> None:
-    """Write the logarithms of the factors of questions without an answer."""
+    """Write the logarithms of the factors of unanswered questions to ``out``."""
     for i in range(len(P)):
         bet(out[i], growth, loss, P[i], place_of(P[i]), level[i], True, False)
         for j in range(out.shape[1]):
@@ -358,22 +358,22 @@ def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -
 
 @step
 def counts_in_rounds(tally: Any) -> Any:
-    """Whether rounds must be counted as they are played: with costs, what was told moves the boundary of the next."""
+    """Whether rounds must be counted one by one: with costs, every answer may move the boundary of the next round."""
     return tally.log_cost != 0.0
 
 
 NO_LEVELS = np.zeros(0, np.int8)
 
 
-def note_rounds(tally: Tally, *told: Any) -> None:
-    """Count rounds that were told at once, in place; see :func:`note_all`."""
+def note_rounds(tally: Tally, *rounds: Any) -> None:
+    """Count rounds with immediate answers, in place; see :func:`note_all`."""
     (_held, address), kind = new_frame(tally)
-    note_rounds_at(address, kind, *told, NO_LEVELS)
+    note_rounds_at(address, kind, *rounds, NO_LEVELS)
 
 
-def note_rounds_at(address: int, kind: Any, *told: Any) -> None:
-    """The same for a tally in a frame."""
-    entry_point(note_all, kind, *told)(address, *told)
+def note_rounds_at(address: int, kind: Any, *rounds: Any) -> None:
+    """Count rounds with immediate answers in the tally at an address, in place."""
+    entry_point(note_all, kind, *rounds)(address, *rounds)
 
 
 @entry
@@ -388,35 +388,35 @@ def note_all(
     blind: bool,
     levels: Any,
 ) -> None:
-    """Count rounds that were told at once, in place: in a loop of its own that takes half the time.
+    """Count rounds with immediate answers, in place. A separate loop takes half the time of counting in each round.
 
-    In ``blind`` rounds whether P is known depends on the coin: each is bet on as one that was asked about with the
-    rule's floor. The levels of the bets are written to ``levels``, unless it is empty.
+    In ``blind`` rounds the random draw decides whether P is known: each counts as one that was asked about with the
+    rule's floor as its probability. The levels of the bets are written to ``levels``, unless it is empty.
     """
     (tally,) = lend(address)
     probability, margin, prediction = borrow(probability), borrow(margin), borrow(prediction)
     queried, mistaken, levels = borrow(queried), borrow(mistaken), borrow(levels)
-    place, kept = place_of(floor), len(levels) > 0
+    place, writes = place_of(floor), len(levels) > 0
     for i in range(len(probability)):
-        told = (prediction[i] > 0, queried[i], mistaken[i])
-        level = count_told(tally, probability[i], margin[i], *told, place, blind)
-        if kept:
+        outcome = (prediction[i] > 0, queried[i], mistaken[i])
+        level = count_labelled(tally, probability[i], margin[i], *outcome, place, blind)
+        if writes:
             levels[i] = level
 
 
 @apart
-def count_told_apart(
+def count_labelled_not_inlined(
     tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
 ) -> None:
-    """The same, not written out where it is called: there it would slow down rounds that do not call it."""
-    count_told(tally, P, p, positive, asked, wrong, place, blind)
+    """Call ``count_labelled`` without inlining it: inlined, it would slow down rounds that do not need it."""
+    count_labelled(tally, P, p, positive, asked, wrong, place, blind)
 
 
 @step
-def count_told(
+def count_labelled(
     tally: Any, P: float, p: float, positive: bool, asked: bool, wrong: bool, place: int, blind: bool
 ) -> Any:
-    """Count a round, and its label where it was asked for, in place: the level of its bet; blind ones have a place."""
+    """Count a round, and its label if it was asked for, in place; return its level. ``place`` is for blind rounds."""
     raw = p + boundary(tally.model, tally.log_cost)
     if blind:
         level = note_blind_round(tally, place, positive, asked)

@@ -13,7 +13,14 @@ import numpy as np
 
 from ...engine.engine import Waiting
 from ...engine.tally.betting import ERRORS, LEVELS, SMALLEST_COIN, STAKES, bet, place_of
-from ...engine.tally.class_tally import KEPT, ClassTally, doubt_class, new_class_tally, settle_class, widen_class_tally
+from ...engine.tally.class_tally import (
+    STORED,
+    ClassTally,
+    doubt_class,
+    new_class_tally,
+    settle_class,
+    widen_class_tally,
+)
 from ...engine.tally.round_tally import ANSWERED, BLOCKS, CERTAIN, FORGOTTEN, MISTAKES, RESIDUAL, Tally, doubted
 from ...sampler import Sampler
 
@@ -83,7 +90,7 @@ class CorrectedSampler:
                     doubt_class(change, predicted, each.probability, each.level)
                 else:
                     settle_class(change, predicted, places[label], each.probability, each.level)
-                for name in KEPT:
+                for name in STORED:
                     getattr(tally, name)[...] += sign * getattr(change, name)
         return tally
 

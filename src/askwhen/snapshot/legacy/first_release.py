@@ -1,18 +1,18 @@
-"""The tally of a snapshot of the first release, as one of today: what it had counted stays valid and goes on.
+"""Conversion of a tally of the first release to one of today, which stays valid and continues to count.
 
-For the stakes gamma = 1/2, 1/4, .. it kept, by side,
+For the stakes gamma = 1/2, 1/4, .. the old tally has, by side,
 
 ==========  ==========================================================
-rounds      how many rounds had P in (2^-(j+1), 2^-j], at place j; smaller ones at place 16, and P = 0 at the last
+rounds      number of rounds with P in (2^-(j+1), 2^-j], at place j; smaller ones at place 16, and P = 0 at the last
 high        sum of -ln(1 - gamma / P) over asked mistakes with P > gamma; ``up`` are factors not added to it yet
 low         sum of ln(1 + gamma / P) over asked mistakes, and ``down`` likewise
 sums        mistakes weighted by 1/P, mistakes, answers, and questions that were forgotten
 chance      P of the last rounds one by one, with ``side`` and ``status``, round t at place t modulo their length
 ==========  ==========================================================
 
-Its martingales are ours with the stakes -ln(1 -+ gamma) and a = 0, but for rounds with P not above gamma, which counted
-as possible mistakes: a = -c. So the sums become A for these stakes, with which the tally goes on for the rest of its
-life, and in the same way the last rounds become blocks of the windows.
+Its martingales are those of today with the stakes -ln(1 -+ gamma) and a = 0, except in rounds with P not above gamma,
+which counted as possible mistakes: a = -c. So the sums become A for these stakes, which the tally uses from then on,
+and in the same way the last rounds become blocks of the windows.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from ...errors import SnapshotError
 from ...linalg.vectors import all_within
 
 _OPEN, _FORGOTTEN, _RIGHT, _WRONG = -1, 1, 2, 3
-"""What is known of a round, beside 0, never asked. The ring did not tell open questions from forgotten ones."""
+"""Status of a round besides 0, never asked. The old file has the same status for open and for forgotten questions."""
 
 _SHAPES = {"rounds": (2, 18), "high": (2, 16), "low": (2, 16), "up": (2, 16), "down": (2, 16), "sums": (2, 4)}
 
 
 def unobserved(rounds: int) -> Tally:
-    """A tally for rounds of which nothing is known."""
+    """A tally that counts all rounds as unobserved."""
     tally = new_tally()
     tally.count[:2] = rounds, first_of_block(rounds, int(tally.steps[0]))
     tally.cells[0, (PLACES - 1) * LEVELS] = rounds
@@ -53,7 +53,7 @@ def unobserved(rounds: int) -> Tally:
 
 
 def converted(old: dict[str, np.ndarray], rounds: int, pending: set[int]) -> Tally:
-    """A tally that goes on from the arrays of an old one, after so many rounds, some of which have open questions."""
+    """A tally that continues from the arrays of an old one, after ``rounds`` rounds; ``pending`` are open questions."""
     _check(old)
     tally = new_tally(stakes=FIRST_RELEASE)
     tally.count[:2] = rounds, first_of_block(rounds, int(tally.steps[0]))
@@ -68,11 +68,11 @@ def converted(old: dict[str, np.ndarray], rounds: int, pending: set[int]) -> Tal
     length = len(old["chance"])
     for t in range(max(rounds - length, 0), rounds):
         chance, status = (old[name][t % length] for name in ("chance", "status"))
-        _keep(tally, t, float(chance), int(status) if t not in pending else _OPEN)
+        _add_to_windows(tally, t, float(chance), int(status) if t not in pending else _OPEN)
     return tally
 
 
-def _keep(tally: Tally, t: int, P: float, status: int) -> None:
+def _add_to_windows(tally: Tally, t: int, P: float, status: int) -> None:
     """Count one of the last rounds in the windows, in place."""
     last, wrong, factors = int(tally.count[0]) - 1, status == _WRONG, np.ones(len(tally.stakes))
     if status in (_FORGOTTEN, _RIGHT, _WRONG):

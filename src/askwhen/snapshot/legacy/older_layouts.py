@@ -1,4 +1,4 @@
-"""Arrays that snapshots of earlier layouts lack."""
+"""Supplies the arrays that snapshots of earlier layouts lack."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..header import count
 from . import first_release
 
 
-def with_what_came_later(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The arrays of an older snapshot, and those it lacks: nothing spent, and all its rounds unobserved."""
-    layout, later = header.get("layout", 1), dict[str, Any]()
+def with_missing_arrays(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The arrays of an older snapshot, and those it lacks: nothing is spent, and all its rounds are unobserved."""
+    layout, missing = header.get("layout", 1), dict[str, Any]()
     if not isinstance(engine.drift, NoDrift):
-        later |= arrays_of(engine.drift, "drift")
+        missing |= arrays_of(engine.drift, "drift")
     if engine.prepare is not None and layout < 3:
-        later["prepare.ahead"] = arrays_of(engine.prepare, "prepare")["prepare.ahead"]
+        missing["prepare.ahead"] = arrays_of(engine.prepare, "prepare")["prepare.ahead"]
     if layout == 1:
-        later |= arrays_of(engine.rule, "rule")
+        missing |= arrays_of(engine.rule, "rule")
     rounds = count(header["round"])
     if layout < 4 and rounds > 0:
         old = {name.removeprefix("tally."): array for name, array in arrays.items() if name.startswith("tally.")}
         waiting = {line[0] for line in header["pending"]}
         tally = first_release.unobserved(rounds) if layout == 1 else first_release.converted(old, rounds, waiting)
         arrays = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
-        later |= arrays_of(tally, "tally")
-    return later | arrays
+        missing |= arrays_of(tally, "tally")
+    return missing | arrays
