@@ -1,1 +1,1 @@
-"""What a learner, a rule, a drift guard and a sampler provide; open to other packages."""
+"""Interfaces of learners, rules, drift detectors and samplers, which other packages may implement too."""

@@ -30,7 +30,7 @@ class ViewLearner(Protocol):
     """A learner that sees several views of an instance side by side, see :mod:`askwhen.contracts.views`."""
 
     def layout(self, d: int, sparse: bool) -> Layout | None:
-        """The places of the views of instances with d features; None where it takes such instances as they are."""
+        """The places of the views of instances with d features; None if it takes such instances without views."""
 
     def start_views(self, layout: Layout) -> State:
         """The state before the first round, for rows of this layout; ``start`` is for instances without one."""
@@ -41,10 +41,10 @@ class MultiClassLearner(Protocol):
     """A learner of several classes. Any other learner is copied, one for each class against the rest."""
 
     classes: int | None
-    """The number of classes, 0 where they appear one by one, and None for two labels or for numbers."""
+    """Number of classes, 0 for open classes, and None for two labels or for numbers."""
 
     multi: bool
-    """Whether any of the labels may apply at once, instead of exactly one of them."""
+    """Whether several labels may apply at once, instead of exactly one of them."""
 
 
 @runtime_checkable
@@ -57,10 +57,10 @@ class ExpertLearner(Protocol):
 
 @runtime_checkable
 class FormLearner(Protocol):
-    """A second-order learner that keeps a d x d matrix (primal form), or the instances it has learnt (dual form)."""
+    """A second-order learner that stores a d x d matrix (primal form), or the instances it has learnt (dual form)."""
 
     form: str
-    """"primal", "dual", or "auto" for the one that fits."""
+    """"primal", "dual", or "auto", which chooses by the size of the instances."""
 
     kernel: Any
     budget: int | None
@@ -89,10 +89,10 @@ class LengthRule(Protocol):
     length: int | None
 
     def with_length(self, rounds: int) -> Self:
-        """The same rule for so many rounds."""
+        """The same rule for this number of rounds."""
 
     def resized(self, state: State) -> State:
-        """A state of the rule that was for another number of rounds, for that of this one."""
+        """The given state, which was for another number of rounds, with the length of this rule."""
 
 
 @runtime_checkable
@@ -105,14 +105,14 @@ class ClassDrift(Protocol):
 
 @runtime_checkable
 class SelectiveDrift(Protocol):
-    """A drift detector that does not go with every learner."""
+    """A drift detector that does not work with every learner."""
 
     def check_learner(self, learner: Learner) -> None:
         """Raise an ``InputError`` for a learner that does not fit."""
 
 
 def classes_of(learner: Any) -> int | None:
-    """The number of classes that a learner is made for; None where it is for two labels or for numbers."""
+    """Number of classes that a learner is made for; None where it is for two labels or for numbers."""
     return learner.classes if provides(learner, MultiClassLearner) else None
 
 

@@ -1,13 +1,13 @@
-"""What a drift guard provides: parameters that start a state, and the steps that a round calls on that state.
+"""The interface of a drift detector: parameters that start a state, and the steps that a round calls on that state.
 
-A guard sees every round and every label that is told. When it finds that the stream has switched, the learner and the
-clock of the rule start afresh. Every family below has a default that does nothing, so that a guard registers only what
-it needs; a guard that declares switches needs ``watch`` and ``take_due``::
+A detector sees every round and every label. When it finds that the stream has switched, the learner and the clock of
+the rule restart. Every family below has a default that does nothing, so that a detector registers only what it needs;
+a detector that declares switches needs ``watch`` and ``take_due``::
 
     begin(drift)                                  # the round begins
-    period = window_period(drift)                 # a positive number: ask in this round whatever the rule says
+    period = window_period(drift)                 # a positive number: ask in this round, whatever the rule decides
     switched = watch(drift, x, m, q)              # p = m / (1 + q) is the margin of this round
-    absorb_label(drift, x, y, mistaken, by_rule, period)   # a label is told, now or later
+    absorb_label(drift, x, y, mistaken, by_rule, period)   # when the label arrives, now or later
     take_due(drift)                               # at the end of the round, or before the next one: restart?
 """
 
@@ -48,27 +48,27 @@ def _has_room(drift: Any, x: Any) -> Any:
 
 
 begin = Family("begin", default=_nothing)
-"""``begin(drift)``: start the guard's round, in place."""
+"""``begin(drift)``: begin a round, in place."""
 
 watches = Family("watches", default=_yes)
-"""``watches(drift)`` -> whether the guard needs the margin of every round; constant for a kind of state."""
+"""``watches(drift)`` -> whether the detector needs the margin of every round; constant for a type of state."""
 
 window_period = Family("window_period", default=_no_window)
-"""``window_period(drift)`` -> a positive number where this round's label is asked for whatever the rule says, else 0.
+"""``window_period(drift)`` -> a positive number if this round must be asked about, whatever the rule decides; or 0.
 
-The number comes back with the label, in ``absorb_label``, however late that is told.
+The number is passed back with the label, to ``absorb_label``, however late the label arrives.
 """
 
 watch = Family("watch", default=_no_switch)
-"""``watch(drift, x, m, q)`` -> whether this round declares a switch; ``take_due`` must then say so once."""
+"""``watch(drift, x, m, q)`` -> whether this round declares a switch; ``take_due`` must then return True once."""
 
 take_due = Family("take_due", default=_no)
-"""``take_due(drift)`` -> whether a restart is due, which it is no longer afterwards."""
+"""``take_due(drift)`` -> whether a restart is due; the call resets it."""
 
 absorb_label = Family("absorb_label", default=_absorb_nothing)
-"""``absorb_label(drift, x, y, mistaken, by_rule, period)``: take a label that was told, in place.
+"""``absorb_label(drift, x, y, mistaken, by_rule, period)``: take a label, in place.
 
-``by_rule`` tells whether the learner may learn it too; ``period`` is what ``window_period`` gave in its round.
+``by_rule`` says whether the learner may learn it too; ``period`` is the result of ``window_period`` in its round.
 """
 
 has_room_for = Family("has_room_for", default=_has_room)
@@ -76,7 +76,7 @@ has_room_for = Family("has_room_for", default=_has_room)
 
 
 class NoDrift(NamedTuple):
-    """The state of a sampler that watches for nothing."""
+    """The state of a sampler without a drift detector."""
 
     nothing: int
 
@@ -87,9 +87,9 @@ def _watches_nothing(drift: Any) -> Any:
 
 
 class Drift(Protocol):
-    """When the learner restarts: a dataclass of parameters.
+    """A drift detector, which decides when the learner restarts: a dataclass of parameters.
 
-    It may also have ``needs_uncertainty``, True where only learners with an uncertainty will do, and
+    It may also have ``needs_uncertainty``, True if it needs a learner with an uncertainty, and
     ``check_learner(learner)``, which raises an ``InputError`` for a learner that does not fit.
     """
 

@@ -1,17 +1,16 @@
-"""What a learner provides: parameters that start a state, and the steps that a round calls on that state.
+"""The interface of a learner: parameters that start a state, and the steps that a round calls on that state.
 
-Learners, rules and drift guards are plain parameters. The state they make lives in the sampler, as a NamedTuple of
+Learners, rules and drift detectors are plain parameters. The state they make lives in the sampler, as a NamedTuple of
 arrays that steps change in place; its type selects the implementation of every family below.
 
-Every learner's state has a field ``w``: a vector, or an expansion over kept instances. What differs between the two
-is in the families of :mod:`askwhen.linalg.vectors`, so that most learners need only ``score``, ``learn`` and
-``restart``.
+Most learners' states have a field ``w``: a vector, or an expansion over stored instances. The families of
+:mod:`askwhen.linalg.vectors` handle both, so that such a learner needs only ``score``, ``learn`` and ``restart``.
 
 A round scores the instance, asks or not, and learns::
 
-    enter(state, x)                          # not where a question is answered: x is as it was when it was asked
+    enter(state, x)                          # not when a late answer is learnt: x is as it was when it was asked
     m, norm2, status = score(state, x)      # p = m / (1 + q), and q = 0 for first-order learners
-    q = quadratic(state, x)                  # may be skipped where quadratic_bound settles the question
+    q = quadratic(state, x)                  # may be skipped where quadratic_bound is enough to decide
     leave(state)
     if learns(state, mistaken):
         hear(state, y, chance)
@@ -31,7 +30,7 @@ State = Any
 """A NamedTuple of arrays and numbers."""
 
 LARGEST_COUNT = 1 << 53
-"""No count of rounds, updates or periods is larger: beyond it, floating point cannot tell one from the next."""
+"""Largest count of rounds, updates or periods: beyond it, a float cannot represent every whole number."""
 
 
 def _zero(state: Any, _: Any) -> Any:
@@ -64,8 +63,8 @@ def _always(state: Any, x: Any) -> Any:
     return True
 
 
-def _grow_w(state: Any, room: int, randomness: Any) -> Any:
-    return state._replace(w=grow(state.w, room, randomness))
+def _grow_w(state: Any, entries: int, randomness: Any) -> Any:
+    return state._replace(w=grow(state.w, entries, randomness))
 
 
 def _one(state: Any) -> Any:
@@ -109,10 +108,10 @@ def _no_experts(state: Any) -> Any:
 
 
 score = Family("score")
-"""``score(state, x) -> (m, |x|^2, status)``; a status other than SOUND means nothing else may be read."""
+"""``score(state, x) -> (m, |x|^2, status)``; if the status is not SOUND, m and |x|^2 mean nothing."""
 
 quadratic = Family("quadratic", default=_zero)
-"""``quadratic(state, x)`` -> q = x'Qx >= 0; leaves what ``learn`` needs in the state's scratch arrays."""
+"""``quadratic(state, x)`` -> q = x'Qx >= 0; leaves in the state's scratch arrays what ``learn`` needs."""
 
 quadratic_bound = Family("quadratic_bound", default=_zero)
 """``quadratic_bound(state, norm2)`` -> an upper bound of q for every x of that squared norm."""
@@ -124,61 +123,61 @@ learn = Family("learn")
 """``learn(state, x, norm2, m, q, y)`` -> UPDATED, UNCHANGED or REFUSED; changes the state in place."""
 
 enter = Family("enter", default=_enter_nothing)
-"""``enter(state, x)``: write to a row of its own layout what only the learner knows of this moment, in place."""
+"""``enter(state, x)``: write features that only the learner knows, such as recent labels, into its row x, in place."""
 
 leave = Family("leave", default=_leave_nothing)
-"""``leave(state)``: note that a round has passed, whether it was asked about or not, in place."""
+"""``leave(state)``: note that a round has ended, whether it was asked about or not, in place."""
 
 hear = Family("hear", default=_hear_nothing)
-"""``hear(state, y, chance)``: note a label before it is learnt, and how likely it was to be asked for, in place."""
+"""``hear(state, y, chance)``: note a label before it is learnt, and the probability of asking for it, in place."""
 
 restart = Family("restart")
 """``restart(state)``: forget everything that was learnt, in place."""
 
 arrive = Family("arrive", default=_set_row, without_w=_ignore_row)
-"""``arrive(state, i)``: note that the i-th row of the rounds being played is now, in place."""
+"""``arrive(state, i)``: note that row i of a run is the current one, in place."""
 
 ready = Family("ready", default=_has_room, without_w=_always)
-"""``ready(state, x)`` -> whether learning x now needs no memory and no randomness that is not there yet."""
+"""``ready(state, x)`` -> whether x can be learnt now without more memory or random numbers; if not, see ``grow``."""
 
 grow = Family("grow", default=_grow_w)
-"""``grow(state, room, randomness)`` -> the same state, ready for an instance of ``room`` entries (Python only)."""
+"""``grow(state, entries, randomness)`` -> the same state, ready for an instance of so many entries (Python only)."""
 
 is_sound = Family("is_sound", default=_w_is_sound)
-"""``is_sound(state)`` -> whether a state that came from a file can be followed safely (Python only).
+"""``is_sound(state)`` -> whether a state that came from a file can be used safely by compiled steps (Python only).
 
-The types and shapes of its arrays are as ``start`` made them, but what starts empty may have any length. Every number
-that becomes a place, a count, a divisor or a probability must be one.
+The types and shapes of its arrays are as ``start`` made them, but arrays that start empty may have any length. Every
+number that is used as an index, a count, a divisor or a probability must be checked to be valid as such.
 """
 
 scale = Family("scale", default=_one)
-"""``scale(state)`` -> the positive number by which w must be multiplied to give the weights that m comes from."""
+"""``scale(state)`` -> the positive factor by which w must be multiplied to give the weights that m comes from."""
 
 epoch = Family("epoch", default=_constant)
-"""``epoch(state)`` -> changes when an update rewrote weights outside x's features; NaN: every update does."""
+"""``epoch(state)`` -> a number that changes when an update changes weights outside x's features; NaN if all do."""
 
 weights = Family("weights", default=_vector)
 """``weights(state)`` -> the weight vector w, a copy (Python only)."""
 
 best_class = Family("best_class", default=_no_class)
-"""``best_class(state)`` -> the class that the last ``score`` found best, or -1 for two labels or for numbers.
+"""``best_class(state)`` -> the best class of the last ``score``, or -1 for two labels or for numbers.
 
 The m of a learner of several classes is positive: half the gap between the two best classes, times 1 + q. Its y is the
 number of a class."""
 
 write_margins = Family("write_margins", default=_note_nothing)
-"""``write_margins(state, record, i)``: write the margin of every class, as the last ``score`` found it, to row i."""
+"""``write_margins(state, record, i)``: write the margin of every class, from the last ``score``, to row i."""
 
 open_class = Family("open_class", default=_no_more)
-"""``open_class(state)`` -> the number of a class that is told for the first time, in place, or -1 if there is no room.
+"""``open_class(state)``: open a class for a new label, in place -> its number, or -1 if there is no spare slot.
 
-The rooms beyond the classes that are open have learnt -1 from every label, as a class that was never told does."""
+Spare slots have learnt -1 from every label so far, exactly as a class without any label would have."""
 
 widen = Family("widen")
-"""``widen(state, rooms)`` -> the same state with room for so many classes; one is never opened (Python only)."""
+"""``widen(state, slots)`` -> the same state with more slots for classes; the last is never opened (Python only)."""
 
 experts = Family("experts", default=_no_experts)
-"""``experts(state)`` -> the weight of each drift level of a mixture; empty for a learner that is none."""
+"""``experts(state)`` -> the weight of each expert of a mixture; empty for other learners."""
 
 note_experts = Family("note_experts", default=_note_nothing)
 """``note_experts(state, record, i)``: write the weights of a mixture to row i of the record, in place."""
@@ -187,7 +186,7 @@ UNCHANGED, UPDATED, REFUSED = 0, 1, 2
 
 
 class Learner(Protocol):
-    """How the weights move."""
+    """A learner, which updates the weights: a dataclass of parameters."""
 
     @property
     def regression(self) -> bool:

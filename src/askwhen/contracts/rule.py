@@ -1,18 +1,18 @@
-"""What a rule provides: parameters that start a state, and the steps that a round calls on that state.
+"""The interface of a rule: parameters that start a state, and the steps that a round calls on that state.
 
-A rule gives a probability; the round tosses the coin u, uniform on [0, 1), and asks if it is below. Nothing that a
-rule decides in a round may depend on that round's coin. A round calls, in this order::
+A rule gives a probability; the round draws u, uniform on [0, 1), and asks if u is below it. The probability must not
+depend on the u of the same round. A round calls, in this order::
 
     begin_round(rule, time)
     decision = decide(rule, m, q_low, q_high, norm2, u)     # p = m / (1 + q) is the margin, q is within its bounds
     chance = probability(rule, m, q, norm2)                 # decide asks with this probability
-    end_round(rule, m, q, asked)                            # asked by the rule, by an audit or by a guard's window
-    note_label(rule, right, chance)                         # where a label is told, now or later
-    note_update(rule, norm2)                                # where the label has moved the learner, now or later
+    end_round(rule, m, q, asked)                            # asked by the rule, an audit or a detector's window
+    note_label(rule, right, chance)                         # when the label arrives, now or later
+    note_update(rule, norm2)                                # if the label has updated the learner
 
 A rule needs ``decide`` and ``probability``; every other family has a default that does nothing. :func:`toss` is
-``decide`` for a rule that has nothing better than its probability. A rule that never decides without q may say so, with
-``reads_every_margin = True`` on its class: then ``margins=False`` costs the interval of the accuracy nothing.
+``decide`` for a rule that compares its probability with u. A rule that never decides without q may say so, with
+``reads_every_margin = True`` on its class: then ``margins=False`` does not widen the interval of the accuracy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..compiled.steps import Family, step
 from .learner import State
 
 PASS, ASK, UNDECIDED = 0, 1, 2
-"""What a rule says before q is known: UNDECIDED means that q must be computed."""
+"""Results of ``decide``; UNDECIDED means that q must be computed first."""
 
 
 def _nothing_at(rule: Any, number: float) -> None:
@@ -60,7 +60,7 @@ def _endless(rule: Any, now: float) -> Any:
 
 
 begin_round = Family("begin_round", default=_nothing_at)
-"""``begin_round(rule, time)``: let the rule's clock tick, in place; time is 0 where the stream has none."""
+"""``begin_round(rule, time)``: advance the rule's clock, in place; time is 0 where the stream has none."""
 
 decide = Family("decide")
 """``decide(rule, m, q_low, q_high, norm2, u)`` -> ASK, PASS, or UNDECIDED where it depends on q between its bounds."""
@@ -69,47 +69,47 @@ probability = Family("probability")
 """``probability(rule, m, q, norm2)`` -> the probability of asking in this round; NaN where q is needed and is NaN."""
 
 forbids = Family("forbids", default=_never)
-"""``forbids(rule)`` -> whether nothing may be asked in this round, by rule, window or audit."""
+"""``forbids(rule)`` -> whether nothing may be asked in this round, not even by a window or an audit."""
 
 end_round = Family("end_round", default=_spend_nothing)
 """``end_round(rule, m, q, asked)``: note whether a label was asked for, in place."""
 
 note_label = Family("note_label", default=_hear_nothing)
-"""``note_label(rule, right, chance)``: note whether a told label was predicted, and how likely it was asked for."""
+"""``note_label(rule, right, chance)``: note whether a label was predicted, and the probability of asking for it."""
 
 note_update = Family("note_update", default=_nothing_at)
-"""``note_update(rule, norm2)``: note that the learner moved on an instance of this squared norm, in place."""
+"""``note_update(rule, norm2)``: note that an instance of this squared norm updated the learner, in place."""
 
 note_class = Family("note_class", default=_nothing_at)
-"""``note_class(rule, k)``: note that a class was told for the first time, the k-th of them, in place."""
+"""``note_class(rule, k)``: note that the k-th class was opened, in place."""
 
 restart_rule = Family("restart_rule", default=_nothing)
-"""``restart_rule(rule)``: set the clock and the memory back after a switch, in place; what was spent stays spent."""
+"""``restart_rule(rule)``: reset the clock and the memory after a switch, in place; the budget spent is not reset."""
 
 least_chance = Family("least_chance", default=_zero)
-"""``least_chance(rule)`` -> a number that no probability of asking is ever below, but for rounds that are forbidden."""
+"""``least_chance(rule)`` -> a lower bound of the probability of asking, except in rounds that are forbidden."""
 
 period_length = Family("period_length", default=_zero)
-"""``period_length(rule)`` -> the length of the periods that the rule counts time by; 0 where it needs no time."""
+"""``period_length(rule)`` -> the length of the periods of a budget by time; 0 where the rule needs no time."""
 
 last_time = Family("last_time", default=_no_time)
 """``last_time(rule)`` -> the time of the last round, NaN before the first: time must not go back."""
 
 
 labels_left = Family("labels_left", default=_endless)
-"""``labels_left(rule, now)`` -> how many labels may still be asked for; infinite without a budget (Python only)."""
+"""``labels_left(rule, now)`` -> number of labels that the budget still allows; infinite without one (Python only)."""
 
 
 @step
 def toss(chance: float, u: float) -> Any:
-    """Compare the coin u with the probability of asking: ASK or PASS, or UNDECIDED where that is not known yet."""
+    """Compare u with the probability of asking: ASK or PASS, or UNDECIDED where the probability is not known yet."""
     if math.isnan(chance):
         return UNDECIDED
     return ASK if u < chance else PASS
 
 
 class Rule(Protocol):
-    """How likely we ask."""
+    """A rule, which gives the probability of asking: a dataclass of parameters."""
 
     @property
     def needs_uncertainty(self) -> bool:

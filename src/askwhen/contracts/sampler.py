@@ -1,4 +1,4 @@
-"""What a sampler is made of, and what it provides: all that labelling, evaluation and services need to know of one."""
+"""The parts of a sampler, and the interface through which labelling, evaluation and services use one."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Parts(NamedTuple):
 
 @runtime_checkable
 class Counting(Protocol):
-    """What the estimate of the accuracy needs of whoever asks."""
+    """The members that an estimate of the accuracy needs."""
 
     @property
     def classes(self) -> list[Any] | None:
-        """What it predicts, or None for numbers."""
+        """The labels it predicts, or None for numbers."""
 
     def tally(self) -> tuple[Any, int, int, list[Any]]:
         """Sums, rounds, questions, and the open questions, as copies."""
 
 
 class SamplerLike(Protocol):
-    """What labelling, prediction and services need of a sampler, whatever it predicts."""
+    """The members of a sampler that labelling, prediction and services need, whatever it predicts."""
 
     @property
     def parts(self) -> Parts:
@@ -36,11 +36,11 @@ class SamplerLike(Protocol):
 
     @property
     def seed(self) -> int | None:
-        """What seeded the coins."""
+        """The random seed."""
 
     @property
     def classes(self) -> list[Any] | None:
-        """What it predicts and is told, or None for numbers."""
+        """The labels it predicts and learns, or None for numbers."""
 
     @property
     def learner(self) -> Any:
@@ -48,11 +48,11 @@ class SamplerLike(Protocol):
 
     @property
     def round(self) -> int:
-        """How many rounds have been played; also the number of the next one."""
+        """Number of rounds played so far; also the number of the next one."""
 
     @property
     def questions(self) -> int:
-        """How many labels have been asked for."""
+        """Number of labels asked for so far."""
 
     @property
     def pending(self) -> list[Any]:
@@ -68,7 +68,7 @@ class SamplerLike(Protocol):
         """Drop a question that will never be answered."""
 
     def run(self, X: Any, y: Any, times: Any = None) -> Any:
-        """Play a round for every row, telling each asked label at once."""
+        """Play a round for every row, and learn each asked label at once."""
 
     def margins(self, X: Any) -> Any:
         """Margins without playing a round: a number for each row, or one for each class."""
@@ -77,11 +77,11 @@ class SamplerLike(Protocol):
         """P(y = +1) without playing a round, or a column for each class."""
 
     def tally(self) -> tuple[Any, int, int, list[Any]]:
-        """What the estimate of the accuracy reads."""
+        """The input of the estimate of the accuracy."""
 
     def save(self, path: Any, *, note: str | None = None) -> None:
-        """Write everything to a file."""
+        """Write the whole state to a file."""
 
     @classmethod
     def load(cls, path: Any) -> Self:
-        """One that goes on from a file exactly where ``save`` left it."""
+        """Load from a file; it continues exactly where ``save`` left it."""

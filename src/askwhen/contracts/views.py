@@ -1,16 +1,16 @@
-"""Several views of one instance, side by side in one row: what a learner with a ``layout`` sees.
+"""The row that a learner with a ``layout`` sees: several views of one instance, side by side.
 
 ==============  ==========================================================
 z               the prepared instance, d numbers
 phi(v)          sqrt(2/64) (cos(Omega v), sin(Omega v)) with 32 random frequencies: a curved function of v is a linear
                 one of phi(v)
-delta           how far z is from the running mean of late
-u               the prepared ranks of the features among the instances of late
-f               what labels have been told in the last few rounds; the learner writes it, see ``write_told``
+delta           difference of z from its recent running mean
+u               the prepared ranks of the features among recent instances
+f               summary of the labels of the last few rounds; the learner writes it, see ``enter``
 ==============  ==========================================================
 
-The row is phi(z), z, 1, delta, phi(u), u, 1, f. Zeros fill it up after the first 1, after delta and at the end, so that
-each stretch begins at a multiple of eight.
+The row is phi(z), z, 1, delta, phi(u), u, 1, f. Zeros pad it after the first 1, after delta and at the end, so that
+phi(z), delta and phi(u) begin at multiples of eight.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 WAVES = 32
-"""How many random frequencies phi has; each gives a cosine and a sine."""
+"""Number of random frequencies of phi; each gives a cosine and a sine."""
 
-TOLD = 2
-"""How many numbers tell of the labels of late."""
+RECENT_LABELS = 2
+"""Number of entries of f for two labels."""
 
 _LARGEST_DEVIATION = 64
-"""Beyond so many features delta is left out: its matrices would cost more than they bring."""
+"""With more features than this, delta is left out: its matrices would cost more than they bring."""
 
 
 def _eights(n: int) -> int:
@@ -32,7 +32,7 @@ def _eights(n: int) -> int:
 
 
 class Layout(NamedTuple):
-    """Where each stretch of the row begins: phi(z) at 0; ``told`` is the place of f, and ``width`` the end."""
+    """The offset of each part of the row: phi(z) begins at 0; ``told`` is the offset of f, and ``width`` the end."""
 
     d: int
     linear: int
@@ -42,8 +42,8 @@ class Layout(NamedTuple):
     width: int
 
 
-def layout_of(d: int, told_numbers: int = TOLD) -> Layout:
-    """The row of instances with d features, and of so many numbers that tell of the labels of late."""
+def layout_of(d: int, told_numbers: int = RECENT_LABELS) -> Layout:
+    """The layout of instances with d features, whose f has ``told_numbers`` entries."""
     linear = 2 * WAVES
     deviation = linear + _eights(d + 1)
     ranks = deviation + (_eights(d) if d <= _LARGEST_DEVIATION else 0)

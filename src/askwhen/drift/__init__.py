@@ -1,4 +1,4 @@
-"""When the learner restarts."""
+"""Drift detectors, which restart the learner when the stream has changed."""
 
 from .switch import SwitchDetector
 

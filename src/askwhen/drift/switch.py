@@ -1,4 +1,4 @@
-"""Switch detection by a windowed demo learner.
+"""Switch detector: restarts the learner when it disagrees with a demo learner that saw only a window of recent labels.
 
 Kravchik 2014, "Algorithm for detecting switch" and "No extra querying version of algorithm".
 
@@ -14,13 +14,13 @@ K_t         (Z s + 1) sqrt(r) + r + (Z s + 1) sqrt(r_L) + r_L with s = sqrt(2 ln
 ==========  ==========================================================
 
 C_t > K_t declares a switch. The round is asked and learnt as usual; then the learner and the clock of the rule restart,
-while the demo and its window live on. Nothing is declared before the first demo is built.
+while the demo and its window are kept. No switch is declared before the first demo is built.
 
-With extra queries, every label of the last L_t rounds of a period is asked, and the demo built from them watches the
-next period; the learner gets those labels only where its rule asked too. Without, the demo is built from the last L_t
-labels that the rule asked anyway, and slides with every one of them.
+With extra queries, every label of the last L_t rounds of a period is asked for, and the demo built from them watches
+the next period; the learner gets those labels only where its rule asked too. Without extra queries, the demo is built
+from the last L_t labels that the rule asked for, and its window slides with every new one.
 
-A label that is told late goes to the window it was asked for, as long as that window's demo is in use.
+A label that arrives late goes to the window it was asked for, as long as that window's demo is in use.
 
 With k > 2 classes the demo has k weight vectors over one matrix, and a switch is declared where any class's margins are
 further apart than K_t with delta / k allows; with two, their margins are those of two labels, and so is the rule.
@@ -42,12 +42,12 @@ from ..linalg.vectors import SOUND, all_finite, all_within
 from ..validation import check_count, check_number, check_positive
 from ..weights import second_order
 from ..weights.choose_form import check_memory
-from ..weights.instance_store import Store, at, empty_store, fits, is_whole, put, regrow, rooms
+from ..weights.instance_store import Store, at, capacity_of, empty_store, fits, is_whole, put, regrow
 from ..weights.second_order import RootState, absorb
 from ..weights.second_order_classes import SharedState, move_all, share
 
 T, BUILT, DUE, PERIOD, WINDOW_FROM, PERIOD_END, HEAD, HELD, TURNED = range(9)
-"""Places in the state's counts."""
+"""Indices in the state's counts."""
 
 LARGEST_DIMENSION = 8192
 
@@ -58,8 +58,8 @@ _FIRST_CAPACITY = 64
 class SwitchState(NamedTuple):
     """The demo in use, the next one (extra queries) or the window's instances (no extra queries), and counts.
 
-    With several classes ``margins`` are those of the learner in this round, and ``forms`` its q by class where they
-    differ; both are the learner's own arrays.
+    With several classes, ``margins`` are those of the learner in this round, and ``forms`` its q by class where the
+    classes have different ones; both arrays belong to the learner's state.
     """
 
     demo: RootState | SharedState
@@ -85,13 +85,13 @@ def _take_due(drift: Any) -> Any:
 
 @step
 def window_length(window: int, t: int) -> Any:
-    """L_t: how many labels the window holds in round t."""
+    """L_t: number of labels in the window in round t."""
     return window + int(math.sqrt(t))
 
 
 @step
 def largest_gap(r: float, r_L: float, t: float, delta: float, Z: float) -> Any:
-    """K_t: how far apart the two margins may be while nothing has switched."""
+    """K_t: largest difference of the two margins that chance explains without a switch."""
     s = math.sqrt(2.0 * math.log(2.0 * t * (t + 1.0) / delta))
     return (Z * s + 1.0) * (math.sqrt(r) + math.sqrt(r_L)) + r + r_L
 
@@ -115,7 +115,7 @@ copy_demo = Family("copy_demo")
 """copy_demo(target, source): copy what a demo has learnt, in place."""
 
 take_in = Family("take_in")
-"""take_in(demo, m, q, y, sign): take the label of the instance just scored in (sign 1) or out (sign -1), in place."""
+"""take_in(demo, m, q, y, sign): add (sign 1) or remove (sign -1) the label of the instance just scored, in place."""
 
 disagree = Family("disagree")
 """disagree(demo, drift, m, q, h_m, h_q) -> whether the learner and the demo differ more than chance allows."""
@@ -209,12 +209,12 @@ def _absorb_label(drift: Any, x: Any, y: float, mistaken: bool, by_rule: bool, p
 
 @apart
 def take(demo: Any, x: Any, y: float, sign: float) -> Any:
-    """Take a label into a demo (sign 1) or out of it (sign -1), in place; return whether that was sound."""
+    """Add a label to a demo (sign 1) or remove it (sign -1), in place; return whether that was numerically sound."""
     m, _, status = score(demo, x)
     if status != SOUND:
         return sign > 0.0
     q = quadratic(demo, x)
-    if sign < 0.0 and q > 1.0 - _CLOSE_TO_ONE:
+    if sign < 0.0 and q > 1.0 - _CLOSE_TO_ONE:  # removing divides by 1 - q
         return False
     take_in(demo, m, q, y, sign)
     return True
@@ -222,7 +222,10 @@ def take(demo: Any, x: Any, y: float, sign: float) -> Any:
 
 @apart
 def slide(drift: Any, x: Any, y: float) -> None:
-    """Move the window by one label, in place. Rounding is wiped out by a rebuild once in every window length."""
+    """Move the window by one label, in place.
+
+    The demo is rebuilt from its window once in every window length, since adding and removing accumulate rounding.
+    """
     counts, capacity = drift.counts, len(drift.labels)
     slot = (counts[HEAD] + counts[HELD]) % capacity
     put(drift.store, slot, x)
@@ -242,8 +245,8 @@ def slide(drift: Any, x: Any, y: float) -> None:
     if not sound or counts[TURNED] >= length:
         restart(drift.demo)
         for i in range(counts[HELD]):
-            kept = (counts[HEAD] + i) % capacity
-            take(drift.demo, at(drift.store, kept), drift.labels[kept], 1.0)
+            again = (counts[HEAD] + i) % capacity
+            take(drift.demo, at(drift.store, again), drift.labels[again], 1.0)
         counts[TURNED] = 0
 
 
@@ -258,7 +261,7 @@ def _ready(drift: Any, x: Any) -> Any:
 
 
 @grow.of(SwitchState)
-def _grow(drift: Any, room: int, randomness: Any) -> Any:
+def _grow(drift: Any, entries: int, randomness: Any) -> Any:
     capacity, held = len(drift.labels), int(drift.counts[HELD])
     slots = (drift.counts[HEAD] + np.arange(held)) % max(capacity, 1)
     if held >= capacity:
@@ -267,14 +270,14 @@ def _grow(drift: Any, room: int, randomness: Any) -> Any:
     labels[:held] = drift.labels[slots]
     counts = drift.counts.copy()
     counts[HEAD] = 0
-    return drift._replace(store=regrow(drift.store, slots, capacity, room), labels=labels, counts=counts)
+    return drift._replace(store=regrow(drift.store, slots, capacity, entries), labels=labels, counts=counts)
 
 
 @is_sound.of(SwitchState)
 def _is_sound(drift: SwitchState) -> Any:
     counts, capacity = drift.counts, len(drift.labels)
     return (
-        capacity == rooms(drift.store)
+        capacity == capacity_of(drift.store)
         and 0 <= counts[HELD] <= capacity
         and 0 <= counts[HEAD] < max(capacity, 1)
         and all_within(counts[[BUILT, DUE]], 0, 1)
@@ -302,7 +305,7 @@ class SwitchDetector:
     delta : float, default 0.05
         The probability of a false detection over the whole stream is at most 2 delta.
     extra_queries : bool, default True
-        Ask every label of a window; without, the window is the labels that the rule asked anyway.
+        Ask for every label of a window; if False, the window consists of the labels that the rule asked for.
     noise_bound : float, optional
         Z in the slides, for regression: the noise on a label is at most this large.
 
@@ -330,11 +333,11 @@ class SwitchDetector:
 
     @property
     def needs_uncertainty(self) -> bool:
-        """It compares margins within what both learners' uncertainties allow."""
+        """Always True: the threshold depends on the uncertainties of the learner and of the demo."""
         return True
 
     def check_learner(self, learner: Any) -> None:
-        """Refuse a learner whose noise is not what the threshold was made for."""
+        """Refuse a regressor without ``noise_bound``, and a classifier with one."""
         if learner.regression != (self.noise_bound is not None):
             raise InputError(
                 "a SwitchDetector needs noise_bound for a regressor, and only for a regressor.", owner="Sampler"
@@ -351,8 +354,8 @@ class SwitchDetector:
     def _start(self, d: int, sparse: bool, k: int) -> SwitchState:
         if d > LARGEST_DIMENSION:
             raise InputError(
-                f"instances must have at most {LARGEST_DIMENSION} features, since the demo keeps a "
-                f"matrix of their square, got {d}; hash them into fewer, or leave the detector out.",
+                f"instances must have at most {LARGEST_DIMENSION} features, since the demo stores a matrix of "
+                f"features by features, got {d}; hash them into fewer, or leave the detector out.",
                 owner="SwitchDetector",
             )
         check_memory(self, d, 2 * 8 * d * d)

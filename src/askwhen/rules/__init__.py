@@ -1,4 +1,4 @@
-"""How likely we ask: a rule gives a probability, the sampler tosses the coin."""
+"""Rules: each gives the probability of asking for a label in a round; the sampler draws a random number and decides."""
 
 from . import deciding  # noqa: F401, registers the steps of all rules
 from .adaptive_margin import AdaptiveMarginRule

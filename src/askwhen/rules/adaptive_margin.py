@@ -1,4 +1,4 @@
-"""Margin-based asking with a scale that tunes itself.
+"""Rule: margin-based asking with a scale that tunes itself.
 
 Cesa-Bianchi, Gentile, Zaniboni 2006, Figure 2.
 

@@ -1,8 +1,8 @@
-"""Asking a small, uniformly random share of the rounds, whatever the rule says.
+"""Audit: asks about a small, uniformly random share of the rounds, independently of the rule.
 
-What a rule asks about is no fair sample of the stream, and a rule without coins (BBQ) never asks about the rounds it
-passes over: no estimate of the accuracy can be made from its questions alone. An audit asks iff u >= 1 - rate, with
-the round's one coin u, so that a rule of probability P asks with min(1, P + rate) in all.
+The questions of a rule are not a fair sample of the stream, and a deterministic rule (BBQ) never asks about the rounds
+it skips: the accuracy cannot be estimated from its questions. An audit asks iff u >= 1 - rate, where u is the random
+draw that the rule uses too, so that a rule with probability P asks with probability min(1, P + rate) in total.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from ..validation import check_flag, check_number
 
 @dataclass(frozen=True)
 class Audit:
-    """Questions at random that keep the estimate of the accuracy honest.
+    """Random questions that make an unbiased estimate of the accuracy possible.
 
     Parameters
     ----------
     rate : float
-        The share of the rounds that are asked about, whatever the rule says; between 0 and 1. A ``BudgetRule`` counts
-        these labels too, and where its budget is spent nothing is asked.
+        The share of the rounds that are asked about, independently of the rule; between 0 and 1. A ``BudgetRule``
+        counts these labels too, and where its budget is spent nothing is asked.
     learn : bool, default True
-        Whether the learner learns from these labels too. Without, a deterministic algorithm is watched without being
-        changed.
+        Whether the learner learns from these labels too. If False, an audit measures an algorithm without changing it.
 
     Examples
     --------
@@ -42,18 +41,18 @@ class Audit:
 
 
 class AuditState(NamedTuple):
-    """An audit inside a round: its rate, 0 without an audit, and whether the learner learns from it."""
+    """The state of an audit: its rate, 0 without an audit, and whether the learner learns from it."""
 
     rate: float
     learns: bool
 
 
 def audit_state(audit: Audit | None) -> AuditState:
-    """The audit inside a round."""
+    """The state of an audit, or of no audit."""
     return AuditState(0.0, True) if audit is None else AuditState(float(audit.rate), bool(audit.learn))
 
 
 @step
 def audits(audit: Any, u: float) -> Any:
-    """Whether this round is one that the audit asks about."""
+    """Whether the audit asks in a round with the random draw u."""
     return audit.rate > 0.0 and u >= 1.0 - audit.rate

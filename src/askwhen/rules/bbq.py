@@ -44,7 +44,7 @@ _BBQ = new_kind(decide=_decide, chance=_chance)
 
 @dataclass(frozen=True)
 class BBQRule:
-    """Ask iff the uncertainty r exceeds t^-kappa: no coin, and fewer questions as rounds go by.
+    """Ask iff the uncertainty r exceeds t^-kappa: deterministic, with fewer questions as rounds go by.
 
     Parameters
     ----------

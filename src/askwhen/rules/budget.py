@@ -1,38 +1,38 @@
-"""Asking within a budget: the person says what they can afford, and the rule steers itself to spend just that.
+"""Rule: ask within a budget. The user gives the number or share of labels, and the rule steers itself to spend it.
 
-Ours. The rule asks with probability min(1, g ((1 - l) 1.3 A G + l rate)), where G = exp(-(p / s)^2) is a Gaussian
-weight, and adjusts:
+Not from a paper. The rule asks with probability min(1, g ((1 - l) 1.3 A G + l rate)), where G = exp(-(p / s)^2) is a
+Gaussian weight, and adjusts:
 
 ==========  ==========================================================
 s           the scale. ln s += 0.2 (rate - G): after a while G alone would ask at the rate
-A           the hazard: the sum of G since the last question, this round included. Questions spread out in time
-l           how little the learner knows: clip((0.7 - H/V) / 0.1, 0, 1). Where it hardly does better than chance, its
-            margins say nothing, and the rule asks at random
+A           the hazard: the sum of G since the last question, this round included. It spreads questions out in time
+l           the ignorance of the learner: clip((0.7 - H/V) / 0.1, 0, 1). Where it hardly does better than chance, its
+            margins mean nothing, and the rule asks at random
 H, V        right answers and all answers, weighted by 1/probability, at most 20; both fade by .995 with every label
 g           the multiplier, ((B - D) / (B + D))^1.5
 D           the debt: labels spent beyond what the budget has allowed for so far, and beyond the lead
-B           the slack. The multiplier is 1 without debt, 0 from D = B on, and beyond all bounds (ask!) from D = -B on
-L           the lead: how far spending may run ahead while there is everything to learn, 200 rate e^(-t/300); for k
-            classes k/2 times as far, at most five times
+B           the slack. The multiplier is 1 without debt, 0 from D = B on, and infinite (always ask) from D = -B on
+L           the lead: how far spending may run ahead at the beginning, when there is most to learn, 200 rate e^(-t/300);
+            for k classes k/2 times as far, at most five times
 ==========  ==========================================================
 
 With ``spread=False`` it is min(1, g G), the rule of the first release.
 
 **By rate.** Every round allows for ``rate`` labels. B = max(240 rate, 7) - 1, and D never leaves [-B - 1, B + 1]: in
 *every* run of rounds that begins after the first thousand, whatever the instances and the margins are, the labels spent
-differ from the rate by less than max(500 rate, 15). No coin decides that.
+differ from the rate by less than max(500 rate, 15). That holds for all random draws.
 
 **By rate, of a known length n.** At most ceil(rate n) labels are asked for, so the lead must come out of these: it is
-at most 0.35 times what the rate allows for in the rounds that are left, and the slack at most 1 + 0.2 times that. One
-label is set aside over time (D + (1 - rate) t/n), so that a question can still be asked in the last rounds. The
-numbers were chosen on slices of 111 to 1,000 rows of four streams.
+at most 0.35 times what the rate allows for in the remaining rounds, and the slack at most 1 + 0.2 times that. One
+label is reserved gradually (D + (1 - rate) t/n), so that a question can still be asked in the last rounds. The
+constants were chosen on slices of 111 to 1,000 rows of four streams.
 
-**By time.** Every period (so many seconds, in the instances' time stamps) allows for ``count`` labels. They fall due
-with the time that has passed of the period, or with the instances that have come of those that earlier periods lead to
-expect, whichever is more: most instances may come within an hour. D counts from the period's beginning, and once
-``count`` are spent the probability is 0 until it ends.
+**By time.** Every period, a length of time in the instances' time stamps, allows for ``count`` labels. The part that
+may be spent so far grows with the elapsed share of the period, or with the share of the instances expected from earlier
+periods, whichever is larger: most instances may come within an hour. D counts from the period's beginning, and once
+``count`` labels are spent the probability is 0 until it ends.
 
-Where the probability is 0 because the budget is spent, it is 0 over any floor and audit: nothing is observed there, and
+Where the probability is 0 because the budget is spent, floors and audits do not apply: nothing is observed there, and
 the estimate of the accuracy counts these rounds as possible mistakes.
 
 A regressor has no boundary to ask near. With ``by="uncertainty"`` 1/q takes the place of p: it is small where the
@@ -56,11 +56,11 @@ from ..linalg.vectors import all_finite, all_within
 from ..validation import LARGEST_TIME, check_choice, check_count, check_flag, check_number
 from .focused import gaussian_threshold, gaussian_weight
 from .state import (
+    ANSWERS,
     CHANCE,
     DEBT,
     EXPECTED,
     HAZARD,
-    HEARD,
     LEAD,
     LOG_SCALE,
     PERIOD,
@@ -77,7 +77,7 @@ from .state import (
 )
 
 LARGEST_LOG = 650.0
-"""The largest size of the logarithm of a budget's scale."""
+"""Largest absolute value of the logarithm of a budget's scale."""
 
 _GAIN = 0.2
 _FIRST_SCALE = 0.3
@@ -97,7 +97,7 @@ _FIRST_ANSWERS, _FIRST_ACCURACY = 20.0, 0.75
 
 @step
 def still_due(rule: Any) -> Any:
-    """How many labels the rate allows for in the rounds that are left; infinite where their number is not known."""
+    """Number of labels that the rate allows for in the remaining rounds; infinite where their number is not known."""
     left = rule.length - rule.spending[ROUNDS]
     return rule.value * left if left >= 0.0 else math.inf
 
@@ -169,13 +169,13 @@ def whole_share(rule: Any) -> Any:
 
 @step
 def takes_all(rule: Any) -> Any:
-    """Whether the rate is that of all labels."""
+    """Whether the budget allows for all labels."""
     return rule.per == 0.0 and rule.value >= 1.0
 
 
 @step
 def pull(rule: Any) -> Any:
-    """The logarithm of the multiplier g, infinite where the rule must ask; for the rule of the first release."""
+    """The logarithm of the multiplier g, infinite where the rule must ask; used with ``spread=False``."""
     D, B = debt(rule), slack(rule)
     if D <= -B or takes_all(rule):
         return math.inf
@@ -192,7 +192,7 @@ def budget_floor(rule: Any) -> Any:
 
 @step
 def distance(rule: Any, m: float, q: float) -> Any:
-    """What is compared with the threshold: |p|, or 1/q."""
+    """The distance that is compared with the threshold: |p|, or 1/q."""
     if rule.by_uncertainty:
         return 1.0 / q if q > 0.0 else math.inf
     return abs(m) / (1.0 + q)
@@ -228,13 +228,13 @@ def multiplier(rule: Any) -> Any:
 
 @step
 def spread_probability(rule: Any, z: float) -> Any:
-    """The probability of asking at distance z where questions are spread; it and G are noted, in place."""
+    """The probability of asking at distance z with ``spread=True``; it and G are stored, in place."""
     spending, g = rule.spending, multiplier(rule)
     near = gaussian_weight(z, math.exp(spending[LOG_SCALE]))
     spending[WEIGHT] = near
     near *= _HAZARD * (spending[HAZARD] + near)
     if not rule.by_uncertainty:
-        ignorance = (_KNOWS - spending[RIGHT] / spending[HEARD]) / (_KNOWS - _CHANCE_LEVEL)
+        ignorance = (_KNOWS - spending[RIGHT] / spending[ANSWERS]) / (_KNOWS - _CHANCE_LEVEL)
         near += min(max(ignorance, 0.0), 1.0) * (spending[RATE] - near)
     chance = max(min(g * near, 1.0), budget_floor(rule)) if g < math.inf else 1.0
     spending[CHANCE] = chance
@@ -242,20 +242,20 @@ def spread_probability(rule: Any, z: float) -> Any:
 
 
 @step
-def hear_label(rule: Any, right: bool, chance: float) -> None:
-    """Note whether a told label was predicted, in place."""
+def note_answer(rule: Any, right: bool, chance: float) -> None:
+    """Note whether a label was predicted right, in place."""
     spending = rule.spending
     weight = min(1.0 / chance, _LARGEST_WEIGHT)
     spending[RIGHT] = _FADE * spending[RIGHT] + (weight if right else 0.0)
-    spending[HEARD] = _FADE * spending[HEARD] + weight
+    spending[ANSWERS] = _FADE * spending[ANSWERS] + weight
 
 
 @step
 def spend(rule: Any, z: float, asked: bool) -> None:
-    """Note what this round cost and steer, in place."""
+    """Update the spending and the scale after a round, in place."""
     spending = rule.spending
     if spending[SPENT] >= rule.most:
-        return  # nothing is asked any more
+        return  # nothing will be asked again, so there is nothing to steer
     if rule.kind == _SPREAD:
         near = gaussian_weight(z, math.exp(spending[LOG_SCALE])) if is_spent(rule) else spending[WEIGHT]
         spending[HAZARD] = 0.0 if asked else spending[HAZARD] + near
@@ -270,7 +270,7 @@ def spend(rule: Any, z: float, asked: bool) -> None:
 
 @step
 def lead_further(rule: Any, k: int) -> None:
-    """Let what is left of the lead be that of one class more, the k-th, in place."""
+    """Extend the remaining lead when the k-th class is opened, in place."""
     if rule.per == 0.0 and 2 < k <= _MOST_LEADING:
         rule.spending[LEAD] *= k / (k - 1.0)
 
@@ -293,7 +293,7 @@ def _probability(rule: Any, m: float, q: float, norm2: float) -> Any:
     if math.isnan(q):
         return 1.0 if rule.floor == 1.0 else math.nan
     if rule.kind == _SPREAD:
-        return rule.spending[CHANCE]  # as decided: the same bits, without two exponentials
+        return rule.spending[CHANCE]  # stored by decide: the same bits, without computing two exponentials again
     return max(max(budget_probability(rule, distance(rule, m, q)), budget_floor(rule)), rule.floor)
 
 
@@ -309,7 +309,7 @@ def _labels_left(rule: RuleState, now: float) -> float:
 
 
 def is_sound_spending(rule: RuleState) -> bool:
-    """The rate is a share, up to rounding: as a floor it becomes a probability, and that a place in the tally."""
+    """Whether the spending of a file is possible. The rate must not exceed 1: it becomes a floor, and so an index."""
     spending, time = rule.spending, rule.spending[TIME]
     return (
         all_within(spending[LOG_SCALE], -LARGEST_LOG, LARGEST_LOG)
@@ -321,14 +321,14 @@ def is_sound_spending(rule: RuleState) -> bool:
 
 
 def _is_sound_spread(rule: RuleState) -> bool:
-    """The share of right answers becomes a probability."""
-    spending, right, heard = rule.spending, rule.spending[RIGHT], rule.spending[HEARD]
-    counts = all_within(spending[[LEAD, HAZARD, RIGHT, HEARD]], 0.0, LARGEST_COUNT)
+    """Whether the spending of a file is possible with ``spread=True``; the share of right answers must be at most 1."""
+    spending, right, answers = rule.spending, rule.spending[RIGHT], rule.spending[ANSWERS]
+    counts = all_within(spending[[LEAD, HAZARD, RIGHT, ANSWERS]], 0.0, LARGEST_COUNT)
     return (
         is_sound_spending(rule)
         and counts
         and all_within(spending[[WEIGHT, CHANCE]], 0.0, 1.0)
-        and bool(0.0 < heard >= right)
+        and bool(0.0 < answers >= right)
     )
 
 
@@ -341,7 +341,7 @@ _SHARED: dict[str, Any] = {
     "labels_left": _labels_left,
 }
 _BUDGET = new_kind(**_SHARED)
-_SPREAD = new_kind(**_SHARED, is_sound=_is_sound_spread, note_label=hear_label, note_class=lead_further)
+_SPREAD = new_kind(**_SHARED, is_sound=_is_sound_spread, note_label=note_answer, note_class=lead_further)
 
 
 def seconds(owner: Any, name: str, value: Any) -> float:
@@ -361,10 +361,10 @@ def seconds(owner: Any, name: str, value: Any) -> float:
 
 @dataclass(frozen=True)
 class BudgetRule:
-    """Ask near the boundary, for exactly as many labels as one can afford.
+    """Ask near the boundary, and spend a given budget of labels.
 
-    Say ``BudgetRule(0.1)`` for a tenth of the rounds, or ``BudgetRule(per=86400, count=50)`` for 50 in every day of
-    the instances' time stamps, which ``ask(x, time=...)`` and ``run(X, y, times=...)`` then take.
+    Use ``BudgetRule(0.1)`` for a tenth of the rounds, or ``BudgetRule(per=86400, count=50)`` for 50 labels a day by the
+    instances' time stamps, which ``ask(x, time=...)`` and ``run(X, y, times=...)`` then need.
 
     Parameters
     ----------
@@ -375,22 +375,22 @@ class BudgetRule:
         The length of a period, in the unit of the time stamps (seconds for dates). Periods start at its multiples:
         days at midnight UTC.
     count : int, optional
-        How many labels may be asked for in each period; never more.
+        Largest number of labels in each period; it is never exceeded.
     floor : float, optional
         Never ask with a smaller probability than this, unless the budget is spent; at most the rate. By default a
-        fifth of the rate: enough to keep the estimate of the accuracy honest.
+        fifth of the rate: enough for an unbiased estimate of the accuracy.
     by : {"margin", "uncertainty"}, default "margin"
         Ask near the decision boundary, or where the learner is uncertain (for regressors).
     most : int, optional
-        With a rate: how many labels may be asked for in all; never more.
+        With a rate: largest number of labels in total; it is never exceeded.
     spread : bool, default True
         Spread the questions out in time, and ask at random as long as the learner does hardly better than chance.
-        False is the rule of the first release, which samplers that it saved go on with.
+        False is the rule of the first release; samplers saved by that release continue to use it.
     length : int, optional
-        With a rate: how many rounds there will be, where that is known, as for a file. Then at most
-        ``ceil(rate * length)`` labels are asked for in these rounds. Without it the rule asks ahead of the rate at
-        first: ``BudgetRule(0.1)`` asks about some 41 of the first 300 rounds. Rounds beyond the length are played as
-        those of a stream that goes on.
+        With a rate: the number of rounds, where that is known, as for a file. Then at most ``ceil(rate * length)``
+        labels are asked for in these rounds. Without it the rule asks more often than the rate at first:
+        ``BudgetRule(0.1)`` asks about some 41 of the first 300 rounds. Rounds beyond the length are played as those of
+        an endless stream.
 
     Examples
     --------
@@ -448,7 +448,7 @@ class BudgetRule:
         return self.by == "uncertainty"
 
     def with_length(self, rounds: int) -> BudgetRule:
-        """The same budget for so many rounds."""
+        """The same budget for this number of rounds."""
         return replace(self, length=rounds)
 
     def resized(self, state: RuleState) -> RuleState:
@@ -468,5 +468,5 @@ class BudgetRule:
         )
         if self.spread:
             answers = _FIRST_ANSWERS / (self.rate or _FIRST_RATE)
-            state.spending[[LEAD, RIGHT, HEARD]] = _LEAD * (self.rate or 0.0), _FIRST_ACCURACY * answers, answers
+            state.spending[[LEAD, RIGHT, ANSWERS]] = _LEAD * (self.rate or 0.0), _FIRST_ACCURACY * answers, answers
         return state

@@ -1,7 +1,7 @@
 """The steps that a round calls on the rules of this package, which share one state.
 
-The default way to decide compares a distance with a threshold, |p| < theta, on every path through the code, so that all
-paths decide alike; with bounds on q the comparison is often settled before q is known.
+The default ``decide`` compares a distance with a threshold, |p| < theta, in exactly the same form with and without
+bounds on q, so that rounding cannot make the two disagree; with bounds the result is often known before q is.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ def _tick(rule: Any, time: float) -> None:
 
 @contract.note_update.of(RuleState)
 def _note_update(rule: Any, norm2: float) -> None:
-    """Note that the learner moved on an instance of this squared norm, in place."""
+    """Note that an instance of this squared norm updated the learner, in place."""
     rule.memory[1] += 1.0
     rule.memory[2] = max(rule.memory[2], norm2)
 
 
 @contract.restart_rule.of(RuleState)
 def _restart_rule(rule: Any) -> None:
-    """Set the clock and the memory back, in place; what was spent stays spent."""
+    """Reset the clock and the memory, in place; the budget spent is not reset."""
     memory = rule.memory
     for i in range(len(memory)):
         memory[i] = 0.0

@@ -1,4 +1,4 @@
-"""Asking at random, whatever the margin.
+"""Rules: ask in every round, or at random with a fixed probability, independently of the margin.
 
 Cesa-Bianchi, Gentile, Zaniboni 2006, section 4: the baseline that margin-based asking is compared with.
 """
@@ -48,7 +48,7 @@ class Always:
     Parameters
     ----------
     floor : float, default 0.0
-        As in every rule, and without effect here.
+        Accepted as by every rule; has no effect here.
     """
 
     floor: float = 0.0

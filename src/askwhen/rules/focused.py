@@ -1,7 +1,7 @@
-"""Margin-based asking without a heavy tail.
+"""Rule: margin-based asking with a Gaussian weight, without a heavy tail.
 
-Ours. The papers' b / (b + |p|) falls off slowly: at ten times its scale it still asks one time in eleven, and most
-labels are spent far from the boundary. A Gaussian weight spends them near it.
+Not from a paper. The papers' b / (b + |p|) falls off slowly: at ten times its scale it still asks one time in eleven,
+and most labels are spent far from the boundary. A Gaussian weight spends them near it.
 
 ==========  ==========================================================
 p           margin

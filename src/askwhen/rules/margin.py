@@ -1,4 +1,4 @@
-"""Margin-based asking.
+"""Rule: margin-based asking, with probability b / (b + |p|).
 
 Cesa-Bianchi, Gentile, Zaniboni 2006, Figures 1 and 3; Moroshko, Crammer 2014, Figure 1 (a is the scale there);
 Ezukwoke, Zareian, Algorithm 2 (delta).
@@ -6,7 +6,7 @@ Ezukwoke, Zareian, Algorithm 2 (delta).
 ==========  ==========================================================
 p           margin, p = m / (1 + q)
 b           scale: the probability of asking is b / (b + |p|)
-u           the round's coin, uniform on [0, 1)
+u           the random draw of the round, uniform on [0, 1)
 theta       b (1 - u) / u: asking with that probability is asking iff |p| < theta
 ==========  ==========================================================
 """

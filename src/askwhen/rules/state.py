@@ -1,8 +1,8 @@
-"""The state that the rules of this package share, and the table of the steps that tell them apart.
+"""The state that the rules of this package share, and the table of each rule's steps.
 
 A round is compiled for the types of its states. With a type for each rule it would be compiled again for each of them,
 which takes seconds; so these rules share :class:`RuleState`, whose ``kind`` says which rule it belongs to. Each rule
-registers its steps in its own file with :func:`new_kind`, and :func:`by_kind` makes one step of them, a chain of
+registers its steps in its own file with :func:`new_kind`, and :func:`by_kind` combines them into one step, a chain of
 comparisons that the compiler inlines.
 """
 
@@ -19,16 +19,16 @@ from ..compiled.steps import Family, step
 from ..validation import check_number
 
 LOG_SCALE, DEBT, RATE, TIME, PERIOD, SPENT, ROUNDS, EXPECTED = range(8)
-LEAD, HAZARD, RIGHT, HEARD, WEIGHT, CHANCE = range(8, 14)
-"""Places in the ``spending`` of a budget; see :mod:`askwhen.rules.budget`. The last six are there if it spreads its
-questions: WEIGHT and CHANCE are those of the round that was decided last."""
+LEAD, HAZARD, RIGHT, ANSWERS, WEIGHT, CHANCE = range(8, 14)
+"""Indices in the ``spending`` of a budget; see :mod:`askwhen.rules.budget`. The last six exist only with
+``spread=True``; WEIGHT and CHANCE are those of the last round."""
 
 _steps: dict[str, dict[int, Callable[..., Any]]] = {}
 _kinds = itertools.count()
 
 
 def new_kind(**steps: Callable[..., Any]) -> int:
-    """Register the steps of a rule, and return the number that tells its states from those of other rules.
+    """Register the steps of a rule, and return the number that identifies its states.
 
     Either ``threshold(rule, norm2, u)``, the distance below which the random draw u asks, and
     ``chance(rule, m, q, norm2)``, the probability of asking before the floor, for a rule that compares a distance with
@@ -42,7 +42,7 @@ def new_kind(**steps: Callable[..., Any]) -> int:
 
 
 def by_kind(name: str, default: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """A function that calls what the rule of a state has registered by this name, or the default."""
+    """A function that calls the step which the rule of a state has registered under this name, or the default."""
     registered = sorted(_steps[name].items(), reverse=True)
     found = registered.pop(0)[1] if default is None else default
     for kind, function in registered:
@@ -66,8 +66,8 @@ class RuleState(NamedTuple):
 
     t counts rounds from 1 since the last restart, K the updates since then, and X2 is the largest squared norm among
     the updated instances. A negative ``floor`` is a share of a budget's rate. ``per`` is the length of a budget's
-    period, or 0; ``most`` is how many labels a budget has in all. ``length`` is how many rounds a budget is
-    for, infinite where that is not known.
+    period, or 0; ``most`` is the total number of labels of a budget. ``length`` is the number of rounds of a budget,
+    infinite where that is not known.
     """
 
     kind: int
@@ -92,7 +92,7 @@ def new_state(
     length: float = math.inf,
     places: int = 8,
 ) -> RuleState:
-    """A rule that has seen no round; ``places`` is the length of ``spending``."""
+    """The state of a rule before the first round; ``places`` is the length of ``spending``."""
     spending = np.zeros(places)
     spending[LOG_SCALE], spending[TIME] = math.log(first_scale), math.nan
     numbers = (float(value), float(floor), float(per), float(most), float(length))
@@ -100,5 +100,5 @@ def new_state(
 
 
 def check_floor(owner: Any, floor: Any) -> None:
-    """Refuse a floor that is no probability."""
+    """Refuse a floor that is not a probability."""
     check_number(owner, "floor", floor, "a number from 0 to 1", 0.0, 1.0, open_low=False)

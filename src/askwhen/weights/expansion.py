@@ -48,7 +48,7 @@ from ..linalg.vectors import (
     unspread,
 )
 from ..validation import check_choice, check_count
-from .instance_store import DenseStore, Store, at, empty_store, fits, is_whole, put, regrow, rooms, squares_of
+from .instance_store import DenseStore, Store, at, capacity_of, empty_store, fits, is_whole, put, regrow, squares_of
 from .kernels import LINEAR, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, kernel_value
 
 HELD, OLDEST, DRAWN, DROPS, BASE, ROW = range(6)
@@ -219,7 +219,7 @@ def _has_room(w: Any, x: Any) -> Any:
 def _is_sound(w: Expansion) -> Any:
     """No rounds are being played: nothing is shared that could be added to, and there is no block."""
     held, capacity, d = int(w.counts[HELD]), len(w.slots), len(w.scratch)
-    if not (0 <= held <= capacity == len(w.coef) == len(w.row) and rooms(w.store) <= len(w.norms)):
+    if not (0 <= held <= capacity == len(w.coef) == len(w.row) and capacity_of(w.store) <= len(w.norms)):
         return False
     kept = w.slots[:held]
     own = w.slots if w.counts[BASE] == OWN else kept  # what is borrowed gets new places before anything is added
@@ -230,7 +230,7 @@ def _is_sound(w: Expansion) -> Any:
         and all_within(w.counts[[DROPS, ROW]], 0, LARGEST_COUNT)
         and (w.budget == 0 or held <= w.budget)
     )
-    placed = all_within(w.slots, 0, LARGEST_COUNT) and all_within(kept, 0, rooms(w.store) - 1)
+    placed = all_within(w.slots, 0, LARGEST_COUNT) and all_within(kept, 0, capacity_of(w.store) - 1)
     return (
         counted
         and placed

@@ -88,7 +88,7 @@ def empty_store(d: int, sparse: bool, capacity: int = 0) -> Store:
     return SparseStore(np.zeros(0), np.zeros(0, np.uint32), np.zeros((capacity, 2), np.int64), np.zeros(1, np.int64))
 
 
-def rooms(store: Store) -> int:
+def capacity_of(store: Store) -> int:
     """How many slots a store has."""
     return len(store.rows) if isinstance(store, DenseStore) else len(store.bounds)
 
