@@ -23,7 +23,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.data import load
 from askwhen.engine.inputs.instance_checks import check_instances
-from askwhen.prepare import room_for, transform_rows
+from askwhen.prepare import empty_output, transform_rows
 
 RATES = (0.03, 0.1, 0.3)
 
@@ -139,7 +139,7 @@ def tuned(Z: tuple[list[Row], int], y: np.ndarray, k: int, share: float) -> tupl
 def prepared(X: Any) -> Any:
     """What ``Prepare()`` makes of instances."""
     state, rows = aw.Prepare().start(X.shape[1], sp.issparse(X)), check_instances("stream", X, None)
-    out: Any = room_for(state, rows)
+    out: Any = empty_output(state, rows)
     transform_rows(state, rows, X.shape[0], out, True)
     if not sp.issparse(X):
         return out.X

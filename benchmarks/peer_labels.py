@@ -37,7 +37,7 @@ import scipy.sparse as sp
 import askwhen as aw
 from askwhen.engine.inputs.instance_checks import check_instances
 from askwhen.linalg.rows import shape_of
-from askwhen.prepare import room_for, transform_rows
+from askwhen.prepare import empty_output, transform_rows
 from streams import DRIFTING, STILL
 
 STREAMS = DRIFTING | STILL
@@ -94,7 +94,7 @@ def stream(name: str, seed: int) -> tuple[Any, np.ndarray]:
     rows = check_instances("stream", X, None)
     n, d = shape_of(rows)
     state = aw.Prepare().start(d, sp.issparse(X))
-    out: Any = room_for(state, rows)
+    out: Any = empty_output(state, rows)
     transform_rows(state, rows, n, out, True)
     if sp.issparse(X):
         seen: Any = sp.csr_matrix((out.data, out.indices.astype(np.int32), out.indptr), (n, d + 1))

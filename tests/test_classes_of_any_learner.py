@@ -206,17 +206,17 @@ def test_free_text_is_refused_where_it_would_open_too_many_classes():
     X, _ = data(50)
     sampler = aw.Sampler(aw.Perceptron(), aw.Always(), seed=0, classes="open", most_classes=5)
     words = [f"note {i}" for i in range(50)]
-    with pytest.raises(aw.InputError, match="row 5 of X would be one class more than the 5 that may appear"):
+    with pytest.raises(aw.InputError, match="row 5 of X would open more than the 5 classes that are allowed"):
         sampler.run(X, words)
     assert (sampler.round, sampler.classes) == (0, [])
-    with pytest.raises(aw.InputError, match="learn: .* one class more than the 5"):
+    with pytest.raises(aw.InputError, match="learn: .* more than the 5 classes"):
         sampler.learn(X, words)
     assert sampler.classes == []
     for x, word in zip(X[:5], words, strict=False):
         sampler.tell(sampler.ask(x), word)
     ask = sampler.ask(X[5])
     for bad, said in (
-        (words[5], "one class more"),
+        (words[5], "would open more than the"),
         (3, "must be a string, as those before"),
         (None, "must be a string"),
     ):
@@ -399,7 +399,7 @@ def test_labels_that_are_none_are_refused_with_their_row():
     for learner in (aw.Mixture(classes=3, multi=True),):
         with pytest.raises(aw.InputError, match="is for several labels at once; use MultiLabel"):
             aw.Sampler(learner, classes=known)
-    with pytest.raises(aw.InputError, match="multi goes with classes from 2 to 52"):
+    with pytest.raises(aw.InputError, match="multi needs classes from 2 to 52"):
         aw.Mixture(multi=True)
 
 

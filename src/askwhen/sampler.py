@@ -56,7 +56,7 @@ from .snapshot import engine_state, file_format
 from .system.fork_safe_lock import new_lock
 from .trace.trace import Ask, RoundResult, Trace
 from .validation import check_flag, check_seed, short
-from .weights.expansion import expansion_of, kept, support_of
+from .weights.expansion import effective_expansion, expansion_of, support_of
 from .weights.kernels import Kernel
 
 _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
@@ -357,7 +357,7 @@ class Sampler:
         learner = self._engine.learner
         if self._engine.answers is not None and learner is not None:
             raise InputError("support is not available with several classes.", owner="support")
-        w = None if learner is None else kept(learner)
+        w = None if learner is None else effective_expansion(learner)
         if w is None:
             return np.zeros((0, max(self._engine.dimension, 0))), np.zeros(0)
         rows, coef = support_of(w)

@@ -102,7 +102,7 @@ def test_flags_of_a_run_are_one_for_each_round():
     for bad in ([True], np.ones(20), "yes"):
         with pytest.raises(aw.InputError, match="volunteered must hold True or False for each of the 20 instances"):
             aw.Sampler(seed=1).run(X, y, volunteered=bad)
-    with pytest.raises(aw.InputError, match="for one task"):
+    with pytest.raises(aw.InputError, match="cannot be combined with several tasks"):
         aw.Sampler(seed=1).run(X, np.column_stack([y, y]), volunteered=np.ones(20, bool))
 
 

@@ -268,7 +268,7 @@ def test_the_weights_of_a_curved_kernel_are_its_support():
     sampler = aw.Sampler(aw.Perceptron(kernel=GAUSSIAN), ALWAYS, seed=1)
     assert sampler.support[0].shape == (0, 0)
     sampler.tell(sampler.ask([1.0, 2.0]), 1)
-    with pytest.raises(aw.InputError, match="has no weight vector, see support"):
+    with pytest.raises(aw.InputError, match="has no weight vector; see support"):
         _ = sampler.weights
     instances, coefficients = sampler.support
     np.testing.assert_array_equal([[1.0, 2.0]], instances)

@@ -13,7 +13,7 @@ from ..contracts.learner import experts
 from ..errors import INSTANCES, InputError, at_row
 from ..linalg.rows import Rows, SparseRows, copy_rows, part_of, row, shape_of
 from ..linalg.vectors import SOUND, UNSOUND
-from ..prepare import PrepareState, ViewsState, room_for, transform_rows
+from ..prepare import PrepareState, ViewsState, empty_output, transform_rows
 from ..trace.trace import Trace
 from .engine import Engine, too_many_classes
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
@@ -257,13 +257,13 @@ def seen_rows(prepare: PrepareState | ViewsState | None, rows: Rows) -> Rows:
 def _transformed(prepare: PrepareState | ViewsState, rows: Rows, learns: bool, owner: str, before: int) -> Rows:
     """Rows as the learner sees them; a row with values that are not finite, or too large, is refused."""
     n, d = shape_of(rows)
-    out = room_for(prepare, rows)
+    out = empty_output(prepare, rows)
     done, status = transform_rows(prepare, part_of(rows, 0, n), n, out, learns)
     if isinstance(rows, SparseRows) and status == UNSOUND and not is_canonical(row(rows, done), d):
         first, last = int(rows.indptr[0]), int(rows.indptr[-1])
         alone = SparseRows(rows.data[first:last], rows.indices[first:last], rows.indptr - first, d)
         rows, before_it = canonical(owner, alone), out
-        out = room_for(prepare, rows)
+        out = empty_output(prepare, rows)
         copy_rows(before_it, out, done)  # these rows were canonical, so sorting has not changed them
         more, status = transform_rows(prepare, part_of(rows, done, n), n - done, part_of(out, done, n), learns)
         done += more

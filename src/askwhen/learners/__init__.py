@@ -1,4 +1,4 @@
-"""How the weights move: one file for each algorithm."""
+"""Learners, which update the weights from labels: one file for each algorithm."""
 
 from .auto_lasec import AutoLasec
 from .budget_perceptron import BudgetPerceptron

@@ -1,7 +1,7 @@
-"""AutoLasec for several classes that learn every asked label: one matrix for each drift level, whatever their number.
+"""AutoLasec for several classes that learn every asked label: one matrix for each drift level, shared by all classes.
 
-As in :mod:`askwhen.weights.second_order_classes`, the recursion of every drift level depends on the instances alone,
-and a class has a weight vector of its own for each level. Margins, the gap and the losses of the levels are those of
+As in :mod:`askwhen.weights.second_order_classes`, the recursion of every drift level depends only on the instances, and
+a class has a weight vector for each level. Margins, the gap and the losses of the levels are those of
 :mod:`askwhen.learners.several_views`; with two classes this is :mod:`askwhen.learners.auto_lasec` bit for bit.
 """
 
@@ -30,7 +30,7 @@ from .several_views import clip
 
 
 class AutoClassesState(NamedTuple):
-    """``auto`` has the matrices and is a class that is never told; weights and m by level and class."""
+    """``auto`` has the matrices, and the weights of a class without labels; weights and m by level and class."""
 
     auto: AutoState
     weights: Any
@@ -48,7 +48,7 @@ register_classes(AutoClassesState)
 
 
 def share_levels(auto: AutoState, opened: int, multi: bool) -> AutoClassesState:
-    """The state before the first round, for so many classes or labels, or for those that appear."""
+    """The state before the first round, for ``opened`` classes or labels; 0 means open classes."""
     k, (E, d) = opened or FIRST_SLOTS, auto.w.shape
     best, known = np.zeros(1, np.int64), np.array([opened])
     numbers = (np.zeros((E, k, d)), np.zeros((E, k)), np.zeros(k))
@@ -90,7 +90,7 @@ def move_level(state: Any, e: int, g: Any, q: float, c: int) -> None:
 
 @learn.of(AutoClassesState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights of the levels by what the gap shows, then let every level learn, in place."""
+    """Update the weights of the levels by their losses, then let every level learn, in place."""
     c, seen, mix = int(y), state.auto.seen, state.mix
     for e in range(len(mix)):
         for j in range(len(state.mean)):
@@ -118,9 +118,9 @@ def _restart(state: Any) -> None:
 
 
 @widen.of(AutoClassesState)
-def _widen(state: AutoClassesState, rooms: int) -> AutoClassesState:
-    more, m = repeat_last(state.weights, rooms, 1), repeat_last(state.m, rooms, 1)
-    return state._replace(weights=more, m=m, mean=repeat_last(state.mean, rooms), margins=np.zeros(rooms))
+def _widen(state: AutoClassesState, slots: int) -> AutoClassesState:
+    more, m = repeat_last(state.weights, slots, 1), repeat_last(state.m, slots, 1)
+    return state._replace(weights=more, m=m, mean=repeat_last(state.mean, slots), margins=np.zeros(slots))
 
 
 @is_sound.of(AutoClassesState)

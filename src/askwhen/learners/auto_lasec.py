@@ -1,9 +1,9 @@
-"""AutoLasec: LASEC without its drift level.
+"""AutoLasec: LASEC that chooses its drift level c by itself.
 
-Ours; Moroshko and Crammer 2014 leave the choice of c open. A LASEC for every c of a geometric grid, infinity included,
-learns from the same labels. Their margins are mixed by weights that fall exponentially with the squared loss of the
-clipped margin, and every label gives a small share of the weight back to all, so that weights can move when the world
-begins to drift, or ceases to (fixed share: Herbster, Warmuth 1998).
+Not from a paper; Moroshko and Crammer 2014 leave the choice of c open. A LASEC for every c of a geometric grid,
+infinity included, learns from the same labels. Their margins are mixed by weights that fall exponentially with the
+squared loss of the clipped margin, and every label gives a small share of the weight back to all, so that weights can
+change when the stream begins to drift, or stops drifting (fixed share: Herbster, Warmuth 1998).
 
 ==========  ==========================================================
 c_e         the drift level of expert e; c_0 is infinity
@@ -13,12 +13,12 @@ p           margin of the mixture, sum of v_e p_e
 q           sum of v_e q_e; the round divides by 1 + q, so that its m is p (1 + q)
 ==========  ==========================================================
 
-For every stretch of labels and every expert, the sum of -ln(sum_e v_e exp(-eta loss_e)) / eta is at most that expert's
+For every sequence of labels and every expert, the sum of -ln(sum_e v_e exp(-eta loss_e)) / eta is at most that expert's
 loss plus (ln E - (n - 1) ln(1 - share + share / E)) / eta.
 
 Each expert is the recursion of :mod:`askwhen.weights.second_order` or :mod:`askwhen.weights.second_order_dual`, on its
 own slice of stacked arrays.
-A round that learns nothing reads only the lower triangle of each Q. In dual form the experts share the kept instances
+A round that learns nothing reads only the lower triangle of each Q. In dual form the experts share the stored instances
 and their kernel values.
 """
 
@@ -56,10 +56,10 @@ from ..weights.expansion import (
     HELD,
     Expansion,
     check_kernel,
+    effective_expansion,
     fill_row,
     is_linear,
     keep,
-    kept,
     new_expansion,
     place_to_fill,
 )
@@ -71,7 +71,7 @@ from .mixing import is_mixture, shift_weights, weigh_alike
 GRID = (math.inf, 1e4, 1e3, 1e2, 1e1, 1e0)
 
 BUDGET = 2000
-"""How many instances the dual form keeps unless it is told: six triangles of 16 MB."""
+"""Default budget of the dual form: six triangles of 16 MB."""
 
 SEEN_M, SEEN_Q, SEEN_P = range(3)
 
@@ -92,7 +92,7 @@ class AutoState(NamedTuple):
 
 
 class AutoDualState(NamedTuple):
-    """Experts in dual form over the instances kept by w: equal slices of the flat arrays coef, G and v by expert.
+    """Experts in dual form over the instances stored by w: equal slices of the flat arrays coef, G and v by expert.
 
     ``numbers`` = (alpha, kxx) by expert. The coefficients and the primal vector of w itself are not used.
     """
@@ -112,20 +112,20 @@ class AutoDualState(NamedTuple):
 
 @step
 def root(state: Any) -> Any:
-    """The state of expert 0, which expects no drift, as the recursion wants it."""
+    """The state of expert 0, which expects no drift, in the form of the recursion."""
     return RootState(state.w[0], state.Q[0], state.f, state.g[0], state.bound[:1], state.b, state.queried)
 
 
 @step
 def drifting(state: Any, e: int) -> Any:
-    """The state of expert e > 0, as the recursion wants it."""
+    """The state of expert e > 0, in the form of the recursion."""
     bound = state.bound[e : e + 1]
     return FullState(state.w[e], state.Q[e], state.g[e], bound, state.b, state.c[e], state.queried)
 
 
 @step
 def in_dual(state: Any, e: int) -> Any:
-    """The state of expert e in dual form: coefficients of its own over the instances that all experts share."""
+    """The state of expert e in dual form: its coefficients over the instances that all experts share."""
     w = state.w
     count = len(state.mix)
     k, size = len(state.coef) // count, len(state.G) // count
@@ -150,7 +150,7 @@ def in_dual(state: Any, e: int) -> Any:
 
 @step
 def mixed(state: Any, norm2: float) -> Any:
-    """(m, |x|^2, SOUND) of the mixture, after every expert's m and q have been seen."""
+    """(m, |x|^2, SOUND) of the mixture, after every expert's m and q were computed."""
     seen, mix = state.seen, state.mix
     p = q = 0.0
     for e in range(len(mix)):
@@ -162,7 +162,7 @@ def mixed(state: Any, norm2: float) -> Any:
 
 @step
 def weigh_experts(state: Any, y: float) -> None:
-    """Move the weights by the losses of the margins seen, in place."""
+    """Update the weights of the experts by their losses, in place."""
     p = state.seen[SEEN_P]
     for e in range(len(p)):
         p[e] = (p[e] - y) ** 2
@@ -229,7 +229,7 @@ def _learns(state: Any, mistaken: bool) -> Any:
 
 @learn.of(AutoState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights, then let every expert learn, in place."""
+    """Update the weights of the experts, then let every expert learn, in place."""
     weigh_experts(state, y)
     seen = state.seen
     learn(root(state), x, norm2, seen[SEEN_M, 0], seen[SEEN_Q, 0], y)
@@ -241,10 +241,10 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @learn.of(AutoDualState)
 def _learn_dual(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights, then let every expert learn, in place; x is kept once.
+    """Update the weights of the experts, then let every expert learn, in place; x is stored once.
 
-    With a full budget the uncertainty outside the kept instances, alpha, stays where the budget was reached: an expert
-    then forgets by what it drops.
+    With a full budget, alpha, the uncertainty outside of the stored instances, stays where it was when the budget was
+    reached: an expert then forgets by dropping instances.
     """
     weigh_experts(state, y)
     w, seen, count = state.w, state.seen, len(state.mix)
@@ -288,8 +288,8 @@ def _ready(state: Any, x: Any) -> Any:
 
 
 @grow.of(AutoDualState)
-def _grow(state: AutoDualState, room: int, randomness: np.random.Generator) -> AutoDualState:
-    w, count = grow(state.w, room, randomness), len(state.mix)
+def _grow(state: AutoDualState, entries: int, randomness: np.random.Generator) -> AutoDualState:
+    w, count = grow(state.w, entries, randomness), len(state.mix)
     k, rows = len(w.slots), min(int(w.counts[HELD]) + 1, len(w.slots))
     old = len(state.G) // count
     size = old
@@ -331,13 +331,13 @@ def _weights(state: AutoState) -> Any:
 def _weights_dual(state: AutoDualState) -> Any:
     if not is_linear(state.w):
         raise InputError(
-            "a learner with a kernel that is not linear has no weight vector, see support.", owner="weights"
+            "a learner with a kernel that is not linear has no weight vector; see support.", owner="weights"
         )
     return state.mix @ state.primal
 
 
-@kept.of(AutoDualState)
-def _kept(state: AutoDualState) -> Expansion:
+@effective_expansion.of(AutoDualState)
+def _effective_expansion(state: AutoDualState) -> Expansion:
     return state.w._replace(coef=state.mix @ state.coef.reshape(len(state.mix), -1))
 
 
@@ -356,28 +356,28 @@ def _note_experts(state: Any, record: Any, i: int) -> None:
 
 @dataclass(frozen=True)
 class AutoLasec:
-    """LASEC that finds out by itself how much the world drifts. No parameter needs a value.
+    """LASEC that learns how much the stream drifts. No parameter needs a value.
 
-    ``sampler.drift_weights`` and ``trace.drift_weights`` tell what it found: the weight of each drift level of
+    ``sampler.drift_weights`` and ``trace.drift_weights`` show the result: the weight of each drift level of
     ``AutoLasec.grid``, from infinity (nothing drifts) down to 1 (everything changes all the time).
 
     Parameters
     ----------
     b : float, optional
-        How strongly the first target is held near zero; from 1e-100 up to 1. By default 1 in primal form and 0.1 in
-        dual form, where hardly two instances point the same way.
+        Regularisation: how strongly the first target is held near zero; from 1e-100 up to 1. By default 1 in primal
+        form and 0.1 in dual form, where hardly any two instances have a similar direction.
     update : {"queried", "mistake"}, default "queried"
         Learn from every label asked for, or from mistaken questions only.
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most: 2,000 unless said otherwise.
+        Largest number of instances that the dual form stores; 2,000 by default.
     evict : {"oldest", "random"}, default "oldest"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
     form : {"auto", "primal", "dual"}, default "auto"
-        Without a kernel: keep a d x d matrix for each drift level, or the learnt instances. By itself it takes the
-        dual form for sparse instances of more than 2,048 features, and for dense ones of more than 4,729, whose
-        matrices would take more than 1 GiB.
+        Without a kernel: store a d x d matrix for each drift level ("primal"), or the learnt instances ("dual").
+        "auto" takes the dual form for sparse instances of more than 2,048 features, and for dense ones of more than
+        4,729, whose matrices would take more than 1 GiB.
 
     References
     ----------

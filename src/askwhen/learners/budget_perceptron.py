@@ -3,12 +3,12 @@
 Cavallanti, Cesa-Bianchi, Gentile 2007.
 
 ==========  ==========================================================
-w           weights, the sum of y x over the instances kept
-B           the budget: how many instances are kept at most
+w           weights, the sum of y x over the stored instances
+B           the budget: the largest number of stored instances
 ==========  ==========================================================
 
-On a mistake w += y x, and x is kept. When B are kept already, one of them, chosen uniformly at random, is dropped
-first. It is the Perceptron on an :class:`askwhen.weights.expansion.Expansion` with a budget.
+On a mistake w += y x, and x is stored. If B instances are already stored, one of them, chosen uniformly at random, is
+dropped first. It is the Perceptron on an :class:`askwhen.weights.expansion.Expansion` with a budget.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .perceptron import PerceptronState, start
 
 @dataclass(frozen=True)
 class BudgetPerceptron:
-    """A Perceptron that keeps at most ``budget`` instances and drops a random one to make room.
+    """A Perceptron that stores at most ``budget`` instances, and drops a random one when they are too many.
 
     Parameters
     ----------
     budget : int
-        B in the paper: how many instances are kept at most.
+        B in the paper: the largest number of stored instances.
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn with this Mercer kernel.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Mixture on wide instances, text above all: four experts that learn feature by feature.
+"""Mixture for instances with many features, mostly text: four experts that learn each feature separately.
 
-Ours. A round costs O(nnz) and memory is O(d), however many labels were asked for. Each feature has one line of eight
-numbers: four weights w, two sums of squares G, and 10 - D for two variances D: zeros before the first label, so that a
-feature that never comes takes no room in a file. Instances have unit norm, and a bias at the end.
+Not from a paper. A round costs O(nnz) and memory is O(d), however many labels were asked for. Each feature has one line
+of eight numbers: four weights w, two sums of squares G, and 10 - D for two variances D. All are zero before the first
+label, so that a feature that never occurs takes no space in a file. Instances have unit norm, and a bias at the end.
 
 ==============  ==========================================================
 gradient, 2 x   logistic loss by AdaGrad (Duchi, Hazan, Singer 2011), rates .5 and 1: with g = y / (1 + e^(y m)),
@@ -58,7 +58,7 @@ FIRST_SQUARE = 1e-8
 FIRST_VARIANCE = 10.0
 DRIFT = 0.1
 LIMIT = 1e6
-"""The largest |x|^2: beyond it, features would have to be scaled first."""
+"""The largest |x|^2; longer instances are refused, and must be scaled first."""
 
 _M, _LOSS, _Q = range(3)
 
@@ -106,7 +106,7 @@ def squash(m: float) -> Any:
 
 @score.of(DiagonalState)
 def _score(state: Any, x: Any) -> Any:
-    """All m and q in one pass over the row, and the mixture's m."""
+    """Compute all m and q while reading the row once, and the mixture's m."""
     lines, seen = state.lines, state.seen
     norm2, status = measure(x, len(lines))
     if status == SOUND and norm2 > LIMIT:
@@ -170,7 +170,7 @@ def _hear(state: Any, y: float, chance: float) -> None:
 
 @learn.of(DiagonalState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights, then let every expert learn, in place."""
+    """Update the weights of the experts, then let every expert learn, in place."""
     lines, labels, seen = state.lines, state.labels, state.seen
     m0, m1, m2, m3 = seen[_M, 0], seen[_M, 1], seen[_M, 2], seen[_M, 3]
     losses = seen[_LOSS]

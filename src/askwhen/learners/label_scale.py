@@ -1,15 +1,14 @@
-"""The running scale of a regressor's labels, from told ones: their mean, spread and reach.
+"""Running statistics of a regressor's labels, from those it has seen: their mean, spread and reach.
 
 ==========  ==========================================================
-y_bar, s^2  mean and variance of the told labels, each weighted by one over the probability with which it was asked
-            for, so that they are those of the stream; older ones fade by .999 a label
-reach       the largest |y - y_bar| so far: no prediction is farther from y_bar. After ten labels, one beyond four
-            times that counts as if it were there: an outlier does not spoil what was learnt, and after a few the reach
-            has grown
+y_bar, s^2  mean and variance of the labels, each weighted by one over the probability with which it was asked for, so
+            that they estimate those of the whole stream; older ones fade by .999 a label
+reach       the largest |y - y_bar| so far: predictions are clipped to that distance. After ten labels, one beyond four
+            times that is clipped to it: an outlier does not spoil what was learnt, and after a few the reach has grown
 ==========  ==========================================================
 
-The first label is the first mean: nothing is learnt from it but that. A classifier's labels have centre 0, spread 1 and
-reach 1.
+The first label sets the first mean, and nothing else is learnt from it. A classifier's labels have centre 0, spread 1
+and reach 1.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ _TRUSTED_AFTER, _OUTLYING = 10.0, 4.0
 
 
 def new_scale(regression: bool) -> np.ndarray:
-    """No label has been told."""
+    """The statistics before the first label."""
     return np.zeros(6) if regression else np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0])
 
 
 def is_sound_scale(scale: np.ndarray, regression: bool) -> bool:
-    """Whether these may be the statistics of some labels; a classifier's never move."""
+    """Whether statistics from a file are possible; a classifier's never change."""
     if not regression:
         return np.array_equal(scale, new_scale(False))
     return all_within(np.abs(scale), 0.0, LARGEST) and all_within(scale[[WEIGHT, VARIANCE, REACH, COUNT]], 0.0, LARGEST)
@@ -44,7 +43,7 @@ def is_sound_scale(scale: np.ndarray, regression: bool) -> bool:
 
 @step
 def forget_scale(scale: Any, regression: bool) -> None:
-    """Start afresh, in place."""
+    """Reset the statistics of a regressor, in place."""
     if regression:
         for i in range(len(scale)):
             scale[i] = 0.0
@@ -52,13 +51,13 @@ def forget_scale(scale: Any, regression: bool) -> None:
 
 @step
 def spread_of(scale: Any) -> Any:
-    """S, or 1 as long as all labels are alike."""
+    """The standard deviation s, or 1 as long as all labels are equal."""
     return math.sqrt(scale[VARIANCE]) if scale[VARIANCE] > 0.0 else 1.0
 
 
 @step
 def take_label(scale: Any, y: float, chance: float) -> None:
-    """Take a number that is told into the statistics, in place; SHIFT is how far that moves the mean."""
+    """Update the statistics with a label, in place; SHIFT is the change of the mean."""
     weight, gap = 1.0 / max(chance, _LEAST_CHANCE), y - scale[CENTRE]
     if scale[COUNT] >= _TRUSTED_AFTER and scale[REACH] > 0.0:
         gap = clipped(gap, _OUTLYING * scale[REACH])
@@ -73,12 +72,12 @@ def take_label(scale: Any, y: float, chance: float) -> None:
 
 @step
 def clipped(p: float, reach: float) -> Any:
-    """P, not farther from 0 than the reach."""
+    """The number p, clipped to [-reach, reach]."""
     return min(max(p, -reach), reach)
 
 
 @step
 def loss_of(p: float, y: float, variance: float) -> Any:
-    """The squared loss in units of the labels' variance, at most 4: that of the wrong label with margin 1."""
+    """The squared loss in units of the labels' variance, at most 4, which is that of a wrong label with margin 1."""
     gap = p - y
     return min(gap * gap / variance, _LARGEST_LOSS) if variance > 0.0 else 0.0

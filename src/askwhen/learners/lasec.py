@@ -17,27 +17,27 @@ from ..weights.choose_form import check_form, second_order_state
 
 @dataclass(frozen=True)
 class Lasec:
-    """A second-order Perceptron that forgets: every update adds I/c to what it does not know.
+    """A second-order Perceptron for drifting targets: every update adds I/c to its uncertainty Q.
 
     Parameters
     ----------
     b : float
         How strongly the first target is held near zero, 0 < b < c.
     c : float
-        How strongly targets are held together from update to update: small when the world drifts fast, infinity for
-        the second-order Perceptron.
+        How strongly targets are held together from update to update: small for fast drift, infinity for the
+        second-order Perceptron.
     update : {"mistake", "queried"}, default "mistake"
         Learn from mistaken questions only, as in the paper, or from every label asked for.
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
     form : {"auto", "primal", "dual"}, default "auto"
-        Without a kernel: keep a d x d matrix, or the learnt instances. By itself it takes the dual form for sparse
-        instances of more than 2,048 features, and for dense ones of more than 11,585, whose matrix would take more than
-        1 GiB; ``sampler.form`` says which.
+        Without a kernel: store a d x d matrix ("primal"), or the learnt instances ("dual"). "auto" takes the dual form
+        for sparse instances of more than 2,048 features, and for dense ones of more than 11,585, whose matrix would
+        take more than 1 GiB; ``sampler.form`` shows which.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Experts and their weights: exponential in the loss, with a small share given back to all (fixed share).
+"""Weights of the experts of a mixture: exponential in the loss, with a small share given back to all (fixed share).
 
 On a label: v_e *= exp(-eta loss_e), normalised, then v_e = (1 - share) v_e + share / E. Herbster, Warmuth: Tracking the
 best expert, 1998.
@@ -21,7 +21,7 @@ SHARE = 0.01
 
 @step
 def shift_weights(mix: Any, losses: Any) -> None:
-    """Move the weights by the losses, in place."""
+    """Update the weights by the losses, in place."""
     total = 0.0
     for e in range(len(mix)):
         mix[e] *= math.exp(-ETA * losses[e])
@@ -32,18 +32,18 @@ def shift_weights(mix: Any, losses: Any) -> None:
 
 @step
 def weigh_alike(mix: Any) -> None:
-    """Trust all experts equally, in place."""
+    """Give all experts the same weight, in place."""
     for e in range(len(mix)):
         mix[e] = 1.0 / len(mix)
 
 
 def is_mixture(mix: np.ndarray) -> bool:
-    """Whether these are weights with sum 1, of which none has vanished."""
+    """Whether these are weights with sum 1, none of them smaller than fixed share allows."""
     return all_within(mix, SHARE / (2 * len(mix)), 1.0) and all_within(mix.sum(), 1.0 - 1e-9, 1.0 + 1e-9)
 
 
 def register_mixture(kind: type) -> None:
-    """Register what all states of a mixture have in common: a field ``mix``, and every asked label learnt."""
+    """Register the steps that all states of a mixture share: their weights are in ``mix``, every label is learnt."""
     learns.of(kind)(_always)
     epoch.of(kind)(_every_update)
     experts.of(kind)(_weights)

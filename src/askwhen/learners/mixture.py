@@ -1,10 +1,10 @@
-"""Mixture: experts on several views of an instance, each with several drift levels. The recommended learner.
+"""Mixture, the recommended learner: experts on several views of an instance, each with several drift levels.
 
-Ours. AutoLasec mixes LASECs that differ in how much drift they expect. Here they also differ in what they look at (see
-:mod:`askwhen.contracts.views`), and the mixture finds out which view of this stream is worth looking at:
+Not from a paper. AutoLasec mixes LASECs that differ in how much drift they expect. Here they also differ in the view of
+the instance that they see (see :mod:`askwhen.contracts.views`), and the mixture learns which views are useful:
 
 ==========  ======================  ==========================================
-block       features                what it is good for
+block       features                useful for
 ==========  ======================  ==========================================
 linear      z, 1                    a linear target
 curved      phi(z), z, 1            a target that is not linear
@@ -17,14 +17,14 @@ c_e         the drift level of expert e
 m_e, q_e    its score and quadratic form, p_e = m_e / (1 + q_e) clipped to [-1, 1]
 v_e         its weight, see :mod:`askwhen.learners.mixing`; the loss is (p_e - y)^2
 scored      the experts whose weight is at least a twentieth of the largest. Only they are scored and mixed in a round;
-            the others are scored when a label is told
+            the others are scored when a label is learnt
 p, q        weighted means of p_e and q_e over the scored experts; the round's m is p (1 + q)
-N, S        sums of told labels and their number, times e^(-1/tau) in every round, tau = 3 and 30; f = N / (S + 1/2)
+N, S        sums of labels and their number, multiplied by e^(-1/tau) in every round, tau = 3 and 30; f = N / (S + 1/2)
 ==========  ==========================================================
 
-A regressor's experts learn y - y_bar, see :mod:`askwhen.learners.label_scale`: where y_bar moves, each expert's weight
-of the feature 1 moves back, and hardly any prediction changes. p_e is clipped to the labels' reach, losses are in units
-of their variance, and N sums (y - y_bar) / s.
+A regressor's experts learn y - y_bar, see :mod:`askwhen.learners.label_scale`: when y_bar changes, each expert's weight
+of the feature 1 is corrected by that, so that predictions hardly change. p_e is clipped to the labels' reach, losses
+are in units of their variance, and N sums (y - y_bar) / s.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ from .label_scale import (
 )
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .several_diagonal import start_several_diagonal
-from .several_views import SeveralState, start_several, told_numbers
+from .several_views import SeveralState, recent_label_features, start_several
 from .view_blocks import (
     FADE,
     LIMIT,
@@ -85,24 +85,24 @@ from .view_blocks import (
     matrix_bytes,
 )
 
-_LARGEST_TOLD = 1e6
-"""Of the labels told of late, in their spread: where they begin to be told apart, one may be far from the others."""
+_LARGEST_RECENT = 1e6
+"""Largest mean of recent labels in a file, in units of their spread: with a tiny spread, a label may be far off."""
 
 MOST_CLASSES = 1000
-"""More are free text, most likely, and no labels."""
+"""Largest number of classes; more are most likely free text."""
 
 WIDEST = 400
-"""Instances of more features are learnt feature by feature, see :mod:`askwhen.learners.diagonal`. At 10 % of the labels
-that is better by 0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are
-better by 0.4 with the 300 features of w8a, and by 3.1 with the 256 of usps."""
+"""Instances with more features are learnt by :mod:`askwhen.learners.diagonal`. At 10 % of the labels that is better by
+0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are better by 0.4 with
+the 300 features of w8a, and by 3.1 with the 256 of usps."""
 
 _M, _Q, _LOSS = range(3)
 
 
 class Block(NamedTuple):
-    """Experts on one stretch of the row, from ``start`` on: row e of w, Q (its lower triangle), g and 1/c.
+    """Experts on one part of the row, from ``start`` on: row e of w, Q (its lower triangle), g and 1/c.
 
-    ``one`` is the place of the feature 1 in the stretch, and ``first`` the number of the first expert.
+    ``one`` is the index of the feature 1 in that part, and ``first`` the number of the first expert.
     """
 
     w: Any
@@ -117,7 +117,7 @@ class Block(NamedTuple):
 class MixtureState(NamedTuple):
     """``seen`` = (m, q, loss) by expert, ``single`` is the row in single precision.
 
-    told = (N, S) for each tau; ``labels`` is their scale.
+    told = (N, S) of recent labels for each tau; ``labels`` has the statistics of labels.
     """
 
     linear: Block
@@ -139,7 +139,7 @@ register_mixture(MixtureState)
 
 @apart
 def score_block(block: Any, scored: Any, seen: Any, x: Any, single: Any) -> None:
-    """M and q of the scored experts."""
+    """Compute m and q of the scored experts."""
     stop = block.start + block.w.shape[1]
     v, in_single = x[block.start : stop], single[block.start : stop]
     for i in range(len(block.drift)):
@@ -151,7 +151,7 @@ def score_block(block: Any, scored: Any, seen: Any, x: Any, single: Any) -> None
 
 @apart
 def ready_block(block: Any, scored: Any, seen: Any, x: Any, single: Any, shift: float) -> None:
-    """G of every expert, and m and q of those that were not scored; w is moved by the shift of the labels' mean."""
+    """Compute g of every expert, and m and q of those not scored; correct w by the shift of the labels' mean."""
     stop = block.start + block.w.shape[1]
     v, in_single = x[block.start : stop], single[block.start : stop]
     for i in range(len(block.drift)):
@@ -216,7 +216,7 @@ def _hear(state: Any, y: float, chance: float) -> None:
 
 @score.of(MixtureState)
 def _score(state: Any, x: Any) -> Any:
-    """M and q of the scored experts, and the mixture's m."""
+    """Compute m and q of the scored experts, and the mixture's m."""
     linear = state.linear
     z = x[linear.start : linear.start + linear.one + 1]
     norm2 = inner(z, z)
@@ -251,7 +251,7 @@ def _quadratic(state: Any, x: Any) -> Any:
 
 @learn.of(MixtureState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights, then let every expert learn, in place."""
+    """Update the weights of the experts, then let every expert learn, in place."""
     scored, seen, labels, single = state.scored, state.seen, state.labels, state.single
     ready_block(state.linear, scored, seen, x, single, labels[SHIFT])
     ready_block(state.curved, scored, seen, x, single, labels[SHIFT])
@@ -269,7 +269,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @step
 def weigh_experts(state: Any, y: float) -> None:
-    """Move the weights by the losses of all experts, and say which of them are scored from now on, in place."""
+    """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place."""
     seen, mix, labels = state.seen, state.mix, state.labels
     for e in range(len(mix)):
         p = clipped(seen[_M, e] / (1.0 + seen[_Q, e]), labels[REACH])
@@ -299,10 +299,10 @@ def _restart(state: Any) -> None:
 def _is_sound(state: MixtureState) -> Any:
     mix, blocks = state.mix, (state.linear, state.curved, state.deviation, state.ranks)
     N, S = state.told[::2], state.told[1::2]
-    told = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(N) - _LARGEST_TOLD * S, -LARGEST, 1e-6)
+    recent = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(N) - _LARGEST_RECENT * S, -LARGEST, 1e-6)
     scored = np.array_equal(state.scored, mix >= SCORED * mix.max())
     labels = is_sound_scale(state.labels, state.regression)
-    return is_mixture(mix) and told and scored and labels and all(map(is_sound_matrices, blocks))
+    return is_mixture(mix) and recent and scored and labels and all(map(is_sound_matrices, blocks))
 
 
 @weights.of(MixtureState)
@@ -317,24 +317,24 @@ def _weights(state: MixtureState) -> Any:
 
 @dataclass(frozen=True)
 class Mixture:
-    """What ``Sampler()`` learns with: linear and curved, steady and drifting, and it finds out what this stream needs.
+    """The default learner of ``Sampler()``: mixes linear and curved, steady and drifting experts as the stream needs.
 
     Parameters
     ----------
     regression : bool, default False
         Predict numbers instead of -1 and +1.
     classes : int, optional
-        Predict one of so many classes, 0, 1, .. instead; ``Sampler(classes=[...])`` gives them their names. 0 where
-        they appear by and by.
+        Predict one of this many classes, 0, 1, .. instead; ``Sampler(classes=[...])`` gives them names. 0 for open
+        classes.
     multi : bool, default False
-        With ``classes``: any of them may apply at once, see :class:`askwhen.MultiLabel`.
+        With ``classes``: several of them may apply at once, see :class:`askwhen.MultiLabel`.
 
     Notes
     -----
-    Of instances of up to 400 features it learns several views, each with several drift levels: the features, a curved
-    function of them, how far they are from where they were of late, and their ranks with the labels of late; sparse
-    ones are made dense. Wider ones, text above all, it learns feature by feature, in O(nnz) a round. The names of what
-    it mixes are in ``sampler.experts``, and how much each is trusted in ``sampler.drift_weights``.
+    From instances of up to 400 features it learns several views, each with several drift levels: the features, a curved
+    function of them, their deviation from recent values, and their ranks with recent labels; sparse instances are made
+    dense. From wider instances, mostly text, it learns each feature separately, in O(nnz) a round. The names of the
+    experts are in ``sampler.experts``, and their weights in ``sampler.drift_weights``.
 
     References
     ----------
@@ -365,30 +365,30 @@ class Mixture:
         check_flag(self, "multi", self.multi)
         if self.multi and (self.classes is None or not 2 <= self.classes <= MOST_LABELS):
             raise InputError(
-                f"multi goes with classes from 2 to {MOST_LABELS}, got classes={self.classes!r}.", owner="Mixture"
+                f"multi needs classes from 2 to {MOST_LABELS}, got classes={self.classes!r}.", owner="Mixture"
             )
         if self.classes is not None:
             if self.classes != 0 or isinstance(self.classes, bool):
                 check_count(self, "classes", self.classes)
             if self.regression or not (self.classes == 0 or 2 <= self.classes <= MOST_CLASSES):
                 raise InputError(
-                    f"there must be 2 to {MOST_CLASSES:,} classes, and they do not go with regression, got "
+                    f"there must be 2 to {MOST_CLASSES:,} classes, which cannot be combined with regression, got "
                     f"{self.classes!r}.",
                     owner="Mixture",
                 )
 
     def names(self, d: int, sparse: bool) -> list[str]:
-        """What its experts are, for instances of d features: the view and the drift level, or how they learn."""
+        """The names of the experts, for instances of d features: the view and the drift level, or the algorithm."""
         layout = self.layout(d, sparse)
         if layout is None:
             return list(DIAGONAL)
         return [f"{view}, c = {c:g}" for view, levels in levels_of(layout).items() for c in levels]
 
     def layout(self, d: int, sparse: bool) -> Layout | None:
-        """The row that it sees of instances with d features, or None where it sees the instance itself."""
+        """The layout of the views of instances with d features, or None where it learns from the instance itself."""
         if d > WIDEST:
             return None
-        return layout_of(d) if self.classes is None else layout_of(d, told_numbers(self.classes))
+        return layout_of(d) if self.classes is None else layout_of(d, recent_label_features(self.classes))
 
     def start_views(self, layout: Layout) -> MixtureState | SeveralState:
         """The state before the first round, for rows of this layout."""

@@ -7,9 +7,9 @@ w           weights; the margin is p = w.x
 k           number of updates so far
 ==========  ==========================================================
 
-The first update sets w = y x/|x|; later ones reflect: w -= 2 (w.x) x/|x|^2. A label that is told late moves w only
-if y w.x <= 0 still. An instance without direction (|x| = 0, or so small that |x|^2 loses its digits) moves nothing.
-Where a budget has dropped all of w, the next update is a first one again.
+The first update sets w = y x/|x|; later ones reflect: w -= 2 (w.x) x/|x|^2. A label that arrives late updates w only
+if y w.x <= 0 still holds. An instance without direction (|x| = 0, or so small that |x|^2 loses its digits) changes
+nothing. Where a budget has dropped all of w, the next update is a first one again.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class ModifiedPerceptron:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
 
     References
     ----------

@@ -10,7 +10,7 @@ C           aggressiveness of PA-I and PA-II
 ==========  ==========================================================
 
 Whenever an asked label has l > 0, mistaken or not: w += tau y x. An instance without direction (|x| = 0, or so small
-that |x|^2 loses its digits) moves nothing. The three step lengths are one formula:
+that |x|^2 loses its digits) changes nothing. The three step lengths are one formula:
 tau = min(limit, l / (|x|^2 + slack)).
 """
 
@@ -29,7 +29,7 @@ _LONGEST_STEP = 1e290  # |tau x|^2: a longer one would bring the weights near ov
 
 
 class PassiveAggressiveState(NamedTuple):
-    """w, and the two numbers that tell PA, PA-I and PA-II apart."""
+    """w, and the two numbers in which PA, PA-I and PA-II differ."""
 
     w: Any
     limit: float
@@ -72,9 +72,9 @@ class PassiveAggressive:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
     """
 
     kernel: Any = None
@@ -103,9 +103,9 @@ class PassiveAggressive1:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
     """
 
     C: float
@@ -136,9 +136,9 @@ class PassiveAggressive2:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
     """
 
     C: float

@@ -10,7 +10,8 @@ lam         lambda of the Shifting Perceptron; 0 is the Perceptron
 
 On a mistake: w = (1 - lam / (lam + k)) w + y x.
 
-The shrinking costs O(nnz), not O(d): the state keeps the weights up to a scale, and shrinks the scale.
+An update costs O(nnz), not O(d): the weights are stored up to a scale, and only the scale shrinks. Where it becomes
+tiny, the weights are multiplied by it once.
 """
 
 from __future__ import annotations
@@ -93,9 +94,9 @@ class Perceptron:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
 
     Examples
     --------
@@ -122,7 +123,7 @@ class Perceptron:
 
 @dataclass(frozen=True)
 class ShiftingPerceptron:
-    """A Perceptron that shrinks its past: on a mistake, w = (1 - shift / (shift + k)) w + y x.
+    """A Perceptron that shrinks its old weights: on a mistake, w = (1 - shift / (shift + k)) w + y x.
 
     Parameters
     ----------
@@ -131,9 +132,9 @@ class ShiftingPerceptron:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
 
     References
     ----------

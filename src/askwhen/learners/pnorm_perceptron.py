@@ -8,10 +8,10 @@ w           w_i = sign(theta_i) |theta_i|^(p-1) / ||theta||_p^(p-2)
 p           the norm, p >= 2; p = 2 is the Perceptron, bit for bit
 ==========  ==========================================================
 
-To learn a sparse row in O(nnz) powers, the state keeps sign(theta_i) (|theta_i| / unit)^(p-1) and
-part_i = (|theta_i| / unit)^p, so that the weights are factor times the
-former with factor = unit / (sum of the parts)^((p-2)/p). The unit stays
-near the largest |theta_i|, so that no power overflows or vanishes; for p = 2 it is 1.
+To learn a sparse row with O(nnz) powers, the state has sign(theta_i) (|theta_i| / unit)^(p-1) and
+part_i = (|theta_i| / unit)^p, so that the weights are factor times the former with
+factor = unit / (sum of the parts)^((p-2)/p). The unit stays near the largest |theta_i|, so that no power overflows or
+vanishes; for p = 2 it is 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PNormPerceptronState(NamedTuple):
 
 @step
 def link(state: Any, i: int) -> None:
-    """Bring v and part of feature i up to its theta, in place."""
+    """Compute w and part of feature i from its theta, in place."""
     a = abs(state.theta[i]) / state.numbers[0]
     power = a ** (state.p - 1.0)
     state.w[i] = power if state.theta[i] > 0.0 else -power
@@ -96,7 +96,7 @@ def _epoch(state: Any) -> Any:
 
 @is_sound.of(PNormPerceptronState)
 def _is_sound(state: PNormPerceptronState) -> Any:
-    """The unit is a divisor."""
+    """Whether a state from a file is possible; the unit is a divisor, and must be positive."""
     return all_finite(state.theta, state.w, state.part, state.numbers) and bool((state.numbers > 0.0).all())
 
 

@@ -16,7 +16,7 @@ from ..weights.choose_form import check_form, second_order_state
 
 @dataclass(frozen=True)
 class SecondOrderPerceptron:
-    """A Perceptron that whitens what it has learnt: p = v'(A + xx')^-1 x with A = bI + sum of xx' over the updates.
+    """A Perceptron on whitened instances: p = v'(A + xx')^-1 x with A = bI + sum of xx' over the updates.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ class SecondOrderPerceptron:
     kernel : Linear, Polynomial, Gaussian or Kernel, optional
         Learn in dual form with this Mercer kernel.
     budget : int, optional
-        How many instances the dual form keeps at most.
+        Largest number of instances that the dual form stores.
     evict : {"random", "oldest"}, default "random"
-        Which kept instance makes room for a new one.
+        Which stored instance is dropped for a new one when the budget is full.
     form : {"auto", "primal", "dual"}, default "auto"
-        Without a kernel: keep a d x d matrix, or the learnt instances. By itself it takes the dual form for sparse
-        instances of more than 2,048 features, and for dense ones of more than 11,585, whose matrix would take more than
-        1 GiB; ``sampler.form`` says which.
+        Without a kernel: store a d x d matrix ("primal"), or the learnt instances ("dual"). "auto" takes the dual form
+        for sparse instances of more than 2,048 features, and for dense ones of more than 11,585, whose matrix would
+        take more than 1 GiB; ``sampler.form`` shows which.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Mixture for several classes on wide instances: :mod:`askwhen.learners.diagonal` with what classes can share.
+"""Mixture for several classes and instances with many features: :mod:`askwhen.learners.diagonal` for each class.
 
-The variances D of the experts by least squares depend on the instances alone, so all classes share them; weights and
-the sums of squares G of the gradients are of each class. A round costs O(nnz k), and memory is O(d k). Margins, the
+The variances D of the least-squares experts depend only on the instances, so all classes share them; every class has
+its own weights and sums of squares G of the gradients. A round costs O(nnz k), and memory is O(d k). Margins, the
 best class, the gap and the losses of experts are as in :mod:`askwhen.learners.several_views`.
 """
 
@@ -63,7 +63,7 @@ register_classes(SeveralDiagonalState)
 
 
 def start_several_diagonal(d: int, opened: int, multi: bool = False) -> SeveralDiagonalState:
-    """The state before the first round, for so many classes or labels, or for those that appear."""
+    """The state before the first round, for ``opened`` classes or labels; 0 means open classes."""
     k = opened or FIRST_SLOTS
     lines, taken, mix = np.zeros((d, k, 6)), np.zeros((d, 2)), np.full(EXPERTS, 1.0 / EXPERTS)
     best = np.zeros(1, np.int64)
@@ -73,9 +73,9 @@ def start_several_diagonal(d: int, opened: int, multi: bool = False) -> SeveralD
 
 
 @widen.of(SeveralDiagonalState)
-def _widen(state: SeveralDiagonalState, rooms: int) -> SeveralDiagonalState:
-    lines, m, gain = (repeat_last(array, rooms, 1) for array in (state.lines, state.m, state.gain))
-    margins, mean = np.zeros(rooms), repeat_last(state.mean, rooms)
+def _widen(state: SeveralDiagonalState, slots: int) -> SeveralDiagonalState:
+    lines, m, gain = (repeat_last(array, slots, 1) for array in (state.lines, state.m, state.gain))
+    margins, mean = np.zeros(slots), repeat_last(state.mean, slots)
     return state._replace(lines=lines, m=m, gain=gain, mean=mean, margins=margins)
 
 
@@ -142,11 +142,11 @@ def _quadratic(state: Any, x: Any) -> Any:
 
 @learn.of(SeveralDiagonalState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights of the experts, then let every expert learn, in place."""
+    """Update the weights of the experts, then let every expert learn, in place."""
     c, k, seen = int(y), len(state.mean), state.seen
     for e in range(EXPERTS):
         for j in range(k):
-            state.margins[j] = judged(state, e, j)
+            state.margins[j] = margin_for_loss(state, e, j)
         seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
     shift_weights(state.mix, seen[_LOSS])
     for j in range(k):
@@ -164,14 +164,14 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 
 @step
-def judged(state: Any, e: int, j: int) -> Any:
-    """What an expert is judged by: the margin, but for least squares before it is shrunk."""
+def margin_for_loss(state: Any, e: int, j: int) -> Any:
+    """The margin from which an expert's loss is computed; for least squares it is not divided by 1 + q."""
     return squash(state.m[e, j]) if e < 2 else clip(state.m[e, j])
 
 
 @step
 def note_gains(state: Any, j: int, y: float) -> None:
-    """Note how far each expert of class j is to move for the label y, in place."""
+    """Compute the step of each expert of class j for the label y, in place."""
     m, gain, q = state.m, state.gain, state.seen[_Q]
     for e in range(2):
         gain[e, j] = y / (1.0 + math.exp(y * m[e, j]))

@@ -1,21 +1,21 @@
-"""Mixture for several classes: the same views and drift levels, with one matrix for all classes.
+"""Mixture for several classes: the same views and drift levels, with matrices that all classes share.
 
-Every label that is asked for is learnt by all classes, +1 by its own and -1 by the others. Then Q, q and g depend on
-the instances alone: an expert has one Q, and a weight vector w_j for each class. A round costs O(D^2 + k D).
+Every asked label is learnt by all classes, as +1 by its own and as -1 by the others. Then Q, q and g depend only on
+the instances: an expert has one Q, and a weight vector w_j for each class. A round costs O(D^2 + k D).
 
 ==========  ==========================================================
 m_ej        w_ej.v of expert e and class j
 p_ej        m_ej / (1 + q_e), clipped to [-1, 1]
 p_j         the mean of p_ej over the scored experts, by their weights; the largest is predicted, the first among equals
-z           half the gap between the two largest p_j, which stands for the margin
+z           half the gap between the two largest p_j, which is used as the margin
 loss_e      ((p_ec - the largest p_ej of another class) / 2 - 1)^2 for a label of class c
-f_tau,j     N_j / (S + 1/2) for class j: told labels of late, +1 for its own and -1 for others; of every class but the
-            first, up to nine
+f_tau,j     N_j / (S + 1/2) for class j: recent labels, +1 for its own and -1 for others; of every class but the first,
+            up to nine
 ==========  ==========================================================
 
-With two classes this is :mod:`askwhen.learners.mixture`, but for the sign. A class that is never told learns -1 from
-every label, as it should. Where classes may appear, there are rooms for some more: a class that is told for the first
-time takes the next one, which is where it would be had it been known from the start.
+With two classes this is :mod:`askwhen.learners.mixture`, except for the sign. With open classes there are spare slots,
+which learn -1 from every label. A new class takes the next spare slot, whose weights are exactly those that the class
+would have had if it had been known from the start.
 """
 
 from __future__ import annotations
@@ -56,13 +56,14 @@ from ..weights.class_slots import (
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 from .view_blocks import FADE, LIMIT, SCORED, blocks_of, is_sound_matrices, levels_of, one_of
 
-TOLD_CLASSES = 9
+RECENT_CLASSES = 9
+"""Largest number of classes whose recent labels are features."""
 
 _Q, _LOSS = 0, 1
 
 
 class ClassBlock(NamedTuple):
-    """Experts on one stretch of the row, from ``start`` on: w by expert and class, Q (lower triangle), g and 1/c."""
+    """Experts on one part of the row, from ``start`` on: w by expert and class, Q (lower triangle), g and 1/c."""
 
     w: Any
     Q: Any
@@ -75,7 +76,7 @@ class ClassBlock(NamedTuple):
 class SeveralState(NamedTuple):
     """``m`` by expert and class, ``mean`` = p_j; ``seen`` = (q, loss) by expert; told = (N_j by tau, S).
 
-    ``opened`` is how many of the classes are open: all of them, unless they appear by and by.
+    ``opened`` is the number of classes so far: all of them, unless classes are open.
     """
 
     linear: ClassBlock
@@ -101,14 +102,14 @@ register_mixture(SeveralState)
 register_classes(SeveralState)
 
 
-def told_numbers(k: int) -> int:
-    """How many numbers tell of the labels of late; 0 classes may become any number."""
-    return 2 * (min(k - 1, TOLD_CLASSES) if k > 0 else TOLD_CLASSES)
+def recent_label_features(k: int) -> int:
+    """Number of features for the recent labels of k classes; 0 means open classes."""
+    return 2 * (min(k - 1, RECENT_CLASSES) if k > 0 else RECENT_CLASSES)
 
 
 def start_several(layout: Layout, opened: int, multi: bool = False) -> SeveralState:
-    """The state before the first round, for rows of this layout and so many classes or labels, or those that appear."""
-    k, numbers = opened or FIRST_SLOTS, told_numbers(opened) // 2 + 1
+    """The state before the first round, for rows of this layout and ``opened`` classes or labels; 0 means open ones."""
+    k, numbers = opened or FIRST_SLOTS, recent_label_features(opened) // 2 + 1
     blocks, levels, first = [], levels_of(layout), 0
     for name, (start, stop) in blocks_of(layout).items():
         E, D = len(levels[name]), stop - start
@@ -140,7 +141,7 @@ def start_several(layout: Layout, opened: int, multi: bool = False) -> SeveralSt
 
 @apart
 def score_classes(block: Any, scored: Any, m: Any, seen: Any, x: Any, single: Any) -> None:
-    """M by class and q of the scored experts."""
+    """Compute m by class, and q, of the scored experts."""
     stop = block.start + block.w.shape[2]
     v, in_single = x[block.start : stop], single[block.start : stop]
     for i in range(len(block.drift)):
@@ -153,7 +154,7 @@ def score_classes(block: Any, scored: Any, m: Any, seen: Any, x: Any, single: An
 
 @apart
 def ready_classes(block: Any, scored: Any, m: Any, seen: Any, x: Any, single: Any) -> None:
-    """G of every expert, and m and q of those that were not scored."""
+    """Compute g of every expert, and m and q of those that were not scored."""
     stop = block.start + block.w.shape[2]
     v, in_single = x[block.start : stop], single[block.start : stop]
     for i in range(len(block.drift)):
@@ -197,7 +198,7 @@ def restart_classes(block: Any) -> None:
 
 @step
 def clip(p: float) -> Any:
-    """P between -1 and 1."""
+    """The number p, clipped to [-1, 1]."""
     return min(max(p, -1.0), 1.0)
 
 
@@ -229,7 +230,7 @@ def _hear(state: Any, y: float, chance: float) -> None:
 
 @score.of(SeveralState)
 def _score(state: Any, x: Any) -> Any:
-    """M and q of the scored experts, p_j of the classes, the best of them, and half the gap to the next."""
+    """Compute m and q of the scored experts, p_j of the classes, the best class, and half its gap to the next."""
     linear = state.linear
     z = x[linear.start : linear.start + state.linear_one + 1]
     norm2 = inner(z, z)
@@ -267,7 +268,7 @@ def _quadratic(state: Any, x: Any) -> Any:
 
 @learn.of(SeveralState)
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
-    """Shift the weights of the experts, then let every expert learn, in place."""
+    """Update the weights of the experts, then let every expert learn, in place."""
     scored, seen, single, each, c = state.scored, state.seen, state.single, state.m, int(y)
     ready_classes(state.linear, scored, each, seen, x, single)
     ready_classes(state.curved, scored, each, seen, x, single)
@@ -283,7 +284,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @step
 def weigh_by_gap(state: Any, c: int) -> None:
-    """Move the weights by the losses of all experts, and say which of them are scored from now on, in place."""
+    """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place."""
     seen, mix, m = state.seen, state.mix, state.m
     for e in range(len(mix)):
         for j in range(m.shape[1]):
@@ -313,19 +314,19 @@ def _restart(state: Any) -> None:
 @is_sound.of(SeveralState)
 def _is_sound(state: SeveralState) -> Any:
     mix, S = state.mix, state.told[:, -1:]
-    told = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(state.told[:, :-1]) - S, -LARGEST, 1e-6)
+    recent = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(state.told[:, :-1]) - S, -LARGEST, 1e-6)
     scored = np.array_equal(state.scored, mix >= SCORED * mix.max())
     matrices = all(map(is_sound_matrices, (state.linear, state.curved, state.deviation, state.ranks)))
-    return is_mixture(mix) and told and scored and matrices and is_opened(state)
+    return is_mixture(mix) and recent and scored and matrices and is_opened(state)
 
 
 @widen.of(SeveralState)
-def _widen(state: SeveralState, rooms: int) -> SeveralState:
+def _widen(state: SeveralState, slots: int) -> SeveralState:
     wider = {
-        name: getattr(state, name)._replace(w=repeat_last(getattr(state, name).w, rooms, 1))
+        name: getattr(state, name)._replace(w=repeat_last(getattr(state, name).w, slots, 1))
         for name in ("linear", "curved", "deviation", "ranks")
     }
-    m, mean, margins = repeat_last(state.m, rooms, 1), repeat_last(state.mean, rooms), np.zeros(rooms)
+    m, mean, margins = repeat_last(state.m, slots, 1), repeat_last(state.mean, slots), np.zeros(slots)
     return state._replace(m=m, mean=mean, margins=margins, **wider)
 
 

@@ -1,4 +1,4 @@
-"""The blocks of a row of several views, and the drift levels that experts on each of them have.
+"""The blocks of a row of several views, and the drift levels of the experts on each block.
 
 The views are those of :mod:`askwhen.contracts.views`.
 """
@@ -22,20 +22,20 @@ LEVELS = {
 }
 
 SCORED = 0.05
-"""Only experts of at least this share of the largest weight are scored in every round."""
+"""Only experts with at least this share of the largest weight are scored in every round."""
 
 FADE = (math.exp(-1.0 / 3.0), math.exp(-1.0 / 30.0))
-"""By how much what labels were told of late fades in a round, for tau = 3 and 30."""
+"""Factors by which the sums of recent labels fade in a round, for tau = 3 and 30."""
 
 LIMIT = 1e6
-"""The largest |z|^2: beyond it, matrices in single precision could not tell what was learnt from what was not."""
+"""The largest |z|^2: beyond it, rounding in the matrices, in single precision, would hide what was learnt."""
 
 _LARGEST = 1e20
-"""Of the entries of a matrix."""
+"""Largest entry of a matrix in a file."""
 
 
 def blocks_of(layout: Layout) -> dict[str, tuple[int, int]]:
-    """Where each block begins and ends in the row; one without features has no experts."""
+    """The begin and end of each block in the row; a block without features has no experts."""
     _, linear, deviation, ranks, _, width = layout
     return {
         LINEAR: (linear, deviation),
@@ -51,12 +51,12 @@ def levels_of(layout: Layout) -> dict[str, tuple[float, ...]]:
 
 
 def one_of(layout: Layout) -> int:
-    """The place of the feature 1 in the linear block."""
+    """The index of the feature 1 in the linear block."""
     return layout.d
 
 
 def is_sound_matrices(block: Any) -> bool:
-    """Whether no variance is negative, but for rounding, and no covariance larger than two variances allow."""
+    """Whether no variance is negative, up to rounding, and no covariance larger than its two variances allow."""
     if not (all_finite(block.w) and all_within(block.Q, -_LARGEST, _LARGEST) and all_within(block.drift, 0.0, 1.0)):
         return False
     variances = np.diagonal(block.Q, axis1=1, axis2=2).astype(float)
@@ -68,5 +68,5 @@ def is_sound_matrices(block: Any) -> bool:
 
 
 def matrix_bytes(layout: Layout) -> int:
-    """How many bytes the matrices take."""
+    """Number of bytes of the matrices."""
     return sum(4 * len(LEVELS[name]) * (stop - start) ** 2 for name, (start, stop) in blocks_of(layout).items())

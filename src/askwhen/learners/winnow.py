@@ -8,9 +8,9 @@ eta         the learning rate
 theta       logarithms of the unnormalised weights
 ==========  ==========================================================
 
-On a mistake: w_i *= exp(eta y x_i), then w is normalised. The state keeps theta and exp(theta_i - shift) with their
-sum, so that a sparse row costs O(nnz) exponentials. The shift follows the largest theta, so
-nothing overflows but theta itself: then the label is refused.
+On a mistake: w_i *= exp(eta y x_i), then w is normalised. The state has theta and exp(theta_i - shift) with their sum,
+so that a sparse row costs O(nnz) exponentials. The shift follows the largest theta, so that no exponential overflows;
+a label that would make theta itself overflow is refused.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _epoch(state: Any) -> Any:
 
 @is_sound.of(WinnowState)
 def _is_sound(state: WinnowState) -> Any:
-    """The sum of the weights is a divisor."""
+    """Whether a state from a file is possible; the sum of the weights is a divisor, and must be positive."""
     shift, together = state.numbers
     return (
         all_within(state.theta, -_LARGEST_THETA, _LARGEST_THETA)

@@ -1,4 +1,4 @@
-"""Raw features made ready for a learner, one instance at a time and without labels."""
+"""Preparation of raw features for a learner: scaling and views, one instance at a time and without labels."""
 
 from .standardise import (
     NONE,
@@ -12,7 +12,7 @@ from .standardise import (
     transform_row,
     transform_rows,
 )
-from .views import ViewsState, let_go, room_for, start_views, statistics_of, width_of
+from .views import ViewsState, empty_output, let_go, start_views, statistics_of, width_of
 
 __all__ = [
     "NONE",
@@ -23,9 +23,9 @@ __all__ = [
     "PrepareState",
     "ViewsState",
     "absorb_row",
+    "empty_output",
     "let_go",
     "moved",
-    "room_for",
     "start_views",
     "statistics_of",
     "transform_row",

@@ -1,21 +1,21 @@
-"""Standardise, scale to unit norm, add a bias: what most learners need done with raw features.
+"""Preparation of raw features, which most learners need: standardise, scale to unit norm, add a bias.
 
 ==========  ==========================================================
-k           how many instances were seen, this one included; from 10,000 on, older ones fade
+k           number of instances seen, this one included; from 10,000 on, older ones fade
 mean, var   running mean and variance of each feature, this instance included (Welford)
             For sparse instances the mean square takes their place; zeros are never touched, so nothing is centred
-reach       the largest distance from the mean so far. A value beyond four times that counts as if it were there: one
-            outlier does not spoil the statistics, and after a few the reach has grown
-a           features that have ever varied (ever been non-zero, for sparse instances)
+reach       the largest distance from the mean so far. A value beyond four times that is clipped to it: one outlier does
+            not spoil the statistics, and after a few the reach has grown
+a           number of features that have ever varied (ever been non-zero, for sparse instances)
 ==========  ==========================================================
 
 "standard": z_i = (x_i - mean_i) / (sd_i sqrt(a)), so that |z|^2 is 1 on average in any dimension; for sparse instances
-x_i / (rms_i sqrt(a)). Longer than ``clip``, z is shortened to it: an outlier keeps its direction and loses its weight.
-"unit": x / |x|. The bias is one more feature that is always 1, the last.
+x_i / (rms_i sqrt(a)). If z is longer than ``clip``, it is shortened to that length: an outlier keeps its direction and
+loses its weight. "unit": x / |x|. The bias is an additional last feature that is always 1.
 
-Every instance is transformed as if it came next: ``transform`` leaves the statistics alone, and notes in ``ahead`` what
-they will be; ``absorb_statistics``, right after it, takes the instance in. Both cost O(d), or O(nnz) for sparse
-instances.
+Every instance is transformed with statistics that include it: ``transform`` does not change the statistics, and writes
+to ``ahead`` what they will be; ``absorb_statistics``, called right after it, updates them. Both cost O(d), or O(nnz)
+for sparse instances.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..validation import check_choice, check_flag, check_number
 NONE, UNIT, STANDARD = 0, 1, 2
 
 _NEGLIGIBLE = 1e-14
-"""A standard deviation below this share of the mean is rounding, not variation."""
+"""A standard deviation below this share of the mean is a rounding error, not variation."""
 
 _MEMORY = 10_000.0
 _OUTLYING, _TRUSTED_AFTER = 4.0, 10.0
@@ -47,7 +47,7 @@ K, ACTIVE = 0, 1
 class PrepareState(NamedTuple):
     """counts = (k, a). For sparse instances ``var`` holds the sums of squares, and ``reach`` is not used.
 
-    ``ahead`` holds mean, var and reach after the instance that was transformed last.
+    ``ahead`` holds mean, var and reach including the instance that was transformed last.
     """
 
     mean: Any
@@ -67,20 +67,20 @@ def _is_sound(state: PrepareState) -> Any:
 
 
 def _counted(state: PrepareState) -> bool:
-    """Whether the counts of a file can be right: no more features vary than there are."""
+    """Whether the counts of a file are possible: no more features vary than there are."""
     return all_within(state.counts[K], 0.0, LARGEST_COUNT) and all_within(state.counts[ACTIVE], 0.0, len(state.mean))
 
 
 transform = Family("transform", on=(0, 1))
-"""transform(state, x, out) -> the status on x; writes what the learner sees to the row ``out``."""
+"""transform(state, x, out) -> the status of x; writes the prepared instance to the row ``out``."""
 
 absorb_statistics = Family("absorb_statistics", on=(0, 1))
-"""absorb_statistics(state, x): take the instance that was just transformed into the running statistics, in place."""
+"""absorb_statistics(state, x): update the running statistics with the instance that was just transformed, in place."""
 
 
 @step
 def scale_to(kind: int, norm2: float, active: int, clip: float) -> Any:
-    """The factor that brings a row of this squared norm to its length."""
+    """The factor that scales a row of this squared norm to its final length."""
     if kind == NONE or norm2 <= NO_DIRECTION:
         return 1.0
     if kind == UNIT:
@@ -112,7 +112,7 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
     if state.kind == STANDARD:
         active = standardise(mean, state.var, state.reach, state.counts[K] + 1.0, x, z, state.ahead)
         norm2 = inner(z, z)
-        if not norm2 <= LARGEST:  # statistics that no instances can have had
+        if not norm2 <= LARGEST:  # only statistics from a damaged file lead to this
             return UNSOUND
     else:
         for i in range(d):
@@ -127,7 +127,7 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
 
 @apart
 def standardise(mean: Any, var: Any, reach: Any, k: float, x: Any, z: Any, ahead: Any) -> Any:
-    """Write each feature's distance from its mean in standard deviations to z; return how many features vary."""
+    """Write each feature's distance from its mean, in standard deviations, to z; return how many features vary."""
     active = 0
     means, variances, reaches = ahead[0], ahead[1], ahead[2]
     for i in range(len(mean)):
@@ -144,7 +144,7 @@ def standardise(mean: Any, var: Any, reach: Any, k: float, x: Any, z: Any, ahead
 
 @transform.of(PrepareState, SparseRow)
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
-    """Writes to the arrays of ``out`` from its start on; there must be room for one more entry than x has."""
+    """Write to the arrays of ``out`` from its start on; they must have space for one more entry than x has."""
     start, n = out.start, size(x)
     norm2, status = measure(x, len(state.mean))
     if status != SOUND:
@@ -168,7 +168,7 @@ def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
 
 @apart
 def root_mean_square(squares: Any, k: float, x: Any, z: Any, active: float) -> Any:
-    """Write each entry over the root mean square of its feature to z: (|z|^2, how many features are not always 0)."""
+    """Write each entry, divided by the root mean square of its feature, to z: (|z|^2, number of nonzero features)."""
     norm2 = 0.0
     for j in range(size(x)):
         i, z[j] = position(x, j), value(x, j)
@@ -214,7 +214,7 @@ def absorb_row(address: Any, x: Any) -> None:
 
 @entry
 def transform_rows(state: Any, rows: Any, n: int, out: Any, learns: bool) -> Any:
-    """Transform n rows, taking them in as they come where ``learns``: (how many were sound, the status)."""
+    """Transform n rows, and update the statistics with each if ``learns``: (number of sound rows, the status)."""
     state, rows, out = borrow(state), borrow(rows), borrow(out)
     for i in range(n):
         x = row(rows, i)
@@ -230,8 +230,8 @@ def transform_rows(state: Any, rows: Any, n: int, out: Any, learns: bool) -> Any
 class Prepare:
     """Scale raw features as they stream in, and add a bias.
 
-    Learners of this package want instances of moderate length and have no intercept of their own. Running statistics
-    come from every instance, asked about or not, and are part of the snapshot.
+    Learners of this package need instances of moderate length, and have no intercept. The running statistics are of all
+    instances, asked about or not, and are part of the snapshot.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ class Prepare:
         check_number(self, "clip", self.clip, "a positive number, perhaps infinity", 0.0)
 
     def start(self, d: int, sparse: bool, like_text: bool = False) -> PrepareState:
-        """The state before the first round, for instances of dimension d; dense ones may be treated like text."""
+        """The state before the first round, for instances of dimension d; if ``like_text``, "auto" means "unit"."""
         auto = "unit" if sparse or like_text else "standard"
         kind = {"none": NONE, "unit": UNIT, "standard": STANDARD}[auto if self.scale == "auto" else self.scale]
         ahead = np.zeros((3, d if kind == STANDARD and not sparse else 0))

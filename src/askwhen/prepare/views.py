@@ -1,7 +1,7 @@
-"""Several views of each instance, in one row: see :mod:`askwhen.contracts.views`.
+"""Preparation of several views of each instance, in one row: see :mod:`askwhen.contracts.views`.
 
-Ours. None of them needs a label: random frequencies make curved functions linear, the deviation from the running mean
-shows what has just changed, and ranks are blind to outliers and to any monotone scale.
+Not from a paper. None of the views needs a label: random frequencies make curved functions linear, the deviation from
+the running mean shows recent changes, and ranks do not depend on outliers or on any monotone scale.
 
 ==========  ==========================================================
 Omega       32 frequencies for each feature, normal with variance 2, drawn once; the same for z and u
@@ -11,7 +11,7 @@ rank_j      2 (#{held < x_j} + #{held = x_j}/2 + 1/2) / (m + 1) - 1 among the m 
 u           the ranks, standardised as z is
 ==========  ==========================================================
 
-All is as if the instance came next, and is moved by ``absorb_statistics`` only.
+Only ``absorb_statistics`` changes the statistics; ``transform`` does not.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ HELD = 64
 _MEMORY = 10_000
 _LATE = 20.0
 _PRIME, _FACTOR = 2147483647, 48271
-"""Of the generator that picks who is replaced: s = 48271 s modulo 2^31 - 1, the same in Python and compiled."""
+"""Constants of the generator that picks the instance to replace: s = 48271 s modulo 2^31 - 1 (Lehmer). It gives the
+same numbers in Python and in compiled code."""
 
 SEEN, DRAW = 0, 1
 
@@ -41,8 +42,8 @@ SEEN, DRAW = 0, 1
 class ViewsState(NamedTuple):
     """``held`` has a row for each feature, NaN where nothing is held yet. counts = (instances, the generator's s).
 
-    ``scratch`` holds, of the instance that was transformed last, its features, its ranks, z and u. The numbers are
-    places in the row, see :class:`askwhen.contracts.views.Layout`.
+    ``scratch`` holds the features, the ranks and z of the instance that was transformed last. The numbers are
+    offsets in the row, see :class:`askwhen.contracts.views.Layout`.
     """
 
     first: PrepareState
@@ -73,7 +74,7 @@ def start_views(prepare: Prepare | None, layout: Layout, randomness: np.random.G
 
 
 def let_go(state: ViewsState, x: Any) -> None:
-    """Hold an instance no longer, in place: others that are held stand in for it."""
+    """Remove an instance from those that are held, in place: copies of others take its place."""
     m = min(int(state.counts[SEEN]), HELD)
     is_x = (state.held[:, :m] == x[:, None]).all(axis=0)
     others = np.flatnonzero(~is_x)
@@ -84,7 +85,7 @@ def let_go(state: ViewsState, x: Any) -> None:
 
 
 def statistics_of(state: PrepareState | ViewsState | None) -> PrepareState | None:
-    """The running statistics of the raw features, whatever else is kept."""
+    """The running statistics of the raw features, with or without views."""
     return state.first if isinstance(state, ViewsState) else state
 
 
@@ -110,7 +111,7 @@ def _is_sound(state: ViewsState) -> Any:
 
 _TURN = 1.0 / (2.0 * math.pi)
 _ROUND = 1.5 * 2.0**52
-"""Added and taken away again, it rounds a number to the next whole one."""
+"""Adding and subtracting it rounds a float to the nearest whole number, since no bits are left for the fraction."""
 
 _SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(10))
 _COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(11))
@@ -119,7 +120,7 @@ _HEIGHT = math.sqrt(1.0 / WAVES)
 
 @step
 def series(square: Any, terms: Any) -> Any:
-    """The sum of terms[k] square^k, from the smallest term on."""
+    """The sum of terms[k] square^k, by Horner's scheme, the smallest term first."""
     found = alike(terms[len(terms) - 1])
     for k in range(2, len(terms) + 1):
         found = found * square + alike(terms[len(terms) - k])
@@ -128,7 +129,7 @@ def series(square: Any, terms: Any) -> Any:
 
 @step
 def half_turn(y: Any) -> Any:
-    """(sin, cos) of half the angle y, less whole turns: by Taylor's series, right to the last bits."""
+    """(sin, cos) of half the angle y, reduced by whole turns: by Taylor's series, exact up to the last bits."""
     t = y * alike(_TURN)
     h = (t - ((t + alike(_ROUND)) - alike(_ROUND))) * alike(math.pi)
     square = h * h
@@ -171,7 +172,7 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
 
 @transform.of(ViewsState, SparseRow)
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
-    """A sparse instance is made dense, with the same bits as if it had come so."""
+    """Convert a sparse instance to a dense one, which gives the same bits as a dense instance."""
     _, _, status = look(state.mean, x)
     if status != SOUND:
         return status
@@ -185,7 +186,7 @@ def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
 
 @apart
 def write_views(state: Any, x: Any, out: Any) -> Any:
-    """Write the row of x; f is left for the learner."""
+    """Write the row of x, except f, which the learner writes."""
     d, linear, deviation, ranks = state.d, state.linear, state.deviation, state.ranks
     z = out[linear:deviation]
     status = transform(state.first, x, z)
@@ -213,7 +214,7 @@ def write_views(state: Any, x: Any, out: Any) -> Any:
 
 @step
 def ones_and_zeros(stretch: Any, d: int) -> None:
-    """A 1 after d features, and zeros from there on, in place."""
+    """Write a 1 after d features, and zeros after that, in place."""
     stretch[d] = 1.0
     for j in range(d + 1, len(stretch)):
         stretch[j] = 0.0
@@ -239,8 +240,8 @@ def _absorb(state: Any, x: Any) -> None:
             state.held[j, place] = raw[j]
 
 
-def room_for(state: PrepareState | ViewsState, rows: Rows) -> Rows:
-    """Rows to write the transformed rows to."""
+def empty_output(state: PrepareState | ViewsState, rows: Rows) -> Rows:
+    """Uninitialised rows for the result of ``transform_rows``."""
     n = len(rows.X) if isinstance(rows, DenseRows) else len(rows.indptr) - 1
     if isinstance(state, ViewsState):
         return DenseRows(np.empty((n, state.width)))
@@ -249,6 +250,6 @@ def room_for(state: PrepareState | ViewsState, rows: Rows) -> Rows:
         return DenseRows(np.empty((n, d)))
     indptr = np.asarray(rows.indptr, np.int64) - int(rows.indptr[0])
     if (np.diff(indptr) < 0).any():
-        indptr = np.zeros(n + 1, np.int64)  # the first row will be found unsound
+        indptr = np.zeros(n + 1, np.int64)  # transform_rows will refuse the first row
     indptr = indptr + int(state.bias) * np.arange(n + 1)
     return SparseRows(np.empty(indptr[-1]), np.empty(indptr[-1], np.uint32), indptr, d)

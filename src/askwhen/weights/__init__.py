@@ -1,1 +1,1 @@
-"""What learners are made of: kernels, sums of kept instances, and the one second-order recursion in both forms."""
+"""Building blocks of learners: kernels, weights as sums of stored instances, and the second-order recursion."""

@@ -1,11 +1,11 @@
-"""What all states for several classes have in common: the margin of each, what is predicted, and how many are open.
+"""The fields and steps that all states for several classes share: margins, the prediction, and the number of classes.
 
 ==========  ==========================================================
-mean        p_j, an entry for every room; where classes may appear, there is always a room that is not open
+mean        p_j, an entry for every slot; with open classes, there is always a spare slot
 best        the open class with the largest p_j, the first among equals, or -1 where none is open
-opened      how many classes are open: all of them, unless they appear by and by
-multi       whether any of the labels may apply at once: best then has a bit for each label that does, the label of a
-            round is such a number too, and z is the smallest |p_j|, that of the label one is least sure of
+opened      number of classes so far: all of them, unless classes are open
+multi       whether several labels may apply at once: best is then a bit mask with a bit for each label that does, the
+            label of a round is such a number too, and z is the smallest |p_j|, that of the most uncertain label
 ==========  ==========================================================
 """
 
@@ -21,17 +21,17 @@ from ..contracts.learner import best_class, open_class, write_margins
 from ..linalg.vectors import all_within
 
 FIRST_SLOTS = 4
-"""For classes that appear by and by; there are more when these are taken."""
+"""Number of slots that open classes start with; more are added when these are taken."""
 
 MOST_LABELS = 52
-"""Of which any may apply at once: as many as a float has bits."""
+"""Largest number of labels that may apply at once: a set of them is a bit mask that a float must hold exactly."""
 
 TINY = 5e-324
-"""So that the gap of a tie is positive: the positive side of the rule's boundary stands for "predicted right"."""
+"""The gap of a tie, instead of 0: a positive margin means that the predicted class is predicted to be right."""
 
 
 def register_classes(kind: type) -> None:
-    """Let states of this type answer for their classes."""
+    """Register the steps that all states for several classes share."""
     best_class.of(kind)(_best)
     write_margins.of(kind)(_write_margins)
     open_class.of(kind)(_open)
@@ -45,7 +45,7 @@ def is_labelled(c: int, j: int, multi: bool) -> Any:
 
 @step
 def choose(p: Any, best: Any, k: int, multi: bool) -> Any:
-    """Note what is predicted, in place; twice the margin of that."""
+    """Write the prediction to ``best``, in place; return twice its margin."""
     if not multi:
         return find_best(p, best, k)
     found, nearest = 0, math.inf
@@ -59,7 +59,7 @@ def choose(p: Any, best: Any, k: int, multi: bool) -> Any:
 
 @step
 def loss_by_gap(p: Any, c: int, multi: bool) -> Any:
-    """What margins between -1 and 1 cost where c is told: by the gap to the best other class, or label by label."""
+    """Loss of margins between -1 and 1 for the label c: by the gap to the best other class, or the mean over labels."""
     k = len(p)
     if not multi:
         other = -1.0
@@ -77,9 +77,9 @@ def loss_by_gap(p: Any, c: int, multi: bool) -> Any:
 
 @step
 def find_best(p: Any, best: Any, k: int) -> Any:
-    """Note which of the first k is the largest, the first among equals, in place; how far it is above the next.
+    """Write the index of the largest of the first k to ``best``, the first among equals; return its gap to the next.
 
-    The next may be a class that was never told; where that one is the largest, nothing is known to be above it.
+    The next may be a spare slot, that is a class without a label so far; where that one is the largest, the gap is 0.
     """
     best[0] = -1
     if k == 0:
@@ -95,15 +95,15 @@ def find_best(p: Any, best: Any, k: int) -> Any:
 
 
 def is_opened(state: Any) -> bool:
-    """Whether what a file says of the classes that are open, and of the best of them, can be."""
+    """Whether the number of classes and the best class of a file are possible."""
     k = int(state.opened[0])
     most = 2**k - 1 if state.multi else max(k - 1, 0)
     return 0 <= k <= len(state.mean) and all_within(state.best, -1, most)
 
 
-def repeat_last(array: np.ndarray, rooms: int, axis: int = 0) -> np.ndarray:
-    """The same array with more rooms along an axis, which hold what the last one holds."""
-    more = rooms - array.shape[axis]
+def repeat_last(array: np.ndarray, slots: int, axis: int = 0) -> np.ndarray:
+    """The same array with this many slots along an axis; the new ones are copies of the last."""
+    more = slots - array.shape[axis]
     return np.concatenate([array, np.repeat(array.take([-1], axis), more, axis)], axis)
 
 

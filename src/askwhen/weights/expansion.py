@@ -1,20 +1,21 @@
-"""Weights as a weighted sum of kept instances, for any Mercer kernel.
+"""Weights as a weighted sum of stored instances, for any Mercer kernel.
 
 w = sum over i of coef_i phi(x_i): the dual form of every first-order learner (Cesa-Bianchi, Gentile, Zaniboni 2006,
-section 2; Ezukwoke, Zareian, section 3). An :class:`Expansion` stands wherever a learner keeps a weight vector, and
-the families of :mod:`askwhen.linalg.vectors` (``look``, ``add_scaled``, ``shrink``, ``clear``) do the same with it, so
-that primal and dual form share the learner's source. The squared norm that ``look`` gives is K(x, x).
+section 2; Ezukwoke, Zareian, section 3). An :class:`Expansion` can take the place of a learner's weight vector: the
+families of :mod:`askwhen.linalg.vectors` (``look``, ``add_scaled``, ``shrink``, ``clear``) work with both, so that
+primal and dual form share the learner's source. The squared norm that ``look`` gives is K(x, x).
 
 ==========  ==========================================================
-coef        coefficients, one for each kept instance
-slots       where each kept instance is in the store
-row         K(x_i, x) for the instance that was looked at last
+coef        coefficients, one for each stored instance
+slots       slot of each stored instance in the store
+row         K(x_i, x) for the instance of the last ``look``
 primal      w itself for the linear kernel, so that a margin costs O(nnz); empty otherwise
 ==========  ==========================================================
 
-A budget caps how many are kept. The one that makes room is drawn uniformly (as in the Randomized Budget Perceptron), or
-is the oldest; what is left is exactly the sum without it. Draws wait in the state, because a compiled step does not
-draw, and come from a generator of their own, so that they never shift the coins.
+A budget limits the number of stored instances. When it is full, a random instance (as in the Randomized Budget
+Perceptron) or the oldest is dropped; the rest is exactly the sum without it. Random numbers for that are drawn ahead
+and stored in the state, because a compiled step does not draw. They come from a separate generator, so that they never
+shift the random draws of the rounds.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ from .instance_store import DenseStore, Store, at, capacity_of, empty_store, fit
 from .kernels import LINEAR, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, kernel_value
 
 HELD, OLDEST, DRAWN, DROPS, BASE, ROW = range(6)
-"""Places in the counts: instances kept, the oldest of them once the budget is full, draws used, drops made; BASE and
-ROW below."""
+"""Indices in the counts: stored instances, the oldest of them once the budget is full, draws used, drops made; BASE and
+ROW see below."""
 
 OWN, BORROWED = 0, -1
-"""Values of BASE. OWN: the store is this sum's own, and instances are put there when they are kept. Positive: several
-tasks share the store; it already holds the rounds being played from slot BASE - 1 on, ROW says which one is now, and
+"""Values of BASE. OWN: the store belongs to this sum alone, and instances are copied into it. Positive: several tasks
+share the store; it already holds the rows of the current block from slot BASE - 1 on, ROW is the current row, and
 ``block`` may hold their kernel values. BORROWED: the store was shared, and must be copied before anything is added."""
 
 _DRAWS = 256
@@ -85,13 +86,13 @@ class Expansion(NamedTuple):
 
 @step
 def is_linear(w: Any) -> Any:
-    """Whether the weight vector itself is kept."""
+    """Whether the weight vector itself is stored, as with the linear kernel."""
     return len(w.primal) > 0
 
 
 @apart
 def fill_row(w: Any, x: Any, norm2: float) -> None:
-    """row[i] = K(x_i, x) for every kept instance, in place."""
+    """row[i] = K(x_i, x) for every stored instance, in place."""
     if w.counts[BASE] > 0 and len(w.block) > 0:
         for i in range(w.counts[HELD]):
             w.row[i] = w.block[w.counts[ROW], w.slots[i]]
@@ -122,7 +123,7 @@ def _look(w: Any, x: Any) -> Any:
 
 @step
 def place_to_fill(w: Any) -> Any:
-    """Where the next instance goes: a new place, or that of the instance which makes room."""
+    """Index for the next instance: a new one, or that of the instance which will be dropped."""
     held = w.counts[HELD]
     if w.budget == 0 or held < w.budget:
         return held
@@ -133,7 +134,7 @@ def place_to_fill(w: Any) -> Any:
 
 @apart
 def keep(w: Any, i: int, x: Any, c: float) -> None:
-    """Keep x at place i with coefficient c, in place; what was there is forgotten. The primal w is left alone."""
+    """Store x at index i with coefficient c, in place, over what was there. The primal w is not changed."""
     counts = w.counts
     if i == counts[HELD]:
         counts[HELD] += 1
@@ -162,10 +163,10 @@ def _add_scaled(w: Any, c: float, x: Any) -> None:
 
 @apart
 def drop(w: Any, i: int) -> None:
-    """Take the instance at place i out of the primal w, in place.
+    """Remove the instance at index i from the primal w, in place.
 
-    Subtracting it leaves the rounding of its size behind. Where it was much larger than what stays, and once in every
-    budget of drops, w is summed up anew.
+    Subtracting it leaves a rounding error of its own size. Where it was much larger than the others, and regularly
+    after as many drops as the budget has instances, w is recomputed from the rest.
     """
     largest = 0.0
     for j in range(w.counts[HELD]):
@@ -217,12 +218,12 @@ def _has_room(w: Any, x: Any) -> Any:
 
 @is_sound.of(Expansion)
 def _is_sound(w: Expansion) -> Any:
-    """No rounds are being played: nothing is shared that could be added to, and there is no block."""
+    """Whether a sum from a file is possible: within its arrays, and not in the middle of rounds with a shared store."""
     held, capacity, d = int(w.counts[HELD]), len(w.slots), len(w.scratch)
     if not (0 <= held <= capacity == len(w.coef) == len(w.row) and capacity_of(w.store) <= len(w.norms)):
         return False
-    kept = w.slots[:held]
-    own = w.slots if w.counts[BASE] == OWN else kept  # what is borrowed gets new places before anything is added
+    used = w.slots[:held]
+    own = w.slots if w.counts[BASE] == OWN else used  # borrowed instances get new slots before anything is added
     counted = (
         0 <= w.counts[OLDEST] < max(held, 1)
         and 0 <= w.counts[DRAWN] <= len(w.draws)
@@ -230,7 +231,7 @@ def _is_sound(w: Expansion) -> Any:
         and all_within(w.counts[[DROPS, ROW]], 0, LARGEST_COUNT)
         and (w.budget == 0 or held <= w.budget)
     )
-    placed = all_within(w.slots, 0, LARGEST_COUNT) and all_within(kept, 0, capacity_of(w.store) - 1)
+    placed = all_within(w.slots, 0, LARGEST_COUNT) and all_within(used, 0, capacity_of(w.store) - 1)
     return (
         counted
         and placed
@@ -242,12 +243,12 @@ def _is_sound(w: Expansion) -> Any:
         and all_finite(w.coef, w.primal)
         and not w.scratch.any()
         and is_whole(w.store, d)
-        and np.allclose(squares_of(w.store, kept), w.norms[kept], rtol=1e-6, atol=1e-290)
+        and np.allclose(squares_of(w.store, used), w.norms[used], rtol=1e-6, atol=1e-290)
     )
 
 
 @grow.of(Expansion)
-def _grow(w: Expansion, room: int, randomness: np.random.Generator) -> Expansion:
+def _grow(w: Expansion, entries: int, randomness: np.random.Generator) -> Expansion:
     held, capacity = int(w.counts[HELD]), len(w.slots)
     if held == capacity:
         capacity = max(_FIRST_CAPACITY, 2 * capacity)
@@ -264,7 +265,7 @@ def _grow(w: Expansion, room: int, randomness: np.random.Generator) -> Expansion
     if counts[BASE] <= OWN:
         counts[BASE] = OWN
         grown = grown._replace(
-            store=regrow(w.store, w.slots[:held], capacity, room),
+            store=regrow(w.store, w.slots[:held], capacity, entries),
             norms=longer(w.norms[w.slots[:held]]),
             slots=np.arange(capacity),
         )
@@ -298,7 +299,7 @@ def _keeps_vector(kernel: Any) -> bool:
 
 
 def weights_are_sound(w: Any) -> bool:
-    """Whether the weights of a learner that came from a file can be followed, a vector or a sum."""
+    """Whether the weights of a learner from a file, a vector or a sum, can be used safely."""
     return all_finite(w) if isinstance(w, np.ndarray) else bool(is_sound(w))
 
 
@@ -308,7 +309,7 @@ def new_weights(d: int, sparse: bool, kernel: Any, budget: int | None, evict: st
 
 
 def check_kernel(owner: Any, kernel: Any, budget: Any, evict: Any) -> None:
-    """Refuse a kernel that is none, and a budget without one."""
+    """Refuse an object that is not a kernel, and a budget without a kernel."""
     if not isinstance(kernel, (Linear, Polynomial, Gaussian, Kernel, type(None))):
         raise InputError(
             f"kernel must be None, Linear(), Polynomial(...), Gaussian(...) or Kernel(...), got {kernel!r}.",
@@ -319,16 +320,16 @@ def check_kernel(owner: Any, kernel: Any, budget: Any, evict: Any) -> None:
         check_count(owner, "budget", budget)
         if kernel is None:
             raise InputError(
-                "budget caps the instances that a kernel learner keeps, and kernel is None; give kernel=Linear().",
+                "budget limits the instances that a kernel learner stores, but kernel is None; give kernel=Linear().",
                 owner=type(owner).__name__,
             )
 
 
 def check_no_kernel(owner: Any, kernel: Any) -> None:
-    """Refuse a kernel where there is no dual form."""
+    """Refuse a kernel for a learner without a dual form."""
     if kernel is not None:
         raise InputError(
-            f"kernel must be None, since its weights are no sum of instances, got {kernel!r}.",
+            f"kernel must be None, since its weights are not a sum of instances, got {kernel!r}.",
             owner=type(owner).__name__,
         )
 
@@ -337,22 +338,22 @@ def check_no_kernel(owner: Any, kernel: Any) -> None:
 def _as_vector(w: Expansion) -> Any:
     if len(w.primal) == 0:
         raise InputError(
-            "a learner with a kernel that is not linear has no weight vector, see support.", owner="weights"
+            "a learner with a kernel that is not linear has no weight vector; see support.", owner="weights"
         )
     return w.primal.copy()
 
 
 def expansion_of(state: Any) -> Expansion | None:
-    """The expansion that a learner's state holds, or None in primal form."""
+    """The expansion in a learner's state, or None in primal form."""
     return next((part for part in state if isinstance(part, Expansion)), None)
 
 
-kept = Family("kept", default=expansion_of)
-"""kept(state) -> the expansion with the coefficients that the learner predicts with, or None (Python only)."""
+effective_expansion = Family("effective_expansion", default=expansion_of)
+"""effective_expansion(state) -> the expansion with the coefficients used for prediction, or None (Python only)."""
 
 
 def support_of(w: Expansion) -> tuple[Any, np.ndarray]:
-    """The kept instances as an array or a CSR matrix, and their coefficients, both copies."""
+    """The stored instances as an array or a CSR matrix, and their coefficients, both copies."""
     held = int(w.counts[HELD])
     rows = [at(w.store, int(slot)) for slot in w.slots[:held]]
     coef = w.coef[:held].copy()

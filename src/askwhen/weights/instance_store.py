@@ -1,7 +1,8 @@
-"""Instances that a learner or a drift guard keeps, in numbered slots, dense or sparse.
+"""Storage of the instances of a learner or a drift detector, in numbered slots, dense or sparse.
 
-A store never grows inside a compiled step: :data:`fits` says whether a row has room, and :func:`regrow`, called from
-Python between rounds, gives a larger copy. Capacity doubles, so growing costs O(1) per kept instance.
+A store never grows inside a compiled step: :data:`fits` says whether there is enough memory for a row, and
+:func:`regrow`, called from Python between rounds, gives a larger copy. Capacity doubles, so growing costs O(1) per
+stored instance.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ at = Family("at")
 """at(store, s) -> the row in slot s."""
 
 put = Family("put")
-"""put(store, s, x): keep a copy of the row x in slot s, in place; what was there is forgotten."""
+"""put(store, s, x): copy the row x to slot s, in place, over what was there."""
 
 fits = Family("fits")
-"""fits(store, s, x) -> whether slot s exists and the row x has room."""
+"""fits(store, s, x) -> whether slot s exists and there is enough memory for the row x."""
 
 
 @at.of(DenseStore)
@@ -89,12 +90,12 @@ def empty_store(d: int, sparse: bool, capacity: int = 0) -> Store:
 
 
 def capacity_of(store: Store) -> int:
-    """How many slots a store has."""
+    """Number of slots of a store."""
     return len(store.rows) if isinstance(store, DenseStore) else len(store.bounds)
 
 
 def is_whole(store: Store, d: int) -> bool:
-    """Whether a store of instances of dimension d that came from a file stays within its arrays."""
+    """Whether a store from a file, of instances of dimension d, stays within its arrays."""
     longest = math.sqrt(LARGEST)
     if isinstance(store, DenseStore):
         return all_within(store.rows, -longest, longest)
@@ -118,14 +119,14 @@ def squares_of(store: Store, slots: Any) -> np.ndarray:
     return np.array([np.square(store.data[first:last]).sum() for first, last in store.bounds[slots].tolist()])
 
 
-def regrow(store: Store, slots: Any, capacity: int, room: int) -> Store:
-    """A copy with ``capacity`` slots that holds the old ``slots`` in order from slot 0, and ``room`` free entries."""
+def regrow(store: Store, slots: Any, capacity: int, free: int) -> Store:
+    """A copy with ``capacity`` slots, with the old ``slots`` in order from slot 0, and ``free`` unused entries."""
     taken = 0 if isinstance(store, DenseStore) else int((store.bounds[slots, 1] - store.bounds[slots, 0]).sum())
-    return gather([(store, slots)], capacity, taken + room)
+    return gather([(store, slots)], capacity, taken + free)
 
 
-def gather(parts: list[tuple[Any, Any]], capacity: int, room: int) -> Store:
-    """A store of its own that holds the given slots of each store in order from slot 0, and ``room`` free entries."""
+def gather(parts: list[tuple[Any, Any]], capacity: int, free: int) -> Store:
+    """A new store with the given slots of each store in order from slot 0, and ``free`` unused entries."""
     if isinstance(parts[0][0], DenseStore):
         rows = np.zeros((capacity, parts[0][0].rows.shape[1]))
         np.concatenate([store.rows[slots] for store, slots in parts], out=rows[: sum(len(slots) for _, slots in parts)])
@@ -134,8 +135,8 @@ def gather(parts: list[tuple[Any, Any]], capacity: int, room: int) -> Store:
     ends = np.cumsum(lengths)
     taken = int(ends[-1]) if len(ends) else 0
     grown = SparseStore(
-        np.zeros(taken + room),
-        np.zeros(taken + room, np.uint32),
+        np.zeros(taken + free),
+        np.zeros(taken + free, np.uint32),
         np.zeros((capacity, 2), np.int64),
         np.array([taken], np.int64),
     )

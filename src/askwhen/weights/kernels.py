@@ -1,4 +1,4 @@
-"""Mercer kernels.
+"""Mercer kernels: linear, polynomial, Gaussian, and the user's own.
 
 ==========  ==========================================================
 x, z        two instances
@@ -25,11 +25,11 @@ from ..validation import check_count, check_number, check_positive
 
 LINEAR, POLYNOMIAL, GAUSSIAN = 0, 1, 2
 
-_NO_PICKLE = "a sampler with a Kernel of its own holds code; save it, and load it with kernel= again."
+_NO_PICKLE = "a sampler with a custom Kernel holds code; save it, and load it with kernel= again."
 
 
 class KernelState(NamedTuple):
-    """A kernel of ours inside a step: plain data, so that one compiled loop serves all of them."""
+    """A kernel of this package inside a step: plain data, so that one compiled loop serves all of them."""
 
     kind: int
     degree: float
@@ -38,7 +38,7 @@ class KernelState(NamedTuple):
 
 
 class OwnKernelState(NamedTuple):
-    """A user's kernel inside a step: code, which copies share and no pickle holds."""
+    """A user's kernel inside a step: code, which copies share and which cannot be pickled."""
 
     function: Any
 
@@ -87,7 +87,7 @@ class Polynomial:
     gamma : float, default 1.0
         Positive.
     coef0 : float, default 1.0
-        At least 0; a negative one would be no Mercer kernel.
+        At least 0; with a negative one it would not be a Mercer kernel.
     """
 
     degree: int
@@ -126,15 +126,15 @@ class Gaussian:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel of your own, compiled by numba.
+    """A custom kernel, compiled by numba.
 
     A snapshot holds no code: give the kernel again to ``Sampler.load(path, kernel=...)``.
 
     Parameters
     ----------
     function : callable
-        Takes ``x.z``, ``|x|^2`` and ``|z|^2``, all floats, and gives K(x, z). A Mercer kernel; it cannot raise: a
-        division by zero gives infinity or NaN, and an instance for which that happens is refused.
+        Takes ``x.z``, ``|x|^2`` and ``|z|^2``, all floats, and returns K(x, z). It must be a Mercer kernel. It cannot
+        raise: a division by zero gives infinity or NaN, and an instance for which that happens is refused.
 
     Examples
     --------

@@ -1,22 +1,22 @@
-"""The one recursion behind every second-order learner and the demo of the switch detector.
+"""The recursion behind every second-order learner and the demo of the switch detector, in primal form.
 
-SEL-2ND, the second-order Perceptron, LASEC, least squares and BBQ differ only in b, c and in when they learn.
+SEL-2ND, the second-order Perceptron, LASEC, least squares and BBQ differ only in b, c and in which labels they learn.
 No matrix is ever inverted. With w = 0 and Q = I/b before the first round::
 
     g = Qx,  q = x.g,  m = w.x           margin p = m / (1 + q),  uncertainty r = q / (1 + q)
     w += g (y - m) / (1 + q)
     Q -= g g' / (1 + q);  Q += I/c       c = infinity adds nothing
 
-Two forms keep q >= 0 in floating point, whatever finite x comes:
+Two representations keep q >= 0 in floating point, for every finite x:
 
 - c = infinity: :class:`RootState` holds S with Q = S S', so q = |S'x|^2 is a sum of squares. The update is Potter's:
-  S += beta g f' with f = S'x. With sign -1 the same step takes an instance out again.
+  S += beta g f' with f = S'x. With sign -1 the same step removes an instance again.
 - c < infinity: :class:`FullState` holds Q itself, exactly symmetric (with z = g / sqrt(1 + q), z_i z_j is the same
   product on both sides of the diagonal; see :mod:`askwhen.linalg.triangles`), and q is clamped at 0. Adding I/c to a
   root would cost O(d^3).
 
-bound holds a number that no eigenvalue of Q exceeds, from 1/b + k/c or the Frobenius norm of what is stored,
-whichever is smaller. An instance with |x|^2 bound > 1e12 is refused: its margins would lose their digits.
+bound is an upper bound of the eigenvalues of Q, from 1/b + k/c or the Frobenius norm of what is stored, whichever is
+smaller. An instance with |x|^2 bound > 1e12 is refused: its margins would lose their digits.
 
 References: Cesa-Bianchi, Gentile, Zaniboni 2006, Figure 3; Moroshko, Crammer 2014, Figure 1.
 """
@@ -37,7 +37,7 @@ LIMIT = 1e12
 """The largest |x|^2 bound: beyond it, margins would lose more digits than the promised 1e-9."""
 
 _LARGEST_BOUND = 1e120
-"""Of the eigenvalues: 1/b is at most 1e100, and so is what every update adds."""
+"""Largest bound of the eigenvalues: 1/b is at most 1e100, and so is what every update adds."""
 
 SLACK = 1.0 + 1e-9
 """Inflates the bound on q, so that no rounding in q can ever contradict it (up to dimensions of 10^6)."""
@@ -89,12 +89,12 @@ def _is_sound_full(state: FullState) -> Any:
 
 
 def is_bounded(Q: np.ndarray, bound: float) -> bool:
-    """Whether no entry of a matrix from a file exceeds what bounds its eigenvalues, up to rounding."""
+    """Whether no entry of a matrix from a file exceeds the bound of its eigenvalues, up to rounding."""
     return 0.0 <= bound <= _LARGEST_BOUND and all_within(Q, -2.0 * bound, 2.0 * bound)
 
 
 def is_root(S: np.ndarray, bound: float) -> bool:
-    """Whether no entry of a root S from a file exceeds the root of what bounds the eigenvalues of S S'."""
+    """Whether no entry of a root S from a file exceeds the root of the bound of the eigenvalues of S S'."""
     return 0.0 <= bound <= _LARGEST_BOUND and all_within(S, -2.0 * math.sqrt(bound), 2.0 * math.sqrt(bound))
 
 
@@ -146,7 +146,7 @@ def _learn_root(state: Any, x: Any, norm2: float, m: float, q: float, y: float) 
 
 @apart
 def absorb(state: Any, m: float, q: float, y: float, sign: float) -> None:
-    """Take the instance whose f is in the state in (sign 1) or out (sign -1), in place.
+    """Add (sign 1) or remove (sign -1) the instance whose f is in the state, in place.
 
     beta solves (I + beta ff')^2 = I - sign ff'/(1 + sign q), written without cancellation.
     """

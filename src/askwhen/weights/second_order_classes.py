@@ -1,7 +1,7 @@
-"""The second-order recursion for several classes that learn every asked label: one Q, and a weight vector for each.
+"""The second-order recursion for several classes that learn every asked label: one Q, and a weight vector per class.
 
-Q, q and g of :mod:`askwhen.weights.second_order` depend on the instances alone, so all classes share them: a round
-costs O(d^2 + k d) in the place of O(k d^2). Class j learns +1 from labels of its own and -1 from all others::
+Q, q and g of :mod:`askwhen.weights.second_order` depend only on the instances, so all classes share them: a round
+costs O(d^2 + k d) instead of O(k d^2). Class j learns +1 from its own labels and -1 from all others::
 
     m_j = w_j.x,   w_j += g (y_j - m_j) / (1 + q),   then Q once
 
@@ -35,7 +35,7 @@ from .second_order import FullState, RootState
 
 
 class SharedState(NamedTuple):
-    """``one`` has Q and is itself a class that is never told, with m = own; weights, m and ``mean`` = p by class."""
+    """``one`` has Q, and the weights of a class without labels, with m = own; weights, m and ``mean`` = p by class."""
 
     one: Any
     weights: Any
@@ -48,7 +48,7 @@ class SharedState(NamedTuple):
 
 
 def share(one: RootState | FullState, opened: int, multi: bool = False) -> SharedState:
-    """The state before the first round, for so many classes or labels, or for those that appear."""
+    """The state before the first round, for ``opened`` classes or labels; 0 means open classes."""
     k = opened or FIRST_SLOTS
     best, known = np.zeros(1, np.int64), np.array([opened])
     return SharedState(one, np.zeros((k, len(one.w))), np.zeros(k), np.zeros(k), np.zeros(1), best, known, multi)
@@ -56,7 +56,7 @@ def share(one: RootState | FullState, opened: int, multi: bool = False) -> Share
 
 @score.of(SharedState)
 def _score(state: Any, x: Any) -> Any:
-    """All m_j are divided by the same 1 + q, so that the best of them is known before q."""
+    """All m_j are divided by the same 1 + q, so that the best class is known before q is."""
     own, norm2, status = score(state.one, x)
     state.own[0] = own
     for j in range(len(state.m)):
@@ -66,7 +66,7 @@ def _score(state: Any, x: Any) -> Any:
 
 
 def form_of_all(state: Any, x: Any) -> Any:
-    """The one q, by which the margin of every class is divided."""
+    """The q that all classes share; writes the margin of every class, in place."""
     q = quadratic(state.one, x)
     for j in range(len(state.m)):
         state.mean[j] = state.m[j] / (1.0 + q)
@@ -74,22 +74,22 @@ def form_of_all(state: Any, x: Any) -> Any:
 
 
 def bound_of_all(state: Any, norm2: float) -> Any:
-    """That of ``one``."""
+    """The bound of q, which all classes share."""
     return quadratic_bound(state.one, norm2)
 
 
 def every_label(state: Any, mistaken: bool) -> Any:
-    """Every label that is asked for is learnt, or the classes could not share."""
+    """Always True: the classes can share Q only if all of them learn every asked label."""
     return True
 
 
 def every_update(state: Any) -> Any:
-    """Every update rewrites all weights."""
+    """NaN: every update changes all weights."""
     return math.nan
 
 
 def register_shared(kind: type) -> None:
-    """Register what states with ``one`` recursion for all classes have in common."""
+    """Register the steps of states whose classes share the recursion of ``one``."""
     register_classes(kind)
     quadratic.of(kind)(form_of_all)
     quadratic_bound.of(kind)(bound_of_all)
@@ -102,7 +102,7 @@ register_shared(SharedState)
 
 @step
 def move_all(state: Any, q: float, c: int, sign: float) -> None:
-    """Let every class take a label of class c in (sign 1) or out (sign -1) by g = Qx, in place."""
+    """Add (sign 1) or remove (sign -1) a label of class c in the weights of every class, by g = Qx, in place."""
     g = state.one.g
     for j in range(len(state.m)):
         target = 1.0 if is_labelled(c, j, state.multi) else -1.0
@@ -112,7 +112,7 @@ def move_all(state: Any, q: float, c: int, sign: float) -> None:
 
 
 learn_after = Family("learn_after")
-"""learn_after(one) -> whether g = Qx is ready only once ``one`` has learnt."""
+"""learn_after(one) -> whether g = Qx is available only after ``one`` has learnt."""
 
 
 @learn_after.of(RootState)
@@ -143,8 +143,8 @@ def _restart(state: Any) -> None:
 
 
 @widen.of(SharedState)
-def _widen(state: SharedState, rooms: int) -> SharedState:
-    more, m, mean = (repeat_last(array, rooms) for array in (state.weights, state.m, state.mean))
+def _widen(state: SharedState, slots: int) -> SharedState:
+    more, m, mean = (repeat_last(array, slots) for array in (state.weights, state.m, state.mean))
     return state._replace(weights=more, m=m, mean=mean)
 
 

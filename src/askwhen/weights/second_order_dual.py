@@ -1,7 +1,7 @@
 """The second-order recursion in dual form: for every Mercer kernel, and for sparse instances of high dimension.
 
 ==========  ==========================================================
-X           the k kept instances
+X           the k stored instances
 kap         K(x_i, x) for each of them; kxx = K(x, x)
 beta        coefficients: m = beta.kap
 alpha, G    Q = alpha I - X'GX with alpha = 1/b + k/c, so q = alpha kxx - kap'G kap
@@ -10,12 +10,12 @@ v           [-G kap; alpha]
 
 Update: beta = [beta; 0] + v (y - m)/(1 + q); G = [[G, 0], [0, 0]] + v v'/(1 + q); alpha += 1/c. It is the recursion of
 :mod:`askwhen.weights.second_order`, which costs O(d^2) a round, in O(k^2). G is symmetric by construction: only its
-lower triangle is kept, packed row by row, so that it grows without being laid out anew. For the linear kernel w itself
-is kept beside beta, and m costs O(nnz).
+lower triangle is stored, packed row by row, so that it can grow without moving the old rows. For the linear kernel w
+itself is stored alongside beta, and m costs O(nnz).
 
-Taking instance s out (a full budget): G -= g g'/G_ss with g its column, beta -= beta_s g/G_ss. For c = infinity G is
-(bI + K)^-1 / b, and this is exactly the state of a learner that never saw s. For finite c what was learnt after s also
-depends on when it came; the same step then keeps Q positive, since it only adds to it (Differs: no paper evicts here).
+Removing instance s (a full budget): G -= g g'/G_ss with g its column, beta -= beta_s g/G_ss. For c = infinity G is
+(bI + K)^-1 / b, and this is exactly the state of a learner that never saw s. For finite c, what was learnt after s also
+depends on when it came; the same step then keeps Q positive, since it only adds to it. (The papers do not evict.)
 
 References: Cesa-Bianchi, Gentile, Zaniboni 2006, section 2; Moroshko, Crammer 2014, section 3.
 """
@@ -47,8 +47,8 @@ from .instance_store import at
 from .second_order import SLACK
 
 DUAL_LIMIT = 1e6
-"""The largest alpha kxx. The quadratic form is a difference of numbers of that size, so that the dual form loses its
-digits long before the primal one: beyond this, decisions would."""
+"""The largest alpha kxx. The quadratic form is a difference of numbers of that size, so that the dual form loses digits
+long before the primal one does; beyond this limit, decisions would be affected."""
 
 
 class DualState(NamedTuple):
@@ -66,7 +66,7 @@ class DualState(NamedTuple):
 def start(
     d: int, sparse: bool, b: float, c: float, queried: bool, kernel: Any, budget: int | None, evict: str
 ) -> DualState:
-    """The state before the first round: nothing kept, alpha = 1/b."""
+    """The state before the first round: no stored instances, alpha = 1/b."""
     w = new_expansion(d, sparse, kernel, budget, evict)
     return DualState(w, np.zeros(0), np.zeros(0), np.array([1.0 / float(b), 0.0]), float(b), float(c), queried)
 
@@ -124,7 +124,7 @@ def form(state: Any, x: Any) -> Any:
 
 @apart
 def form_of_row(G: Any, kap: Any, numbers: Any) -> Any:
-    """The quadratic form from the kernel values, in one pass over the lower triangle."""
+    """The quadratic form from the kernel values, reading the lower triangle once."""
     inside = 0.0
     for i in range(len(kap)):
         row = packed_row(G, i)
@@ -150,7 +150,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @apart
 def take_in(state: Any, x: Any, m: float, q: float, y: float) -> None:
-    """Learn x, after making room for it where the budget is full, in place."""
+    """Learn x, in place; if the budget is full, an instance is removed first."""
     place = place_to_fill(state.w)
     if place < state.w.counts[HELD]:
         take_out(state, place)
@@ -163,7 +163,7 @@ def take_in(state: Any, x: Any, m: float, q: float, y: float) -> None:
 
 @apart
 def absorb_at(state: Any, place: int, x: Any, m: float, q: float, y: float) -> None:
-    """Learn x as the instance at this place, in place; keeping x itself is left to the caller."""
+    """Learn x as the instance at index ``place``, in place; the caller stores x itself."""
     w, G, alpha = state.w, state.G, state.numbers[0]
     held = w.counts[HELD]
     kap, v = w.row[:held], state.v[: max(held, place + 1)]
@@ -187,7 +187,7 @@ def absorb_at(state: Any, place: int, x: Any, m: float, q: float, y: float) -> N
 
 @apart
 def take_out(state: Any, s: int) -> None:
-    """Take the instance at place s out of G, beta and w, in place; its row of G is zero afterwards."""
+    """Remove the instance at index s from G, beta and w, in place; its row of G is zero afterwards."""
     w, G = state.w, state.G
     held = w.counts[HELD]
     g = state.v[:held]
@@ -232,8 +232,8 @@ def _is_sound(state: Any) -> Any:
 
 
 @grow.of(DualState)
-def _grow(state: DualState, room: int, randomness: np.random.Generator) -> DualState:
-    w = grow(state.w, room, randomness)
+def _grow(state: DualState, entries: int, randomness: np.random.Generator) -> DualState:
+    w = grow(state.w, entries, randomness)
     rows = min(int(w.counts[HELD]) + 1, len(w.slots))
     G = state.G
     if rows * (rows + 1) // 2 > len(G):

@@ -1,8 +1,8 @@
-"""The dual form of the second-order recursion for several classes: one triangle and one set of kept instances.
+"""The dual form of the second-order recursion for several classes: one triangle and one set of stored instances.
 
-G, alpha and v of :mod:`askwhen.weights.second_order_dual` depend on the instances alone; a class has coefficients of
-its own, and for the linear kernel a weight vector. A round costs O(n^2 + k n) with n kept instances and k classes, and
-has the bits of one learner for each class.
+G, alpha and v of :mod:`askwhen.weights.second_order_dual` depend only on the instances; every class has its own
+coefficients, and for the linear kernel its own weight vector. A round costs O(n^2 + k n) with n stored instances and k
+classes, and has the bits of one learner for each class.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .second_order_dual import DualState, absorb_at, form, take_out
 
 
 class SharedDualState(NamedTuple):
-    """``one`` has G and the instances, and is a class that is never told; ``coef`` has equal slices by class."""
+    """``one`` has G, the instances, and the weights of a class without labels; ``coef`` has equal slices by class."""
 
     one: DualState
     coef: Any
@@ -51,7 +51,7 @@ register_shared(SharedDualState)
 
 
 def share_dual(one: DualState, opened: int, multi: bool) -> SharedDualState:
-    """The state before the first round, for so many classes or labels, or for those that appear."""
+    """The state before the first round, for ``opened`` classes or labels; 0 means open classes."""
     k, known, best = opened or FIRST_SLOTS, np.array([opened]), np.zeros(1, np.int64)
     primal = np.zeros((k, len(one.w.primal)))
     return SharedDualState(one, np.zeros(0), primal, np.zeros(k), np.zeros(k), np.zeros(1), best, known, multi)
@@ -66,7 +66,7 @@ def coef_of(state: Any, j: int) -> Any:
 
 @step
 def look_at_classes(state: Any, x: Any) -> None:
-    """M of every class, after the kernel values are known, in place."""
+    """Write the m of every class, after the kernel values are known, in place."""
     w = state.one.w
     held = w.counts[HELD]
     for j in range(len(state.m)):
@@ -106,7 +106,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
 
 @apart
 def drop_from_classes(state: Any, s: int) -> None:
-    """Take the instance at place s out of every class, in place, right after it was taken out of ``one``."""
+    """Remove the instance at index s from every class, in place, right after it was removed from ``one``."""
     w = state.one.w
     held = w.counts[HELD]
     g = state.one.v[:held]
@@ -122,7 +122,7 @@ def drop_from_classes(state: Any, s: int) -> None:
 
 @apart
 def move_classes(state: Any, place: int, x: Any, q: float, c: int) -> None:
-    """Let every class learn x as the instance at this place, in place, right after ``one`` has."""
+    """Let every class learn x as the instance at index ``place``, in place, right after ``one`` has."""
     w, alpha = state.one.w, state.one.numbers[0]
     held, v = w.counts[HELD], state.one.v
     for j in range(len(state.m)):
@@ -156,8 +156,8 @@ def _ready(state: Any, x: Any) -> Any:
 
 
 @grow.of(SharedDualState)
-def _grow(state: SharedDualState, room: int, randomness: np.random.Generator) -> SharedDualState:
-    one, k = grow(state.one, room, randomness), len(state.m)
+def _grow(state: SharedDualState, entries: int, randomness: np.random.Generator) -> SharedDualState:
+    one, k = grow(state.one, entries, randomness), len(state.m)
     before = state.coef.reshape(k, -1)
     after = np.zeros((k, len(one.w.slots)))
     after[:, : before.shape[1]] = before
@@ -165,9 +165,9 @@ def _grow(state: SharedDualState, room: int, randomness: np.random.Generator) ->
 
 
 @widen.of(SharedDualState)
-def _widen(state: SharedDualState, rooms: int) -> SharedDualState:
-    coef = repeat_last(state.coef.reshape(len(state.m), -1), rooms).reshape(-1)
-    primal, m, mean = (repeat_last(array, rooms) for array in (state.primal, state.m, state.mean))
+def _widen(state: SharedDualState, slots: int) -> SharedDualState:
+    coef = repeat_last(state.coef.reshape(len(state.m), -1), slots).reshape(-1)
+    primal, m, mean = (repeat_last(array, slots) for array in (state.primal, state.m, state.mean))
     return state._replace(coef=coef, primal=primal, m=m, mean=mean)
 
 
