@@ -608,7 +608,7 @@ class Sampler:
     def run_on(self, coins: np.ndarray, X: Any, y: Any, times: Any = None) -> Trace:
         """Play a round for every row of X with random draws that were made elsewhere; its own are not used up."""
         with self._lock:
-            return self._run(X, y, times, coins=coins)
+            return self._run(X, y, times, draws=coins)
 
     def run_sets(self, X: Any, sets: np.ndarray, times: Any = None) -> Trace:
         """Play a round for every row of X, whose sets of labels are numbers; see :class:`askwhen.MultiLabel`."""
@@ -623,7 +623,7 @@ class Sampler:
         margins: bool = True,
         trace: bool = True,
         volunteered: Any = None,
-        coins: np.ndarray | None = None,
+        draws: np.ndarray | None = None,
     ) -> Trace:
         engine = self._engine
         if self._tasks:
@@ -637,7 +637,7 @@ class Sampler:
         try:
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
             every = margins or engine.regression
-            played = run(engine, Batch(rows, labels, every, trace, when, unsolicited=given, draws=coins, new=new))
+            played = run(engine, Batch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new))
         except BaseException:
             engine.restore(before)
             raise

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
+from .drift import Drift
+from .learner import Learner
+from .rule import Rule
+
 
 class Parts(NamedTuple):
     """The parameters that a sampler is made of."""
 
-    learner: Any
-    rule: Any
-    drift: Any = None
+    learner: Learner
+    rule: Rule
+    drift: Drift | None = None
     prepare: Any = None
     audit: Any = None
 

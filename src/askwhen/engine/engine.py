@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..contracts.abilities import ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of, provides
+from ..contracts.abilities import ClassDrift, ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of, provides
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
 from ..contracts.learner import State, grow, open_class, quadratic_bound, ready, restart, widen
 from ..contracts.rule import least_chance, note_class, period_length, restart_rule
@@ -160,7 +160,7 @@ class Engine:
         return {} if self.answers is None else self.answers.places
 
     @property
-    def class_tally(self) -> Any:
+    def class_tally(self) -> State:
         """The tally of each class, or label."""
         return None if self.answers is None else self.answers.tally
 
@@ -243,9 +243,9 @@ class Engine:
             if drift is not None and self.classes is None:
                 watching = drift.start(seen, sparse)
             elif drift is not None:
-                watching = drift.start_classes(seen, sparse, len(self.places))
+                watching = cast(ClassDrift, drift).start_classes(seen, sparse, len(self.places))
             if given is None and layout is not None:
-                given = learner.start_views(layout)
+                given = cast(ViewLearner, learner).start_views(layout)
             elif given is None and self.answers is not None and classes_of(learner) is None:
                 by_uncertainty = bool(self.parts.rule.needs_uncertainty)
                 given = start_classes(learner, seen, sparse, self.answers.begun, by_uncertainty, self.answers.multi)
@@ -259,7 +259,7 @@ class Engine:
                 owner=owner,
             ) from None
 
-    def begin_afresh(self) -> None:
+    def reset_if_unused(self) -> None:
         """Undo ``begin`` if nothing was played or learnt yet: the next instance decides the dimension."""
         if self.round == 0 and self.volunteered == 0:
             self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
@@ -288,7 +288,7 @@ class Engine:
         try:
             frame = self.session.compile(self)
         except BaseException:  # an interrupt, most likely
-            self.begin_afresh()
+            self.reset_if_unused()
             raise
         d, sparse = self.shape
         if not self.needs_time:
@@ -307,11 +307,11 @@ class Engine:
             seen = self._prepared_row(x)
         number, ahead = self.round, draws.ahead
         ask_round = session.ask  # an attribute that is called is looked up slowly
-        coin = given if given is not None else ahead.pop() if ahead else draws.next()
-        status, p, r, chance, query, marks, certainty, raw, best = ask_round(address, live.address, 0, time, coin)
+        draw = given if given is not None else ahead.pop() if ahead else draws.next()
+        status, p, r, chance, query, marks, certainty, raw, best = ask_round(address, live.address, 0, time, draw)
         if status != SOUND:
             if given is None:
-                ahead.append(coin)
+                ahead.append(draw)
             return self._ask_again(status, x, seen, time, given)
         if seen is not x:
             session.absorb(session.preparing[1], x)
@@ -338,15 +338,15 @@ class Engine:
 
     def play(self, x: Row, time: float = 0.0) -> RoundResult:
         """Play one round as ``ask`` does, with the next random draw, and return all of its results."""
-        coin = self.draws.next()
+        draw = self.draws.next()
         try:
-            ask = self.ask(x, time, coin)
+            ask = self.ask(x, time, draw)
         except BaseException:
-            self.draws.ahead.append(coin)  # a refused round must not use up a draw
+            self.draws.ahead.append(draw)  # a refused round must not use up a draw
             raise
         question = self.pending.get(ask.round)
         switched = bool(self.switches) and self.switches[-1] == ask.round
-        return RoundResult(ask, coin, switched, 0 if question is None else self._waiting(question)[2])
+        return RoundResult(ask, draw, switched, 0 if question is None else self._waiting(question)[2])
 
     def _prepared_row(self, x: Row) -> Row:
         """The instance x as the learner sees it, in the live row, which the next instance overwrites."""
@@ -358,7 +358,7 @@ class Engine:
         return seen
 
     def _refuse(self, status: int, x: Row) -> None:
-        self.begin_afresh()
+        self.reset_if_unused()
         raise self.refusal(status, x, "ask", "x")
 
     def _ask_again(self, status: int, x: Row, seen: Row, time: float, given: float | None) -> Ask:
@@ -507,10 +507,10 @@ class Engine:
 
     def restore(self, before: Any) -> None:
         """Go back to a checkpoint."""
-        states, self.shape, coins, randomness = before
+        states, self.shape, generator, randomness = before
         for name, state in zip(_STATES, states, strict=True):
             setattr(self, name, state)
-        self.draws.generator.bit_generator.state = coins
+        self.draws.generator.bit_generator.state = generator
         self.draws.randomness.bit_generator.state = randomness
 
     def __getstate__(self) -> dict[str, Any]:

@@ -63,7 +63,7 @@ from ..weights.expansion import (
     new_expansion,
     place_to_fill,
 )
-from ..weights.kernels import Linear
+from ..weights.kernels import AnyKernel, Linear
 from ..weights.second_order import LIMIT, FullState, RootState, is_bounded, is_root
 from ..weights.second_order_dual import DualState, absorb_at, form_of_row, take_out
 from .mixing import is_mixture, shift_weights, weigh_alike
@@ -394,7 +394,7 @@ class AutoLasec:
 
     b: float | None = None
     update: str = "queried"
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "oldest"
     form: str = "auto"

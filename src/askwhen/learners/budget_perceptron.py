@@ -14,11 +14,11 @@ dropped first. It is the Perceptron on an :class:`askwhen.weights.expansion.Expa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..validation import check_count
 from ..weights.expansion import check_kernel, new_expansion
-from ..weights.kernels import Linear
+from ..weights.kernels import AnyKernel, Linear
 from .perceptron import PerceptronState, start
 
 
@@ -41,7 +41,7 @@ class BudgetPerceptron:
     """
 
     budget: int
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     evict: str = "random"
 
     regression: ClassVar[bool] = False

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..validation import check_choice, check_number
 from ..weights.choose_form import check_form, second_order_state
+from ..weights.kernels import AnyKernel
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class LeastSquares:
     b: float = 1.0
     update: str = "queried"
     regression: bool = False
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
     form: str = "auto"

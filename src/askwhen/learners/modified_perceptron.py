@@ -23,6 +23,7 @@ import numpy as np
 from ..contracts.learner import LARGEST_COUNT, UNCHANGED, UPDATED, is_sound, learn, restart, score
 from ..linalg.vectors import NO_DIRECTION, add_scaled, all_within, clear, is_zero, look
 from ..weights.expansion import check_kernel, new_weights, weights_are_sound
+from ..weights.kernels import AnyKernel
 
 
 class ModifiedPerceptronState(NamedTuple):
@@ -78,7 +79,7 @@ class ModifiedPerceptron:
     Blum, Frieze, Kannan, Vempala: A polynomial-time algorithm for learning noisy linear threshold functions, 1998.
     """
 
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
 

@@ -24,6 +24,7 @@ from ..contracts.learner import REFUSED, UNCHANGED, UPDATED, learn, learns, rest
 from ..linalg.vectors import NO_DIRECTION, add_scaled, clear, look
 from ..validation import check_positive
 from ..weights.expansion import check_kernel, new_weights
+from ..weights.kernels import AnyKernel
 
 _LONGEST_STEP = 1e290  # |tau x|^2: a longer one would bring the weights near overflow
 
@@ -77,7 +78,7 @@ class PassiveAggressive:
         Which stored instance is dropped for a new one when the budget is full.
     """
 
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
 
@@ -109,7 +110,7 @@ class PassiveAggressive1:
     """
 
     C: float
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
 
@@ -142,7 +143,7 @@ class PassiveAggressive2:
     """
 
     C: float
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
 

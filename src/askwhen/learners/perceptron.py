@@ -25,6 +25,7 @@ from ..contracts.learner import LARGEST_COUNT, UPDATED, epoch, is_sound, learn, 
 from ..linalg.vectors import add_scaled, all_within, clear, look, shrink
 from ..validation import check_number
 from ..weights.expansion import check_kernel, new_weights, weights_are_sound
+from ..weights.kernels import AnyKernel
 
 _SMALLEST_SCALE = 1e-50
 
@@ -106,7 +107,7 @@ class Perceptron:
     -1
     """
 
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
 
@@ -142,7 +143,7 @@ class ShiftingPerceptron:
     """
 
     shift: float
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from ..validation import check_choice, check_number
 from ..weights.choose_form import check_form, second_order_state
+from ..weights.kernels import AnyKernel
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class SecondOrderPerceptron:
 
     b: float = 1.0
     update: str = "mistake"
-    kernel: Any = None
+    kernel: AnyKernel | None = None
     budget: int | None = None
     evict: str = "random"
     form: str = "auto"

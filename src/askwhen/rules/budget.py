@@ -200,7 +200,7 @@ def distance(rule: Any, m: float, q: float) -> Any:
 
 @step
 def budget_threshold(rule: Any, u: float) -> Any:
-    """The distance below which this coin asks; for the rule of the first release."""
+    """The distance below which the random draw u asks; used with ``spread=False``."""
     if u == 0.0:
         return math.inf
     return gaussian_threshold(math.exp(rule.spending[LOG_SCALE]), pull(rule) - math.log(u))

@@ -81,6 +81,7 @@ class RuleState(NamedTuple):
     spending: Any
 
 
+# Nine parameters, since one type of state serves all rules; all but the first three are for budgets.
 def new_state(
     kind: int,
     value: float,

@@ -257,7 +257,7 @@ def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], 
         _open(engine, names or [], count(header["rooms"], most + 1))
     if "learner.w" in arrays and not is_decider and expansion_of(engine.learner) is not None:
         # Saved in primal form by a version that chose it for this many features, where this one would choose the dual.
-        primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))
+        primal = parts._replace(learner=dataclasses.replace(parts.learner, form="primal"))  # type: ignore[type-var]
         return _begun(primal, header, arrays, is_decider)
     return engine
 

@@ -7,6 +7,7 @@ together. In layouts 1 to 4 every instance was a separate array.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from .header import count, flag
 
 _STACKED = 5
 """The first layout with the instances in one array."""
+
+_RowsAndSigns = tuple[Iterable[Row], Iterable[np.ndarray]]
 
 _WRONG = "the snapshot's open questions contradict its arrays."
 
@@ -65,7 +68,7 @@ def reopen(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]
             engine.signs[number] = sign.copy()
 
 
-def _separate_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
+def _separate_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> _RowsAndSigns:
     numbers = [count(line[0]) for line in given]
     rows: list[Row] = [arrays[f"pending.{number}"] for number in numbers]
     if engine.sees_sparse:
@@ -79,11 +82,11 @@ def _separate_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndar
     return rows, (arrays[f"signs.{number}"] for number in numbers)
 
 
-def _stacked_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> Any:
+def _stacked_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarray]) -> _RowsAndSigns:
     values, n = arrays["pending.values"], len(given)
     if values.dtype != np.float64 or values.ndim != 1 or not np.isfinite(values).all():
         raise SnapshotError(_WRONG, owner="load")
-    rows: Any
+    rows: Iterable[Row]
     if engine.sees_sparse:
         indices, ends = arrays["pending.indices"], _ends(arrays["pending.lengths"], n, len(values))
         _check_indices(indices, ends, len(values), engine.dimension)
@@ -93,7 +96,7 @@ def _stacked_arrays(engine: Engine, given: list[Any], arrays: dict[str, np.ndarr
         raise SnapshotError(_WRONG, owner="load")
     else:
         rows = (x.copy() for x in values.reshape(n, engine.dimension))
-    signs: Any = ()
+    signs: Iterable[np.ndarray] = ()
     if isinstance(engine.learner, EachState):
         all_signs = arrays["pending.signs"]
         signs = np.split(all_signs, _ends(arrays["pending.classes"], n, len(all_signs))[:-1])

@@ -50,7 +50,7 @@ from ..linalg.vectors import (
 )
 from ..validation import check_choice, check_count
 from .instance_store import DenseStore, Store, at, capacity_of, empty_store, fits, is_whole, put, regrow, squares_of
-from .kernels import LINEAR, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, kernel_value
+from .kernels import LINEAR, AnyKernel, Gaussian, Kernel, KernelState, Linear, OwnKernelState, Polynomial, kernel_value
 
 HELD, OLDEST, DRAWN, DROPS, BASE, ROW = range(6)
 """Indices in the counts: stored instances, the oldest of them once the budget is full, draws used, drops made; BASE and
@@ -275,7 +275,7 @@ def _grow(w: Expansion, entries: int, randomness: np.random.Generator) -> Expans
     return grown
 
 
-def new_expansion(d: int, sparse: bool, kernel: Any, budget: int | None, evict: str) -> Expansion:
+def new_expansion(d: int, sparse: bool, kernel: AnyKernel, budget: int | None, evict: str) -> Expansion:
     """An empty sum."""
     return Expansion(
         kernel=kernel.state(),
@@ -294,7 +294,7 @@ def new_expansion(d: int, sparse: bool, kernel: Any, budget: int | None, evict: 
     )
 
 
-def _keeps_vector(kernel: Any) -> bool:
+def _keeps_vector(kernel: KernelState | OwnKernelState) -> bool:
     return isinstance(kernel, KernelState) and kernel.kind == LINEAR
 
 
@@ -303,7 +303,7 @@ def weights_are_sound(w: Any) -> bool:
     return all_finite(w) if isinstance(w, np.ndarray) else bool(is_sound(w))
 
 
-def new_weights(d: int, sparse: bool, kernel: Any, budget: int | None, evict: str) -> Any:
+def new_weights(d: int, sparse: bool, kernel: AnyKernel | None, budget: int | None, evict: str) -> Any:
     """The weights of a learner before the first round: a vector, or an empty sum where it has a kernel."""
     return np.zeros(d) if kernel is None else new_expansion(d, sparse, kernel, budget, evict)
 

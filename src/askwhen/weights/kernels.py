@@ -179,3 +179,7 @@ class Kernel:
     def state(self) -> OwnKernelState:
         """The kernel inside a step."""
         return OwnKernelState(self._compiled)
+
+
+AnyKernel = Linear | Polynomial | Gaussian | Kernel
+"""Any kernel of a learner."""

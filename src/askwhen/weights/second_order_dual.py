@@ -44,6 +44,7 @@ from ..contracts.learner import (
 from ..linalg.vectors import SOUND, TOO_LARGE, add_scaled, all_finite, clear, has_room, inner, look
 from .expansion import HELD, Expansion, fill_row, is_linear, keep, new_expansion, place_to_fill
 from .instance_store import at
+from .kernels import AnyKernel
 from .second_order import SLACK
 
 DUAL_LIMIT = 1e6
@@ -64,7 +65,7 @@ class DualState(NamedTuple):
 
 
 def start(
-    d: int, sparse: bool, b: float, c: float, queried: bool, kernel: Any, budget: int | None, evict: str
+    d: int, sparse: bool, b: float, c: float, queried: bool, kernel: AnyKernel, budget: int | None, evict: str
 ) -> DualState:
     """The state before the first round: no stored instances, alpha = 1/b."""
     w = new_expansion(d, sparse, kernel, budget, evict)

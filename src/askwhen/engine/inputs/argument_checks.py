@@ -88,7 +88,7 @@ def open_question(owner: str, waiting: Mapping[int, T], ask: Ask | int) -> T:
     return found
 
 
-def check_origin(owner: str, origin: Origin | None, ask: Any) -> None:
+def check_origin(owner: str, origin: Origin | None, ask: object) -> None:
     """Refuse a question of another sampler; a question of unknown origin is accepted."""
     if isinstance(ask, Ask) and origin is not None and origin.differs(ask.origin):
         raise _of_another(owner, ask)
@@ -131,7 +131,7 @@ LONGEST_LABEL = 200
 """Largest number of characters of a label; longer ones are most likely free text."""
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     """The representation of a value in an error message, cut off where it is long."""
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:90]}..."

@@ -23,7 +23,7 @@ import numpy as np
 from ...compiled.by_address import POINTER, address_of
 from ...compiled.frames import LentType, new_frame
 from ...compiled.steps import by_address
-from ...contracts.learner import REFUSED, UNCHANGED, UPDATED, State, grow, is_sound, ready, weights, widen
+from ...contracts.learner import REFUSED, UNCHANGED, UPDATED, Learner, State, grow, is_sound, ready, weights, widen
 from ...learners.auto_classes import share_levels
 from ...learners.auto_lasec import AutoState
 from ...linalg.vectors import SOUND
@@ -92,7 +92,7 @@ register_classes(EachState)
 register_classes(EachCalls)
 
 
-def start_classes(learner: Any, d: int, sparse: bool, opened: int, by_uncertainty: bool, multi: bool) -> State:
+def start_classes(learner: Learner, d: int, sparse: bool, opened: int, by_uncertainty: bool, multi: bool) -> State:
     """The state before the first round, for ``opened`` classes or labels; 0 means open classes.
 
     ``learner`` is one for two labels.

@@ -201,6 +201,7 @@ def chance_of(context: Any, m: float, q: float, norm2: float, period: int) -> An
     return chance if rate == 0.0 or forbids(context.rule) else min(chance + rate, 1.0)
 
 
+# Eleven arguments, the values of one round: it is inlined into ``tell_round`` and ``run_rounds``.
 @step
 def settle(
     context: Any,
@@ -319,6 +320,7 @@ def tell_round(
     return SOUND, outcome == UPDATED
 
 
+# One long loop on purpose: its parts share nearly all of its local values.
 @entry
 def run_rounds(
     address: Any,

@@ -105,6 +105,7 @@ def form_at(learner: Any, rows: Any, i: int) -> Any:
     return float(quadratic(learner, row(rows, i)))
 
 
+# Nine arguments: it is called by its address, with the scalars that ``call_learn`` declares.
 @by_address
 def learn_at(
     learner: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool, chance: float
