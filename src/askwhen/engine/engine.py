@@ -16,7 +16,7 @@ import numpy as np
 from ..contracts.abilities import ClassDrift, ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of, provides
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
 from ..contracts.learner import State, grow, open_class, quadratic_bound, ready, restart, widen
-from ..contracts.rule import least_chance, note_class, period_length, restart_rule
+from ..contracts.rule import Rule, least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..errors import InputError, called
 from ..linalg.rows import (
@@ -178,9 +178,9 @@ class Engine:
         """Change the length of a budget for a known number of rounds, when its file has grown or another follows."""
         rule = self.parts.rule
         if provides(rule, LengthRule) and rule.length not in (None, rounds):
-            rule = rule.with_length(rounds)
-            self.parts = self.parts._replace(rule=rule)
-            self.rule = rule.resized(self.rule)
+            resized = rule.with_length(rounds)
+            self.parts = self.parts._replace(rule=cast(Rule, resized))
+            self.rule = resized.resized(self.rule)
 
     @property
     def has_learnt(self) -> bool:
