@@ -108,7 +108,7 @@ def _no_experts(state: Any) -> Any:
 
 
 score = Family("score")
-"""``score(state, x) -> (m, |x|^2, status)``; if the status is not SOUND, m and |x|^2 mean nothing."""
+"""``score(state, x) -> (m, |x|^2, status)``; if the status is not SOUND, the other two mean nothing."""
 
 quadratic = Family("quadratic", default=_zero)
 """``quadratic(state, x)`` -> q = x'Qx >= 0; leaves in the state's scratch arrays what ``learn`` needs."""
