@@ -221,14 +221,14 @@ def test_an_error_keeps_its_fields_through_pickle_and_names_its_chunk():
 
 
 def test_who_speaks_in_other_words_says_the_same():
-    from askwhen.cli.command import Commands
+    from askwhen.cli.command import OptionNames
     from askwhen.errors import INSTANCES, argument, at_row
 
     raised = aw.InputError(
         f"{INSTANCES} and {at_row(3)} need {argument('positive')} or {argument('missing', 'feature')}."
     )
     assert str(raised) == "X and row 3 of X need positive= or missing='feature'."
-    assert raised.told(Commands(raised)) == "the input and instance 3 need --positive or --missing feature."
+    assert raised.told(OptionNames(raised)) == "the input and instance 3 need --positive or --missing feature."
 
 
 def test_what_a_debugger_shows_is_the_sentence_too():
