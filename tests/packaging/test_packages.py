@@ -120,6 +120,13 @@ def test_the_citation_names_this_version():
     assert f"\nversion: {askwhen.__version__}\n" in text
 
 
+def test_the_changelog_has_versions_and_dates_and_begins_with_this_one():
+    found = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ \((unreleased|\d{4}-\d\d-\d\d)\)", each) for each in found)
+    assert found[0].startswith(f"{askwhen.__version__} (")
+    assert not any("unreleased" in each for each in found[1:])
+
+
 def test_what_is_documented_is_an_extra():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {each for line in documented() for each in line.split(",")} - set(extras) == {""}
