@@ -31,7 +31,7 @@ from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job, open_store
 from askwhen.keyed.logs.folder import FolderLog
 from askwhen.keyed.sampler_spec import SamplerSpec
-from askwhen.keyed.stores.sqlite_store import SqliteStore
+from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
 from askwhen.keyed.worker import PartitionWorker
 
 D, SEED = 20, 7
@@ -94,7 +94,7 @@ def write_lines(path: Path, events: list[Event]) -> None:
 def worker_on(
     folder: Path, name: str, cache: int, batch: int, sink: Any = None, kind: SamplerSpec = KIND
 ) -> PartitionWorker:
-    store = SqliteStore(str(folder / f"store-{name}")).claim(name, kind.written())
+    store = SqliteKeyedStore(str(folder / f"store-{name}")).claim(name, kind.written())
     reader = FolderLog(str(folder)).reader(name, kind)
     return PartitionWorker(name, reader, store, kind, cache=cache, batch=batch, sink=sink)
 

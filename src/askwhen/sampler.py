@@ -17,7 +17,7 @@ from .contracts.drift import Drift
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
-from .engine.batch_run import Batch, learn, run
+from .engine.batch_run import RowBatch, learn, run
 from .engine.batch_run import margins as margins_of
 from .engine.engine import Engine, OpenQuestion, Waiting, too_many_classes
 from .engine.inputs.argument_checks import (
@@ -130,6 +130,7 @@ class Sampler:
     True
     """
 
+    # More than eight arguments: these are the public parameters, and each of them is documented by name.
     def __init__(
         self,
         learner: Learner | None = None,
@@ -637,7 +638,7 @@ class Sampler:
         try:
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
             every = margins or engine.regression
-            played = run(engine, Batch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new))
+            played = run(engine, RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new))
         except BaseException:
             engine.restore(before)
             raise

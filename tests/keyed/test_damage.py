@@ -12,7 +12,7 @@ from askwhen.cli.main import main
 from askwhen.errors import AskwhenError, SnapshotError
 from askwhen.keyed import StoreError
 from askwhen.keyed.job import open_store
-from askwhen.keyed.stores.sqlite_store import SqliteStore
+from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
 from tests.keyed.making import make_log
 from tests.keyed.test_processes import make
 
@@ -123,7 +123,7 @@ def test_the_command_says_one_sentence_of_a_damaged_store(whole, tmp_path):
 
 
 def test_numbers_that_cannot_be_read_are_one_sentence(tmp_path):
-    store = SqliteStore(str(tmp_path))
+    store = SqliteKeyedStore(str(tmp_path))
     store.remember("answers", 7)
     assert store.recalled("answers") == 7
     for content in (b"", b"{", b"\xff", b"[1]", b'{"answers": null}'):

@@ -10,7 +10,7 @@ import pytest
 import askwhen as aw
 from askwhen.keyed.errors import StoreError
 from askwhen.keyed.sampler_spec import SamplerSpec
-from askwhen.keyed.stores.sqlite_store import SqliteStore
+from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
 from tests.keyed.golden import FOLDER, KINDS, log_of, play
 from tests.keyed.test_worker import decided, states
 
@@ -23,7 +23,7 @@ def test_a_golden_store_is_gone_on_with(tmp_path, version, name):
     with tarfile.open(FOLDER / f"keyed-{version}.tar.gz") as archive:
         archive.extractall(tmp_path, filter="data")
     reference = log_of(tmp_path / "log", name)
-    store = SqliteStore(str(tmp_path / name))
+    store = SqliteKeyedStore(str(tmp_path / name))
     before = store.counts("part-0").events
     assert 0 < before < play(tmp_path / "log", tmp_path / name, name).counts.events
     make, sparse = KINDS[name]

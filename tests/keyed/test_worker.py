@@ -9,7 +9,7 @@ from askwhen.keyed.errors import CutOffError, StoreError
 from askwhen.keyed.logs.folder import FolderLog
 from askwhen.keyed.sampler_pool import SamplerPool
 from askwhen.keyed.sampler_spec import SamplerSpec
-from askwhen.keyed.stores.sqlite_store import SqliteStore
+from askwhen.keyed.stores.sqlite_store import SqliteKeyedStore
 from askwhen.keyed.worker import PartitionWorker
 from tests.keyed.making import make_log
 from tests.keyed.reference import fingerprint
@@ -63,7 +63,7 @@ def test_a_store_ends_as_a_plain_loop_whatever_the_pieces_and_the_cache(tmp_path
     played = make_log(tmp_path / "log", make, events=events, keys=keys, sparse=sparse, timed="time" in name)
     kind = SamplerSpec.of(make(7), 5, sparse)
     for cache, batch in ((2, 7), (1000, 1000)):
-        store = SqliteStore(str(tmp_path / f"store-{batch}"))
+        store = SqliteKeyedStore(str(tmp_path / f"store-{batch}"))
         play_all(tmp_path / "log", store, kind, cache, batch)
         for partition, reference in played.items():
             assert reference.fingerprints() == states(store, kind, partition)
@@ -80,7 +80,7 @@ def test_a_store_ends_as_a_plain_loop_whatever_the_pieces_and_the_cache(tmp_path
 def test_of_two_workers_with_one_partition_the_older_cannot_commit(tmp_path):
     make, _ = KINDS["a Perceptron"]
     played = make_log(tmp_path / "log", make, partitions=1)
-    kind, store = SamplerSpec.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
+    kind, store = SamplerSpec.of(make(7), None, False), SqliteKeyedStore(str(tmp_path / "store"))
     log = FolderLog(str(tmp_path / "log"))
     old, new = (
         PartitionWorker(
@@ -102,7 +102,7 @@ def test_of_two_workers_with_one_partition_the_older_cannot_commit(tmp_path):
 def test_a_commit_that_failed_can_be_tried_again(tmp_path):
     make, _ = KINDS["a Perceptron"]
     played = make_log(tmp_path / "log", make, partitions=1)
-    kind, store = SamplerSpec.of(make(7), None, False), SqliteStore(str(tmp_path / "store"))
+    kind, store = SamplerSpec.of(make(7), None, False), SqliteKeyedStore(str(tmp_path / "store"))
     claimed = store.claim("part-0", kind.written())
     claimed._connection.set_busy_timeout(0)
     log = FolderLog(str(tmp_path / "log"))
@@ -120,7 +120,7 @@ def test_a_commit_that_failed_can_be_tried_again(tmp_path):
 def test_a_store_of_another_kind_is_refused(tmp_path):
     make, _ = KINDS["a Perceptron"]
     make_log(tmp_path / "log", make, events=20)
-    store = SqliteStore(str(tmp_path / "store"))
+    store = SqliteKeyedStore(str(tmp_path / "store"))
     play_all(tmp_path / "log", store, SamplerSpec.of(make(7), None, False), 10, 10)
     other = aw.Sampler(aw.Perceptron(), aw.MarginRule(0.25), seed=7)
     for wrong, differs in (
@@ -148,7 +148,7 @@ def test_what_is_no_event_is_refused_in_its_place_and_the_stream_goes_on(tmp_pat
     ]
     (tmp_path / "log" / "part.ndjson").write_text("\n".join(lines))
     kind = SamplerSpec.of(aw.Sampler(aw.Perceptron(), aw.Always(), seed=1), None, False)
-    store = SqliteStore(str(tmp_path / "store"))
+    store = SqliteKeyedStore(str(tmp_path / "store"))
     play_all(tmp_path / "log", store, kind, 10, 100)
     assert store.counts("part").events == 10, "the last line has no end yet"
     with open(tmp_path / "log" / "part.ndjson", "a") as file:

@@ -1,6 +1,6 @@
 """A place for answers may be any that keeps them: the session is the same."""
 
-from askwhen.labelling.answers import Answer, Answers
+from askwhen.labelling.answers import Answers, StoredAnswer
 from askwhen.labelling.session import Labelling
 from tests.labelling.test_session import CLASSES, content, fresh, rows
 
@@ -54,10 +54,10 @@ def test_a_session_is_the_same_wherever_its_answers_go(tmp_path):
 
 def test_a_file_of_answers_keeps_them_and_takes_the_last_away(tmp_path):
     with Answers(tmp_path / "answers.csv") as file:
-        file.add(Answer(3, "ham", "abc"), 0.5)
-        file.add(Answer(7, ""), 1.0)
+        file.add(StoredAnswer(3, "ham", "abc"), 0.5)
+        file.add(StoredAnswer(7, ""), 1.0)
     with Answers(tmp_path / "answers.csv") as file:
-        assert file.given == [Answer(3, "ham", "abc"), Answer(7, "")]
-        assert file.undo() == Answer(7, "")
+        assert file.given == [StoredAnswer(3, "ham", "abc"), StoredAnswer(7, "")]
+        assert file.undo() == StoredAnswer(7, "")
     with Answers(tmp_path / "answers.csv") as file:
-        assert file.given == [Answer(3, "ham", "abc")]
+        assert file.given == [StoredAnswer(3, "ham", "abc")]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import askwhen as aw
-from askwhen.labelling.answers import Answer, Answers
+from askwhen.labelling.answers import Answers, StoredAnswer
 from askwhen.labelling.session import Labelling
 
 X = np.random.default_rng(3).standard_normal((400, 3))
@@ -94,7 +94,7 @@ def test_any_order_of_doing_ends_where_a_plain_loop_does(seed, classes, tmp_path
     loop.close()
     assert [answer[:2] for answer in opened(path, classes=classes)._answers.given] == list(told.items())
     until = len(X) if question is None else question.row + 1
-    expected = straight([Answer(*pair) for pair in told.items()], until, classes)
+    expected = straight([StoredAnswer(*pair) for pair in told.items()], until, classes)
     assert content(loop.sampler, tmp_path) == content(expected, tmp_path)
 
 

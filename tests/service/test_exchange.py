@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import askwhen as aw
-from askwhen.client.exchange import Attempts, Request, RetryPolicy
+from askwhen.client.exchange import Attempts, HttpRequest, RetryPolicy
 from askwhen.client.stream_calls import StreamCalls
 from askwhen.service.client import AsyncStream, Stream
 from askwhen.service.errors import UnreachableError
@@ -47,10 +47,10 @@ def test_a_refusal_is_final():
 
 
 def test_json_is_encoded_strictly():
-    request = Request.of("POST", "/v1/streams", json={"name": "a"})
+    request = HttpRequest.of("POST", "/v1/streams", json={"name": "a"})
     assert request.options == {"content": b'{"name":"a"}', "headers": {"Content-Type": "application/json"}}
     with pytest.raises(aw.InputError, match="cannot be sent as JSON"):
-        Request.of("POST", "/", json=float("nan"))
+        HttpRequest.of("POST", "/", json=float("nan"))
 
 
 def test_both_streams_have_the_same_methods():

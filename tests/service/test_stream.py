@@ -11,7 +11,7 @@ from askwhen.algorithms import algorithm
 from askwhen.data import hash_text
 from askwhen.errors import InputError
 from askwhen.prepare import Prepare
-from askwhen.service.domain.stream import Stream
+from askwhen.service.domain.stream import ServiceStream
 from askwhen.service.errors import ConflictError, NotFoundError, StoreError
 from askwhen.service.events.settings import Budget, Features, Settings, check_settings
 from tests.service import history
@@ -30,7 +30,7 @@ class Log:
         self.stream = self.fresh()
 
     def fresh(self):
-        return Stream(1, "one", self.settings, self.look, self.look_all)
+        return ServiceStream(1, "one", self.settings, self.look, self.look_all)
 
     def look(self, seq):
         return self.events[seq - 1]

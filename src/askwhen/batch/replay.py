@@ -13,7 +13,7 @@ from ..compiled.steps import entry_point
 from ..contracts.learner import grow
 from ..data.stream_pieces import Piece
 from ..drift.switch import SwitchState
-from ..engine.batch_run import Batch, chunk_size, prepared, run
+from ..engine.batch_run import RowBatch, chunk_size, prepared, run
 from ..engine.engine import Engine
 from ..engine.inputs.argument_checks import check_class_labels, check_labels, round_times
 from ..engine.inputs.instance_checks import all_canonical, check_instances, check_names
@@ -72,7 +72,7 @@ class Run:
         engine, is_prepared = self.engine, self.engine.prepare is not None
         with block.piece.named():
             seen = prepared(engine, block.rows, block.before) if is_prepared else block.rows
-            trace = run(engine, Batch(seen, block.labels, False, True, block.times, block.before, is_prepared))
+            trace = run(engine, RowBatch(seen, block.labels, False, True, block.times, block.before, is_prepared))
         self.counts += [trace.rounds, trace.questions, trace.updates, trace.mistakes]
         self.hypotheses += trace.updates + len(trace.switches)
         return seen, trace

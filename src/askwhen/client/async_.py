@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from .exchange import Attempts, Reply, Request, RetryPolicy, transport_errors_mapped
+from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
 from .messages import Decision, auth_headers, in_batches, parse_reply, rows_of
 from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
 
@@ -29,21 +29,21 @@ class AsyncTransport:
         """The result of a call; a refusal is raised."""
         return call.read(parse_reply(await self.exchange(call.request)))
 
-    async def exchange(self, request: Request) -> httpx.Response:
+    async def exchange(self, request: HttpRequest) -> httpx.Response:
         """The response to a request, which may be a refusal; UnreachableError if there is none."""
         attempts = Attempts(self._policy)
         while (pause := attempts.pause_after(await self._attempt(request))) is not None:
             await asyncio.sleep(pause)
         return attempts.response
 
-    async def _attempt(self, request: Request) -> Reply:
+    async def _attempt(self, request: HttpRequest) -> Reply:
         try:
             return await self._http.request(request.method, request.path, **request.options)
         except httpx.TransportError as error:
             return error
 
     @contextlib.asynccontextmanager
-    async def streamed(self, request: Request) -> AsyncIterator[httpx.Response]:
+    async def streamed(self, request: HttpRequest) -> AsyncIterator[httpx.Response]:
         """A response whose body is read as it arrives; it is requested once, and a refusal is raised."""
         with transport_errors_mapped():
             async with self._http.stream(request.method, request.path, **request.options) as response:
@@ -83,7 +83,7 @@ class AsyncClient:
 
     async def send(self, method: str, path: str, **given: Any) -> Any:
         """Send a request, with retries; the parsed reply."""
-        return parse_reply(await self._transport.exchange(Request.of(method, path, **given)))
+        return parse_reply(await self._transport.exchange(HttpRequest.of(method, path, **given)))
 
     async def streams(self) -> list[dict[str, Any]]:
         """All streams."""

@@ -1,7 +1,7 @@
 """A request to the service and its retries, without I/O: :mod:`.sync` and :mod:`.async_` send and sleep.
 
-A client sends a :class:`Request` and reports the response, or the error of the connection, to :class:`Attempts`, which
-says how long to sleep before the next attempt, or that there is none.
+A client sends an :class:`HttpRequest` and reports the response, or the error of the connection, to :class:`Attempts`,
+which says how long to sleep before the next attempt, or that there is none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_DOUBLINGS = 7
 Reply = httpx.Response | httpx.TransportError
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """A request: method, path, and keyword arguments of ``httpx.Client.request``."""
 
     method: str
@@ -31,7 +31,7 @@ class Request(NamedTuple):
     options: dict[str, Any]
 
     @classmethod
-    def of(cls, method: str, path: str, **options: Any) -> Request:
+    def of(cls, method: str, path: str, **options: Any) -> HttpRequest:
         """Make a request; ``json`` is encoded here, since httpx would send NaN, which is not JSON."""
         if "json" in options:
             options["content"] = json_bytes(options.pop("json"))

@@ -14,7 +14,7 @@ from ..data.files import check_readable, listed, perhaps
 from ..data.formats import format_of
 from ..data.formats.prodigy import answered, bare
 from ..data.instances import LABELS, LIST, NUMBER, Columns
-from ..data.read_request import Request
+from ..data.read_request import ReadRequest
 from ..data.stream import check_reading
 from ..data.unlabelled import tables_of
 from ..errors import InputError, argument
@@ -118,7 +118,7 @@ class FileRows:
         path, reading = self._file, self._reading
         assert self._format is not None
         if self._format.tasks is not None:
-            for lines in self._format.tasks(Request(path, encoding=reading.get("encoding"), report=report)):
+            for lines in self._format.tasks(ReadRequest(path, encoding=reading.get("encoding"), report=report)):
                 self._choose_columns(list(bare(lines.records[0])), None)
                 yield (({"id": task.get("_task_hash")} | bare(task), answered(task)) for task in lines.records)
             return

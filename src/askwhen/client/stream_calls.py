@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from .exchange import Request
+from .exchange import HttpRequest
 from .messages import (
     Decision,
     answer_body,
@@ -26,13 +26,13 @@ Facts = dict[str, Any]
 class Call(NamedTuple, Generic[T]):
     """A request, and the function that makes the result from the parsed reply."""
 
-    request: Request
+    request: HttpRequest
     read: Callable[[Any], T]
 
 
 def _call(method: str, path: str, **options: Any) -> Call[Any]:
     """A call whose result is the parsed reply."""
-    return Call(Request.of(method, path, **options), _unchanged)
+    return Call(HttpRequest.of(method, path, **options), _unchanged)
 
 
 def _unchanged(reply: Any) -> Any:
@@ -118,11 +118,11 @@ class StreamCalls(NamedTuple):
         """Change settings."""
         return self._call("PATCH", "", json={"settings": settings, "key": new_key()})
 
-    def export(self, table: str, after: int) -> Request:
+    def export(self, table: str, after: int) -> HttpRequest:
         """The rows of a table, whose reply is read as a stream."""
-        return Request.of("GET", f"/v1/streams/{self.name}/export", params={"table": table, "after": str(after)})
+        return HttpRequest.of("GET", f"/v1/streams/{self.name}/export", params={"table": table, "after": str(after)})
 
-    def events(self, after: int, kinds: str, timeout: float) -> Request:
+    def events(self, after: int, kinds: str, timeout: float) -> HttpRequest:
         """The events of these kinds after a number, whose reply is read as a stream with a timeout of its own."""
         params = {"after": str(after), "kinds": kinds}
-        return Request.of("GET", f"/v1/streams/{self.name}/events", params=params, timeout=timeout)
+        return HttpRequest.of("GET", f"/v1/streams/{self.name}/events", params=params, timeout=timeout)

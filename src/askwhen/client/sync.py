@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from .exchange import Attempts, Reply, Request, RetryPolicy, transport_errors_mapped
+from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
 from .messages import Decision, auth_headers, in_batches, parse_reply, rows_of
 from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
 
@@ -41,21 +41,21 @@ class SyncTransport:
         """The result of a call; a refusal is raised."""
         return call.read(parse_reply(self.exchange(call.request)))
 
-    def exchange(self, request: Request) -> httpx.Response:
+    def exchange(self, request: HttpRequest) -> httpx.Response:
         """The response to a request, which may be a refusal; UnreachableError if there is none."""
         attempts = Attempts(self._policy)
         while (pause := attempts.pause_after(self._attempt(request))) is not None:
             time.sleep(pause)
         return attempts.response
 
-    def _attempt(self, request: Request) -> Reply:
+    def _attempt(self, request: HttpRequest) -> Reply:
         try:
             return self._http.request(request.method, request.path, **request.options)
         except httpx.TransportError as error:
             return error
 
     @contextlib.contextmanager
-    def streamed(self, request: Request) -> Iterator[httpx.Response]:
+    def streamed(self, request: HttpRequest) -> Iterator[httpx.Response]:
         """A response whose body is read as it arrives; it is requested once, and a refusal is raised."""
         with (
             transport_errors_mapped(),
@@ -97,11 +97,11 @@ class Client:
 
     def send(self, method: str, path: str, **given: Any) -> Any:
         """Send a request, with retries; the parsed reply."""
-        return parse_reply(self._transport.exchange(Request.of(method, path, **given)))
+        return parse_reply(self._transport.exchange(HttpRequest.of(method, path, **given)))
 
     def download(self, path: str, wanted: dict[str, str]) -> Iterator[bytes]:
         """A file, part by part; a refusal is raised."""
-        with self._transport.streamed(Request.of("GET", path, params=wanted)) as response:
+        with self._transport.streamed(HttpRequest.of("GET", path, params=wanted)) as response:
             yield from response.iter_bytes()
 
     def streams(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import os
 from ..errors import InputError
 from .files import is_piped
 from .formats import format_of
-from .read_request import Request
+from .read_request import ReadRequest
 
 
 def count_rows(
@@ -21,7 +21,7 @@ def count_rows(
     if is_piped(path):
         return None
     try:
-        request = Request(os.fspath(path), delimiter=delimiter, encoding=encoding)
+        request = ReadRequest(os.fspath(path), delimiter=delimiter, encoding=encoding)
         return format_of(path, format).count(request)
     except (InputError, OSError, EOFError, LookupError, UnicodeError, csv.Error):
         return None

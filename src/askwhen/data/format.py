@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .instances import Columns, ColumnTable
 from .json_lines import Lines
 from .lines import count_lines
-from .read_request import Chunk, Request
+from .read_request import Chunk, ReadRequest
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Format:
     """
 
     name: str
-    chunks: Callable[[Request], Generator[Chunk]]
+    chunks: Callable[[ReadRequest], Generator[Chunk]]
     suffixes: tuple[str, ...] = ()
-    tables: Callable[[Request], Generator[ColumnTable]] | None = None
-    count: Callable[[Request], int | None] = count_lines
-    scan: Callable[[Request], tuple[int, int]] | None = None
+    tables: Callable[[ReadRequest], Generator[ColumnTable]] | None = None
+    count: Callable[[ReadRequest], int | None] = count_lines
+    scan: Callable[[ReadRequest], tuple[int, int]] | None = None
     columns: Callable[[Columns], Columns] = lambda columns: columns
-    tasks: Callable[[Request], Generator[Lines]] | None = None
+    tasks: Callable[[ReadRequest], Generator[Lines]] | None = None
     delimiter: str | None = None
     is_text: bool = True
     is_hashed: bool = False

@@ -13,7 +13,7 @@ import numpy as np
 from ..compiled.steps import entry
 from ..errors import InputError
 from .files import Report, blocks_of, is_piped, parsed_in_order
-from .read_request import Request
+from .read_request import ReadRequest
 
 NEWLINE = np.uint8(ord("\n"))
 
@@ -60,7 +60,7 @@ def _caught(parse: Callable[[memoryview], Any], block: memoryview) -> tuple[int,
         return 0, error
 
 
-def count_lines(request: Request) -> int:
+def count_lines(request: ReadRequest) -> int:
     """The number of lines of a file that are neither blank nor a comment."""
     found = 0
     with closing(blocks_of("read", request.path, encoding=request.encoding)) as blocks:

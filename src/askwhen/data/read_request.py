@@ -10,7 +10,7 @@ from .files import Report
 from .instances import Columns, ColumnTable, Instances
 
 
-class Request(NamedTuple):
+class ReadRequest(NamedTuple):
     """The file and how to read it; see :func:`askwhen.data.read`."""
 
     path: str
@@ -35,7 +35,7 @@ class Chunk(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
-def chunks_of_tables(request: Request, tables: Generator[ColumnTable]) -> Generator[Chunk]:
+def chunks_of_tables(request: ReadRequest, tables: Generator[ColumnTable]) -> Generator[Chunk]:
     """The chunks of a file that holds tables."""
     instances = Instances(request.columns, request.path)
     with closing(tables):

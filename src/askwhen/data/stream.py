@@ -19,7 +19,7 @@ from .format import Format
 from .formats import FORMATS, format_of
 from .instances import Columns
 from .labels import MANY, check_positive_label, signs, whole, words_of
-from .read_request import Request
+from .read_request import ReadRequest
 
 
 @dataclasses.dataclass(eq=False)
@@ -68,9 +68,9 @@ class Stream:
         """Whether labels become a matrix."""
         return self.several and self.target != "none"
 
-    def _request(self, report: Report | None) -> Request:
+    def _request(self, report: Report | None) -> ReadRequest:
         facts = (self.columns, self.zero_based, self.several, self.rows, self.n_features, self.n_labels)
-        return Request(self.path, *facts, self.delimiter, self.encoding, report, self.target == "class")
+        return ReadRequest(self.path, *facts, self.delimiter, self.encoding, report, self.target == "class")
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen = 0, self.positive is None, set[str]()
@@ -147,7 +147,7 @@ class Stream:
             raise self._without_positive(f"none of the first {len(y):,} instances of {self.path}")
         return (X, y, *times)
 
-    def _scan(self, scan: Callable[[Request], tuple[int, int]]) -> None:
+    def _scan(self, scan: Callable[[ReadRequest], tuple[int, int]]) -> None:
         """Find the largest feature, and the largest of several labels, where they are not given."""
         if is_piped(self.path):
             what = "the standard input" if self.path == "-" else self.path

@@ -11,7 +11,7 @@ from .files import not_decoded
 from .instances import LIST, NUMBER, UNDECODED
 
 
-class Batch:
+class ArrowTable:
     """A record batch as a :class:`~askwhen.data.instances.ColumnTable`."""
 
     def __init__(self, batch: Any, path: Any, decodable: bool = True, known: list[str] | None = None) -> None:

@@ -15,7 +15,7 @@ from .files import Report, check_readable
 from .format import Format
 from .formats import FORMATS, format_of
 from .instances import LABELS, Columns, ColumnTable, Instances
-from .read_request import Request
+from .read_request import ReadRequest
 from .stream import check_reading, several_names
 
 _ROWS = 1 << 12
@@ -127,10 +127,10 @@ def tables_of(
 ) -> Generator[ColumnTable]:
     """The tables of a file, whose format must have them."""
     read_tables = _check_tables(format)
-    return read_tables(Request(path, columns, rows=_ROWS, delimiter=delimiter, encoding=encoding, report=report))
+    return read_tables(ReadRequest(path, columns, rows=_ROWS, delimiter=delimiter, encoding=encoding, report=report))
 
 
-def _check_tables(format: Format) -> Callable[[Request], Generator[ColumnTable]]:
+def _check_tables(format: Format) -> Callable[[ReadRequest], Generator[ColumnTable]]:
     """The function that reads the tables of a format; a format without tables is refused."""
     if format.tables is None:
         *others, last = (each.name for each in FORMATS.values() if each.tables is not None)

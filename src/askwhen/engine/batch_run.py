@@ -30,7 +30,7 @@ NO_FLAGS = np.zeros(0, np.bool_)
 _NO_PLACES = np.zeros(0, np.int64)
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Rows that are played one after the other; each asked label is learnt before the next row.
 
     Attributes
@@ -65,7 +65,7 @@ class Batch(NamedTuple):
     new: Sequence[Any] = ()
 
 
-def run(engine: Engine, batch: Batch) -> Trace:
+def run(engine: Engine, batch: RowBatch) -> Trace:
     """Play a round for every row; rounds before an error stay played."""
     return _Run(engine, batch).play()
 
@@ -73,7 +73,7 @@ def run(engine: Engine, batch: Batch) -> Trace:
 class _Run:
     """A batch that is being played, chunk by chunk."""
 
-    def __init__(self, engine: Engine, batch: Batch) -> None:
+    def __init__(self, engine: Engine, batch: RowBatch) -> None:
         self._engine, self._batch, self._rows = engine, batch, batch.rows
         self._n, self._d = shape_of(batch.rows)
         self._prepares = engine.prepare is not None and not batch.is_prepared

@@ -17,33 +17,33 @@ from ..trace.trace import Ask
 from .engine import Engine
 
 
-class Given(NamedTuple):
+class GivenMargins(NamedTuple):
     """Takes the place of a learner's state: numbers = (m, q, |x|^2), written before every round."""
 
     numbers: Any
 
 
-@score.of(Given)
+@score.of(GivenMargins)
 def _score_given(state: Any, x: Any) -> Any:
     return state.numbers[0], state.numbers[2], SOUND
 
 
-@quadratic.of(Given)
+@quadratic.of(GivenMargins)
 def _quadratic_given(state: Any, x: Any) -> Any:
     return state.numbers[1]
 
 
-@learns.of(Given)
+@learns.of(GivenMargins)
 def _learns_given(state: Any, mistaken: bool) -> Any:
     return True
 
 
-@learn.of(Given)
+@learn.of(GivenMargins)
 def _learn_given(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     return UPDATED
 
 
-@restart.of(Given)
+@restart.of(GivenMargins)
 def _restart_given(state: Any) -> None:
     return
 
@@ -53,7 +53,7 @@ class Decider(Engine):
 
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
         """Make the states for instances of this dimension and form; later instances must agree."""
-        super().begin(owner, name, d, sparse, Given(np.zeros(3)))
+        super().begin(owner, name, d, sparse, GivenMargins(np.zeros(3)))
 
     @property
     def numbers(self) -> np.ndarray:

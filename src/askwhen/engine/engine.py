@@ -48,7 +48,7 @@ from .round.rounds import (
     Record,
 )
 from .round.step_table import NOT_READY
-from .session import Session
+from .session import CompiledSession
 from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
 from .tally.error_model import boundary, log_cost_of, log_odds, sigmoid
@@ -114,7 +114,7 @@ class Engine:
         costs: Costs | None = None,
         answers: Classes | LabelSets | None = None,
     ) -> None:
-        self.session = Session()
+        self.session = CompiledSession()
         self.parts = parts
         self.costs = costs
         self.answers = answers
@@ -269,7 +269,7 @@ class Engine:
 
         One ``dict.update`` is atomic: a KeyboardInterrupt cannot leave new states with old compiled functions.
         """
-        self.__dict__.update(states, session=Session(), plain=None, plain_csr=None)
+        self.__dict__.update(states, session=CompiledSession(), plain=None, plain_csr=None)
 
     def restart_if_due(self) -> None:
         """Restart the learner and the rule if a switch was declared, as the next round would."""
@@ -517,7 +517,7 @@ class Engine:
         return {name: value for name, value in self.__dict__.items() if name not in _COMPILED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, session=Session(), plain=None, plain_csr=None)
+        self.__dict__.update(state, session=CompiledSession(), plain=None, plain_csr=None)
         for name in _STATES:
             setattr(self, name, writeable(getattr(self, name)))
 

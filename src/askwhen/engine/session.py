@@ -68,7 +68,7 @@ class Stateful(Protocol):
         """Whether instances are sparse before they are prepared."""
 
 
-class Session:
+class CompiledSession:
     """Compiled functions and memory for playing rounds one by one.
 
     ``frame`` is a block of memory with all states, and its address; it is None after a state was replaced. ``ask`` and

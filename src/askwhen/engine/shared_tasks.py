@@ -28,7 +28,7 @@ from ..weights.choose_form import check_memory, matrix_bytes
 from ..weights.expansion import BASE, BORROWED, HELD, Expansion, expansion_of
 from ..weights.instance_store import at, gather, put
 from ..weights.kernels import kernel_value
-from .batch_run import Batch, chunk_size, prepared, run
+from .batch_run import RowBatch, chunk_size, prepared, run
 from .engine import Engine
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .state_arrays import arrays_of, copy_state, map_arrays
@@ -94,7 +94,7 @@ def run_tasks(
 
                 def play(j: int, part: Rows = part, start: int = start, stop: int = stop) -> Trace:
                     column, now = np.ascontiguousarray(labels[start:stop, j]), times[start:stop]
-                    return run(engines[j], Batch(part, column, every_margin, keep, now, start, together))
+                    return run(engines[j], RowBatch(part, column, every_margin, keep, now, start, together))
 
                 for found, trace in zip(traces, pool.map(play, range(len(engines))), strict=True):
                     found.append(trace)

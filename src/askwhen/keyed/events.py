@@ -51,7 +51,7 @@ Time = float | datetime | None
 EventId = str | int | None
 
 
-class Batch(NamedTuple):
+class EventBatch(NamedTuple):
     """Events that follow each other, as columns.
 
     An event with an instance and no label is predicted, one with both is learnt. An event without an instance answers
@@ -66,9 +66,9 @@ class Batch(NamedTuple):
     ids: list[EventId]
 
 
-def empty_batch() -> Batch:
+def empty_batch() -> EventBatch:
     """A batch without events."""
-    return Batch(*([] for _ in Batch._fields))
+    return EventBatch(*([] for _ in EventBatch._fields))
 
 
 class EventLine(msgspec.Struct, gc=False):
@@ -88,7 +88,7 @@ _NO_LINE = EventLine("")
 _COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 
 
-def parse_lines(content: bytes, spec: SamplerSpec) -> Batch:
+def parse_lines(content: bytes, spec: SamplerSpec) -> EventBatch:
     """The events of whole lines of NDJSON; each line is one event or one refusal."""
     texts = [text for text in content.split(b"\n") if text.strip()]
     try:  # one by one: decode_lines accepts two objects on one line
@@ -97,7 +97,7 @@ def parse_lines(content: bytes, spec: SamplerSpec) -> Batch:
         return parse_texts(texts, spec)
 
 
-def parse_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> Batch:
+def parse_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> EventBatch:
     """The events of texts, one each; None is refused."""
     lines: list[EventLine] = []
     wrong: dict[int, str] = {}
@@ -112,7 +112,7 @@ def parse_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> Batch:
     return _with_hints(to_batch(lines, spec, wrong), texts)
 
 
-def _with_hints(batch: Batch, texts: Sequence[bytes | None]) -> Batch:
+def _with_hints(batch: EventBatch, texts: Sequence[bytes | None]) -> EventBatch:
     """Add a hint at a misspelt field to the refusals of events that have neither x nor round, in place."""
     for i, found in enumerate(batch.instances):
         if type(found) is Refusal and found.sentence == _NOTHING:
@@ -131,15 +131,15 @@ def _hint_at(name: str, text: bytes | None) -> str:
     return f"{near} instead of {name!r}" if (near := perhaps(name, others)) else ""
 
 
-def to_batch(lines: list[EventLine], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> Batch:
+def to_batch(lines: list[EventLine], spec: SamplerSpec, wrong: dict[int, str] | None = None) -> EventBatch:
     """Events as columns; ``wrong`` has the reasons of those that cannot be read, by their number."""
     columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in EventLine.__struct_fields__)
     keys, instances, rounds, labels, forgets, times, ids = columns
     given = _sparse(instances, spec) if spec.sparse else _dense(instances)
-    return refuse_malformed(Batch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
+    return refuse_malformed(EventBatch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
 
 
-def refuse_malformed(batch: Batch, forgets: list[bool], wrong: dict[int, str]) -> Batch:
+def refuse_malformed(batch: EventBatch, forgets: list[bool], wrong: dict[int, str]) -> EventBatch:
     """Put a refusal in the place of each malformed event, in place."""
     given = batch.instances
     for i, (x, number, label, forget) in enumerate(zip(given, batch.rounds, batch.labels, forgets, strict=True)):

@@ -73,15 +73,15 @@ def open_store(address: str) -> KeyedStore:
     """The store at an address: a directory of SQLite files, or PostgreSQL."""
     if address.startswith(("postgresql://", "postgres://")):
         with needs_extra("keyed", "a store in PostgreSQL", "keyed"):
-            from .stores.postgres_store import PostgresStore
+            from .stores.postgres_store import PostgresKeyedStore
 
-        return PostgresStore(address)
+        return PostgresKeyedStore(address)
     if "://" in address:
         raise InputError(f"a store is a directory or postgresql://..., got {address!r}.", owner="keyed")
     with needs_extra("keyed", "a store of SQLite files", "keyed"):
-        from .stores.sqlite_store import SqliteStore
+        from .stores.sqlite_store import SqliteKeyedStore
 
-    return SqliteStore(address)
+    return SqliteKeyedStore(address)
 
 
 def claim_worker(job: Job, partition: str) -> PartitionWorker:

@@ -48,6 +48,7 @@ class Played:
     deaths: int
 
 
+# More than eight arguments: this is the public call, and each of them is documented by name.
 def run(
     source: str,
     store: str,

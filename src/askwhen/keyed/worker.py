@@ -19,7 +19,7 @@ from ..engine.inputs.argument_checks import check_time, round_time
 from ..errors import AskwhenError
 from ..linalg.rows import SparseRow
 from .decisions import DecisionLine, ndjson_of
-from .events import Batch, Refusal, Time
+from .events import EventBatch, Refusal, Time
 from .logs.protocols import DecisionSink, PartitionReader
 from .sampler_cache import SamplerCache
 from .sampler_pool import PooledSampler, SamplerPool
@@ -117,7 +117,7 @@ class PartitionWorker:
         sink.publish(self._partition, first, body)
         self._published = first + 1
 
-    def _opened_cache(self, batch: Batch) -> SamplerCache | None:
+    def _opened_cache(self, batch: EventBatch) -> SamplerCache | None:
         """The cache, made once the number of features is known: the first instance may determine it."""
         if self._cache is None:
             if self._d is None:
@@ -127,7 +127,7 @@ class PartitionWorker:
                 self._cache = SamplerCache(SamplerPool(self._spec, self._d), self._store.load, self._cache_size)
         return self._cache
 
-    def _play(self, batch: Batch) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
+    def _play(self, batch: EventBatch) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
         """Play events: their decisions, the counts, and the new states of the samplers that changed.
 
         Samplers are independent, so that each plays all of its events before the next one does.
@@ -182,7 +182,7 @@ class PartitionWorker:
         return [each for each in decisions if each is not None], counts, changed
 
 
-def _all_refused(batch: Batch, first: int) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
+def _all_refused(batch: EventBatch, first: int) -> tuple[list[DecisionLine], Counts, list[tuple[str, bytes]]]:
     decisions = []
     for i, (key, x, name) in enumerate(zip(batch.keys, batch.instances, batch.ids, strict=True)):
         sentence = x.sentence if isinstance(x, Refusal) else "no instance came before this event."
@@ -190,7 +190,7 @@ def _all_refused(batch: Batch, first: int) -> tuple[list[DecisionLine], Counts, 
     return decisions, Counts(events=len(decisions), refused=len(decisions)), []
 
 
-def _warn_of_refusals(partition: str, batch: Batch, decisions: list[DecisionLine]) -> None:
+def _warn_of_refusals(partition: str, batch: EventBatch, decisions: list[DecisionLine]) -> None:
     """Warn if all of the first events, or all of those with labels, were refused: a field may be misspelt."""
     refused = {each.event: each.refused for each in decisions if each.event is not None}
     labels = [i for i, label in enumerate(batch.labels) if label is not None]

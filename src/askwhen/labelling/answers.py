@@ -18,7 +18,7 @@ from ..system.whole_file import try_lock
 _HEADER = ["row", "label", "probability", "time", "record"]
 
 
-class Answer(NamedTuple):
+class StoredAnswer(NamedTuple):
     """A row, counted from 0, the label it was given (empty if it was skipped), and the fingerprint of its record."""
 
     row: int
@@ -35,15 +35,15 @@ class AnswerStore(Protocol):
         ...
 
     @property
-    def given(self) -> Sequence[Answer]:
+    def given(self) -> Sequence[StoredAnswer]:
         """All answers in the order they were given, those of earlier sessions first."""
         ...
 
-    def add(self, answer: Answer, probability: float) -> None:
+    def add(self, answer: StoredAnswer, probability: float) -> None:
         """Store one more answer; it must survive a crash once this returns."""
         ...
 
-    def undo(self) -> Answer:
+    def undo(self) -> StoredAnswer:
         """Remove the last answer and return it."""
         ...
 
@@ -64,7 +64,7 @@ class Answers:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.name = str(self.path)
-        self.given: list[Answer] = []
+        self.given: list[StoredAnswer] = []
         try:
             self._file = self.path.open("a+b")
         except OSError as error:
@@ -100,7 +100,7 @@ class Answers:
                 raise InputError(
                     f"{self.path}, line {number}, is not an answer; it must be a row and a label.", owner="label"
                 )
-            self.given.append(Answer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
+            self.given.append(StoredAnswer(int(line[0]), line[1], line[4] if len(line) > 4 else ""))
 
     def _append(self, line: list[Any]) -> None:
         text = io.StringIO(newline="")
@@ -109,13 +109,13 @@ class Answers:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def add(self, answer: Answer, probability: float) -> None:
+    def add(self, answer: StoredAnswer, probability: float) -> None:
         """Add an answer; it is on the disk when this returns."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._append([answer.row, answer.label, f"{probability:.6g}", now, answer.record])
         self.given.append(answer)
 
-    def undo(self) -> Answer:
+    def undo(self) -> StoredAnswer:
         """Remove the last answer and return it."""
         self._file.seek(0)
         lines = self._file.read().splitlines(keepends=True)

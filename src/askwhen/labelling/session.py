@@ -21,7 +21,7 @@ from ..contracts.sampler import SamplerLike
 from ..errors import AskwhenError, InputError
 from ..snapshot import file_format
 from ..trace.trace import Ask
-from .answers import Answer, AnswerStore, digest_of
+from .answers import AnswerStore, StoredAnswer, digest_of
 
 _UNDOABLE = 10  # answers that can be undone without rebuilding the sampler
 
@@ -31,7 +31,7 @@ ReadRecords = Callable[[int, Skipped], Iterator[tuple[Any, dict[str, Any]]]]
 """Returns instances with their records; takes the number of rows to skip, and a function that receives those."""
 
 
-class Question(NamedTuple):
+class ShownInstance(NamedTuple):
     """An instance that is worth a label: its row, its record, and what the sampler says of it."""
 
     row: int
@@ -78,7 +78,7 @@ class Labelling:
         self._fresh = fresh
         self._answers = answers
         self._classes = classes
-        self._undoable: deque[tuple[SamplerLike, Question]] = deque(maxlen=_UNDOABLE)
+        self._undoable: deque[tuple[SamplerLike, ShownInstance]] = deque(maxlen=_UNDOABLE)
         self._past: deque[tuple[int, Any, dict[str, Any]]] = deque()
         self._model = model
         self._settings = repr((classes, _without_length(fresh.parts), fresh.seed)).replace(", length=None", "")
@@ -134,7 +134,7 @@ class Labelling:
         self.unused = 0
         self._undoable.clear()
         self._past.clear()
-        self._open: Question | None = None
+        self._open: ShownInstance | None = None
         self._known = {answer.row: answer for answer in self._answers.given}
         first = min([sampler.round, *(ask.round for ask in sampler.pending)])
         numbered = enumerate(self._rows(first, self._check), first)
@@ -151,13 +151,13 @@ class Labelling:
                 owner="label",
             )
 
-    def next(self) -> Question | None:
+    def next(self) -> ShownInstance | None:
         """The next instance worth a label, the same until it is answered; None at the end of the stream."""
         given = self._known = {answer.row: answer for answer in self._answers.given}
         with self._changing():
             return self._next(given)
 
-    def _next(self, given: dict[int, Answer]) -> Question | None:
+    def _next(self, given: dict[int, StoredAnswer]) -> ShownInstance | None:
         while self._open is None:
             found = self._again.popleft() if self._again else next(self._ahead, None)
             if found is None:
@@ -170,7 +170,7 @@ class Labelling:
             if ask is None or not ask.query:
                 self.unused += row in given
                 continue
-            question = Question(row, record, ask)
+            question = ShownInstance(row, record, ask)
             if row in given:
                 self._check(row, record)
                 self._learn(question, given[row].label)
@@ -187,14 +187,14 @@ class Labelling:
             raise InputError(f"the label must be one of {', '.join(self._classes)}, got {label!r}.", owner="label")
         with self._changing():
             before = copy.deepcopy(self.sampler)
-            answer = Answer(question.row, label, digest_of(question.record))
+            answer = StoredAnswer(question.row, label, digest_of(question.record))
             self._answers.add(answer, float(question.ask.probability))
             self._learn(question, label)
             self._undoable.append((before, question))
             self._forget_past()
             self._open = None
 
-    def _learn(self, question: Question, label: str) -> None:
+    def _learn(self, question: ShownInstance, label: str) -> None:
         if not label:
             self.sampler.forget(question.ask)
         else:

@@ -17,7 +17,7 @@ import numpy as np
 from ..contracts.abilities import MultiClassLearner, classes_of, provides
 from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
-from ..engine.decider import Decider, Given
+from ..engine.decider import Decider, GivenMargins
 from ..engine.engine import Engine
 from ..engine.inputs.argument_checks import check_classes, check_costs, check_most, check_new_label
 from ..engine.inputs.registry import build, check_parts, describe
@@ -118,7 +118,7 @@ def _states(engine: Engine, rounds: int) -> list[tuple[str, Any]]:
     """The states that exist, by name; before the first round the tally is empty and left out."""
     names = ("learner", "rule", "drift", "prepare") + ("tally",) * (rounds > 0)
     states = [(name, getattr(engine, name)) for name in names if getattr(engine, name) is not None]
-    return [(name, state) for name, state in states if not isinstance(state, Given)]
+    return [(name, state) for name, state in states if not isinstance(state, GivenMargins)]
 
 
 def restore(

@@ -14,7 +14,7 @@ from ..contracts.sampler import SamplerLike
 from ..data.advice import shown_only
 from ..data.unlabelled import read_records
 from ..labelling.answers import Answers, AnswerStore
-from ..labelling.session import Labelling, Question
+from ..labelling.session import Labelling, ShownInstance
 from ..learners import Mixture
 from ..prepare import Prepare
 from ..rules import BudgetRule
@@ -44,7 +44,7 @@ class Annotator(Protocol):
         """Open while the next instance worth a label is being found."""
         ...
 
-    def answer(self, question: Question, session: Labelling, note: str) -> str | Action:
+    def answer(self, question: ShownInstance, session: Labelling, note: str) -> str | Action:
         """A label, an empty one to skip the instance, or an action; ``note`` is a message about the last answer."""
         ...
 

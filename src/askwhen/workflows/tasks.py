@@ -8,16 +8,16 @@ from typing import Any
 
 from ..data.formats import format_of, prodigy
 from ..data.instances import LABELS, Columns
-from ..data.read_request import Request
+from ..data.read_request import ReadRequest
 from ..data.stream import several_names
 from ..data.unlabelled import tables_of
 from ..errors import InputError
-from ..labelling.answers import Answer
+from ..labelling.answers import StoredAnswer
 from ..system.whole_file import whole_file
 
 
 def write_prodigy(
-    path: str, file: str, reading: dict[str, Any], answers: Sequence[Answer], classes: Sequence[str]
+    path: str, file: str, reading: dict[str, Any], answers: Sequence[StoredAnswer], classes: Sequence[str]
 ) -> int:
     """Write the rows of a file that were answered as Prodigy's tasks; returns their number.
 
@@ -44,7 +44,7 @@ def _tasks(file: str, reading: dict[str, Any]) -> Iterator[dict[str, Any]]:
     format, text = format_of(file, reading.get("format")), several_names("text", reading.get("text"))
     encoding = reading.get("encoding")
     if format.tasks is not None:
-        for lines in format.tasks(Request(file, encoding=encoding)):
+        for lines in format.tasks(ReadRequest(file, encoding=encoding)):
             yield from lines.records
         return
     columns = Columns(text=text, drop=several_names("drop", reading.get("drop", ())), labelled=False, strict=False)

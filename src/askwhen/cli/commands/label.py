@@ -29,7 +29,7 @@ from ..terminal.screen import MORE, QUIT, SEARCH, SKIP, UNDO, Screen, fields, ke
 
 if TYPE_CHECKING:
     from ...contracts.sampler import SamplerLike
-    from ...labelling.session import Labelling, Question
+    from ...labelling.session import Labelling, ShownInstance
     from ...workflows.label import Action, LabelResult
 
 _REPLY_SECONDS = 10.0
@@ -205,7 +205,7 @@ class _KeyboardAnnotator:
         """Show that the next question is being found."""
         return self._screen.console.status("looking for a row worth asking about")
 
-    def answer(self, question: Question, session: Labelling, note: str) -> str | Action:
+    def answer(self, question: ShownInstance, session: Labelling, note: str) -> str | Action:
         """Show an instance, and wait for a key."""
         from ...workflows.label import Action
 
@@ -228,7 +228,7 @@ class _KeyboardAnnotator:
             if key in self._keys or key in (*UNDO, *SKIP, *QUIT, *SEARCH, *MORE):
                 return key
 
-    def _show(self, question: Question, sampler: SamplerLike, note: str) -> None:
+    def _show(self, question: ShownInstance, sampler: SamplerLike, note: str) -> None:
         asked = f"{sampler.questions:,} of {sampler.round:,} rows asked about ({sampler.questions / sampler.round:.1%})"
         found = aw.evaluate.accuracy(sampler)
         accuracy = f"accuracy {found.overall}" if found.answered else "accuracy not known yet"

@@ -23,8 +23,8 @@ from ..files import blocks_of, is_piped, listed, needs, not_decoded, one_sentenc
 from ..format import Format
 from ..instances import Columns
 from ..lines import NEWLINE
-from ..read_request import Chunk, Request, chunks_of_tables
-from ..tables import Batch
+from ..read_request import Chunk, ReadRequest, chunks_of_tables
+from ..tables import ArrowTable
 from .svmlight import RETURN
 
 HEAD = 1 << 20
@@ -57,7 +57,7 @@ def row_end(text: Any, delimiter: int, limit: int) -> Any:
     return end
 
 
-def _tables(request: Request, name: str, delimiter: str) -> Generator[Batch]:
+def _tables(request: ReadRequest, name: str, delimiter: str) -> Generator[ArrowTable]:
     """The tables of a file of text: the rows of each block; on a pipe, rows as they come."""
     arrow = needs("read", "pyarrow", f"a {name} file")
     path, piped = request.path, is_piped(request.path)
@@ -73,7 +73,7 @@ def _tables(request: Request, name: str, delimiter: str) -> Generator[Batch]:
             with closing(parsed_in_order(layout.parse, parts, wait=not piped)) as found:
                 for table in found:
                     for batch in table.to_batches():
-                        yield Batch(batch, path, known=layout.known)
+                        yield ArrowTable(batch, path, known=layout.known)
                     before += table.num_rows
         except (arrow.ArrowException, UnicodeDecodeError) as error:
             raise layout.refused(error, before) from error
@@ -215,7 +215,7 @@ class _Layout:
         return InputError(f"cannot read {self._path}: {message}.", owner="read")
 
 
-def _count(request: Request, delimiter: str) -> int:
+def _count(request: ReadRequest, delimiter: str) -> int:
     """The number of rows under the line of names; quoted values may go over several lines."""
     found = 0
     with closing(blocks_of("read", request.path, encoding=request.encoding)) as blocks:
@@ -226,7 +226,7 @@ def _count(request: Request, delimiter: str) -> int:
     return max(found - 1, 0)
 
 
-def _count_quoted(request: Request, delimiter: str) -> int:
+def _count_quoted(request: ReadRequest, delimiter: str) -> int:
     content, file = open_bytes("read", request.path)
     encoding = request.encoding or "utf-8"
     with file, content, io.TextIOWrapper(content, encoding, errors="replace", newline="") as text:
@@ -236,13 +236,13 @@ def _count_quoted(request: Request, delimiter: str) -> int:
 def delimited(name: str, delimiter: str) -> Format:
     """A format of tables of text, with this character between values unless the user names another one."""
 
-    def tables(request: Request) -> Generator[Batch]:
+    def tables(request: ReadRequest) -> Generator[ArrowTable]:
         return _tables(request, name, request.delimiter or delimiter)
 
-    def chunks(request: Request) -> Generator[Chunk]:
+    def chunks(request: ReadRequest) -> Generator[Chunk]:
         return chunks_of_tables(request, tables(request))
 
-    def count(request: Request) -> int:
+    def count(request: ReadRequest) -> int:
         return _count(request, request.delimiter or delimiter)
 
     return Format(name, chunks, (f".{name}",), tables=tables, count=count, delimiter=delimiter)

@@ -16,7 +16,7 @@ from ..format import Format
 from ..instances import LIST, NUMBER, Columns, widths
 from ..json_lines import Lines, lines_of, plain
 from ..pairs import Pairs, is_pair
-from ..read_request import Chunk, Request, chunks_of_tables
+from ..read_request import Chunk, ReadRequest, chunks_of_tables
 
 
 class Records:
@@ -171,7 +171,7 @@ def _text(value: Any) -> str | None:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def chunks(request: Request) -> Generator[Chunk]:
+def chunks(request: ReadRequest) -> Generator[Chunk]:
     """The chunks of a file, of records or of pairs."""
     with closing(lines_of(request.path, request.report, request.encoding)) as blocks:
         first = next(blocks, None)
@@ -191,7 +191,7 @@ def _put_back(first: Any, others: Generator[Any]) -> Generator[Any]:
     yield from others
 
 
-def tables(request: Request) -> Generator[Records]:
+def tables(request: ReadRequest) -> Generator[Records]:
     """The records of a file, as tables."""
     return tables_of(request.path, request.columns, lines_of(request.path, request.report, request.encoding))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from ...errors import InputError
 from ..files import COMPRESSED, is_piped, needs, one_sentence
 from ..format import Format
-from ..read_request import Chunk, Request, chunks_of_tables
-from ..tables import Batch
+from ..read_request import Chunk, ReadRequest, chunks_of_tables
+from ..tables import ArrowTable
 
 
-def tables(request: Request) -> Generator[Batch]:
+def tables(request: ReadRequest) -> Generator[ArrowTable]:
     """The tables of a Parquet file; one that is mangled is refused, whatever pyarrow says about it."""
     arrow = needs("read", "pyarrow", "a parquet file")
     from pyarrow import parquet
@@ -31,17 +31,17 @@ def tables(request: Request) -> Generator[Batch]:
                 done += batch.num_rows
                 if report is not None:
                     report(size * done // max(total, 1))
-                yield Batch(batch, path, decodable=False)
+                yield ArrowTable(batch, path, decodable=False)
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error
 
 
-def chunks(request: Request) -> Generator[Chunk]:
+def chunks(request: ReadRequest) -> Generator[Chunk]:
     """The chunks of a file."""
     return chunks_of_tables(request, tables(request))
 
 
-def count(request: Request) -> int | None:
+def count(request: ReadRequest) -> int | None:
     """The number of rows, which the file's metadata has; None where the file is mangled."""
     needs("read", "pyarrow", "a parquet file")
     from pyarrow import ArrowException, parquet

@@ -16,7 +16,7 @@ from ...errors import InputError
 from ..format import Format
 from ..instances import Columns
 from ..json_lines import Lines, lines_of
-from ..read_request import Chunk, Request, chunks_of_tables
+from ..read_request import Chunk, ReadRequest, chunks_of_tables
 from .ndjson import Records, tables_of
 
 OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
@@ -107,7 +107,7 @@ def _labelled(path: str, blocks: Generator[Lines]) -> Generator[Lines]:
         raise InputError(f"none of the {tasks:,} tasks of {path} was answered with one label.", owner="read")
 
 
-def chunks(request: Request) -> Generator[Chunk]:
+def chunks(request: ReadRequest) -> Generator[Chunk]:
     """The chunks of a file."""
     columns = with_text(request.columns)
     blocks = tasks(request)
@@ -115,12 +115,12 @@ def chunks(request: Request) -> Generator[Chunk]:
     return chunks_of_tables(request._replace(columns=columns), tables_of(request.path, columns, lines))
 
 
-def tables(request: Request) -> Generator[Records]:
+def tables(request: ReadRequest) -> Generator[Records]:
     """The tasks of a file without their answers, as tables."""
     return tables_of(request.path, request.columns, bare_lines(tasks(request)))
 
 
-def tasks(request: Request) -> Generator[Lines]:
+def tasks(request: ReadRequest) -> Generator[Lines]:
     """The tasks of a file with their answers, as they are."""
     return lines_of(request.path, request.report, request.encoding)
 

@@ -20,7 +20,7 @@ from ...errors import InputError, argument
 from ..format import Format
 from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW, nearest
-from ..read_request import Chunk, Request
+from ..read_request import Chunk, ReadRequest
 
 _U = np.uint64
 _1 = _U(1)
@@ -283,7 +283,7 @@ def matrix_of(lines: ParsedLines, count: int, path: str) -> np.ndarray:
     return Y
 
 
-def scan(request: Request) -> tuple[int, int]:
+def scan(request: ReadRequest) -> tuple[int, int]:
     """How many features an svmlight file has, and how many labels if a line has several."""
     d = labels = 0
     with closing(_lines(request)) as found:
@@ -294,7 +294,7 @@ def scan(request: Request) -> tuple[int, int]:
     return d, labels
 
 
-def _lines(request: Request) -> Generator[ParsedLines]:
+def _lines(request: ReadRequest) -> Generator[ParsedLines]:
     # Where labels are not wanted, a line may have any number of them.
     several = request.several or not request.columns.labelled
     parse = partial(parse_block, zero_based=request.zero_based, several=several)
@@ -305,7 +305,7 @@ def _lines(request: Request) -> Generator[ParsedLines]:
             yield lines
 
 
-def chunks(request: Request) -> Generator[Chunk]:
+def chunks(request: ReadRequest) -> Generator[Chunk]:
     """The chunks of a file."""
     wanted = request.n_features or -1
     with closing(_lines(request)) as blocks:

@@ -19,7 +19,7 @@ from ..format import Format
 from ..hashing import FIRST, add_byte, counted, fold
 from ..lines import NEWLINE, LineError, newlines, parsed
 from ..numbers import EXACT, HIGH, LOW
-from ..read_request import Chunk, Request
+from ..read_request import Chunk, ReadRequest
 from .svmlight import COLON, FINE, FULL, HASH, is_space, number
 
 _U = np.uint64
@@ -167,7 +167,7 @@ def _word(text: bytes) -> Any:
         return text.decode("utf-8", "replace")
 
 
-def chunks(request: Request) -> Generator[Chunk]:
+def chunks(request: ReadRequest) -> Generator[Chunk]:
     """The chunks of a file."""
     labelled = request.columns.labelled
     parse: Any = partial(parse_block, features=request.columns.places, labelled=labelled)

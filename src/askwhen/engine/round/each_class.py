@@ -145,6 +145,7 @@ def look_each(each: Any, rows: Any, i: int, how: int) -> Any:
     return float(max(m, TINY)), float(each.norm2[j]), int(SOUND), float(each.q[j]), float(each.q[j])
 
 
+# More than eight arguments: a compiled step takes numbers one by one, without building a tuple of them.
 @by_address
 def learn_each(
     each: Any, rows: Any, i: int, norm2: float, m: float, q: float, y: float, mistaken: bool, chance: float

@@ -286,6 +286,7 @@ def ask_round(address: Any, rows: int, first: int, time: float, u: float) -> Any
     return status, p, q / (1.0 + q), chance, asked, marked(by_rule, period, switched, level), certainty, raw, best
 
 
+# More than eight arguments: a compiled step takes numbers one by one, without building a tuple of them.
 @entry
 def tell_round(
     address: Any,

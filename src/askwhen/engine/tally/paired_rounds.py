@@ -14,6 +14,7 @@ BOTH = 16
 """The two levels of a round's bets are stored as one number: the first, plus this factor times the second."""
 
 
+# More than eight arguments: a compiled step takes numbers one by one, without building a tuple of them.
 @entry
 def compare_rounds(
     address: Any,

@@ -376,6 +376,7 @@ def note_rounds_at(address: int, kind: Any, *rounds: Any) -> None:
     entry_point(note_all, kind, *rounds)(address, *rounds)
 
 
+# More than eight arguments: a compiled step takes numbers one by one, without building a tuple of them.
 @entry
 def note_all(
     address: Any,

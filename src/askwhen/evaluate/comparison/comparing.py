@@ -22,7 +22,7 @@ from ...validation import check_count, check_flag, check_number, check_seed
 from .baselines import EVERYTHING, LAST, MAJORITY
 from .cluster import workers_of
 from .label_order import order_warning
-from .plans import WINDOWS, ComparisonWork, RunPlan, RunResult
+from .plans import WINDOWS, CellRun, ComparisonWork, RunPlan
 from .workers import Watch
 
 
@@ -216,16 +216,16 @@ def compare(
     return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
 
 
-def _cell(plan: RunPlan, hyperparameters: dict[str, Any], runs: list[RunResult]) -> Cell:
+def _cell(plan: RunPlan, hyperparameters: dict[str, Any], runs: list[CellRun]) -> Cell:
     name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
     asked, accuracy, windows, seconds = (np.array([run[at] for run in runs]) for at in range(4))
     return Cell(name, hyperparameters, plan.share, asked, accuracy, windows, float(seconds.mean()))
 
 
-def _simple(cells: list[Cell], groups: list[list[RunResult]]) -> list[Cell]:
+def _simple(cells: list[Cell], groups: list[list[CellRun]]) -> list[Cell]:
     """The simple rules as cells: the last label given, at each share, and the majority."""
 
-    def rule(name: str, share: float, asked: np.ndarray, runs: list[RunResult]) -> Cell:
+    def rule(name: str, share: float, asked: np.ndarray, runs: list[CellRun]) -> Cell:
         accuracy, windows = (np.array([run.simple[name][at] for run in runs]) for at in range(2))
         return Cell(name, {}, share, asked, accuracy, windows, math.nan)
 

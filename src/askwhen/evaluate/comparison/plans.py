@@ -32,7 +32,7 @@ class RunPlan(NamedTuple):
         return f"{self.algorithm.name} at {self.share:.3g}"
 
 
-class RunResult(NamedTuple):
+class CellRun(NamedTuple):
     """Results of one run, over all rounds and in each window; ``simple`` has the accuracies of simple rules."""
 
     asked: float
@@ -89,7 +89,7 @@ class ComparisonWork:
         X, y = self._stream(0)
         return matched(each, X, y, plan.share, given, prepare=self.prepare, seed=self.seed, classes=self.classes)
 
-    def run(self, plan: RunPlan, hyperparameters: dict[str, Any], k: int) -> RunResult:
+    def run(self, plan: RunPlan, hyperparameters: dict[str, Any], k: int) -> CellRun:
         """Play the stream with the seed of repeat k."""
         X, y = self._stream(k)
         started = time.perf_counter()
@@ -110,7 +110,7 @@ class ComparisonWork:
             right = ClassBaselines().scores(LabelNumbering(self.classes).numbers(y).astype(float), trace.queried)
         simple = {name: (float(values.mean()), self._windowed(values)) for name, values in right.items()}
         accuracy = 1 - trace.mistakes / len(y)
-        return RunResult(trace.questions / len(y), accuracy, 1 - self._windowed(trace.mistaken), seconds, simple)
+        return CellRun(trace.questions / len(y), accuracy, 1 - self._windowed(trace.mistaken), seconds, simple)
 
     def _given(self, each: Algorithm) -> dict[str, Any]:
         return self.hyperparameters.get(each.name, {})

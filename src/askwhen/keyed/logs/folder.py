@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...system.whole_file import whole_file
 from ..decisions import read
 from ..errors import damaged
-from ..events import LONGEST_EVENT, Batch, empty_batch, parse_lines
+from ..events import LONGEST_EVENT, EventBatch, empty_batch, parse_lines
 from ..sampler_spec import SamplerSpec
 from . import parquet
 
@@ -134,7 +134,7 @@ class FolderReader:
         self._guess = _FIRST_GUESS
         self._rows = parquet.ParquetRows(spec)
 
-    def read(self, position: str, most: int) -> tuple[Batch, str]:
+    def read(self, position: str, most: int) -> tuple[EventBatch, str]:
         """At most so many events after a position, and the position after them."""
         name, _, offset = position.rpartition(":")
         segments = self._segments()
@@ -171,7 +171,7 @@ class FolderReader:
             return [self._path.name]
         return sorted(each.name for each in self._path.iterdir() if each.suffix in LINES + TABLES)
 
-    def _lines(self, file: Path, at: int, most: int, is_last: bool) -> tuple[Batch, int]:
+    def _lines(self, file: Path, at: int, most: int, is_last: bool) -> tuple[EventBatch, int]:
         size = min(max(most * self._guess, 1 << 16), _MOST_BYTES)
         with file.open("rb") as opened:
             _check_same(file, opened, at)

@@ -14,7 +14,7 @@ import numpy as np
 from ...data.files import perhaps
 from ...errors import InputError
 from ...system.extras import needs_extra
-from ..events import Batch, Refusal, empty_batch, refuse_malformed, sparse_row
+from ..events import EventBatch, Refusal, empty_batch, refuse_malformed, sparse_row
 from ..sampler_spec import SamplerSpec
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
@@ -25,9 +25,9 @@ class ParquetRows:
 
     def __init__(self, spec: SamplerSpec) -> None:
         self._spec, self._needs_time = spec, spec.needs_time
-        self._last_group: tuple[Any, int, Batch] | None = None
+        self._last_group: tuple[Any, int, EventBatch] | None = None
 
-    def read(self, file: Path, at: int, most: int) -> tuple[Batch, int]:
+    def read(self, file: Path, at: int, most: int) -> tuple[EventBatch, int]:
         """At most so many rows from this one on, and the number of the row after them."""
         with needs_extra("keyed", "a partition of Parquet files", "keyed"):
             import pyarrow
@@ -53,14 +53,14 @@ class ParquetRows:
             raise InputError(f"{file} cannot be read as Parquet: {error}.", owner="keyed") from error
         return empty_batch(), at
 
-    def _group(self, opened: Any, which: Any, group: int) -> Batch:
+    def _group(self, opened: Any, which: Any, group: int) -> EventBatch:
         if self._last_group is None or self._last_group[:2] != (which, group):
             names = [name for name in _COLUMNS if name in opened.schema_arrow.names]
             _check_columns(which[0], opened.schema_arrow.names, self._needs_time)
             self._last_group = (which, group, self._events(opened.read_row_group(group, names)))
         return self._last_group[2]
 
-    def _events(self, table: Any) -> Batch:
+    def _events(self, table: Any) -> EventBatch:
         columns = {name: table[name].to_pylist() for name in table.column_names if name != "x"}
         none: list[Any] = [None] * table.num_rows
         keys = [key if isinstance(key, str) else None for key in columns["key"]]
@@ -71,7 +71,9 @@ class ParquetRows:
             wrong |= {i: "the round must be a whole number." for i, each in enumerate(rounds) if _is_fraction(each)}
             rounds = [None if each is None or each != each or _is_fraction(each) else int(each) for each in rounds]
         forgets = [bool(each) for each in columns.get("forget", none)]
-        return refuse_malformed(Batch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong)
+        return refuse_malformed(
+            EventBatch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong
+        )
 
     def _instances(self, column: Any) -> list[Any]:
         import pyarrow
@@ -134,6 +136,6 @@ def _refused(column: Any, sentence: str) -> list[Any]:
     return [Refusal(sentence) if there else None for there in column.is_valid().to_pylist()]
 
 
-def _slice(batch: Batch, here: slice) -> Batch:
+def _slice(batch: EventBatch, here: slice) -> EventBatch:
     columns: Any = (column[here] for column in batch)
-    return Batch(*columns)
+    return EventBatch(*columns)

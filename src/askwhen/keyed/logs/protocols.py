@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..events import Batch
+from ..events import EventBatch
 from ..sampler_spec import SamplerSpec
 
 
 class PartitionReader(Protocol):
     """Reads one partition of a log."""
 
-    def read(self, position: str, most: int) -> tuple[Batch, str]:
+    def read(self, position: str, most: int) -> tuple[EventBatch, str]:
         """At most so many events after a position, and the position after them."""
 
 

@@ -25,7 +25,7 @@ import redis
 from ...data.files import perhaps
 from ...errors import InputError
 from ..errors import StoreError, damaged
-from ..events import LONGEST_EVENT, Batch, empty_batch, parse_texts
+from ..events import LONGEST_EVENT, EventBatch, empty_batch, parse_texts
 from ..sampler_spec import SamplerSpec
 
 _AT_ONCE = 5_000
@@ -96,7 +96,7 @@ class RedisReader:
     def __init__(self, connection: Any, stream: str, spec: SamplerSpec) -> None:
         self._redis, self._stream, self._spec = connection, stream, spec
 
-    def read(self, position: str, most: int) -> tuple[Batch, str]:
+    def read(self, position: str, most: int) -> tuple[EventBatch, str]:
         """At most so many events after a position, and the position after them."""
         if not _POSITION.fullmatch(position):
             raise damaged("the offset of a partition in the store", position)

@@ -45,7 +45,7 @@ def _store_errors() -> Iterator[None]:
         raise StoreError(f"the database cannot be used: {sentence}.", owner="keyed") from error
 
 
-class PostgresStore:
+class PostgresKeyedStore:
     """The partitions of a database."""
 
     def __init__(self, address: str) -> None:

@@ -56,7 +56,7 @@ def _opened(path: Path, flags: int) -> apsw.Connection:
     return apsw.Connection(str(path), flags=flags)
 
 
-class SqliteStore:
+class SqliteKeyedStore:
     """The files of a directory, one for each partition."""
 
     def __init__(self, folder: str) -> None:

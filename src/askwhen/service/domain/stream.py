@@ -28,11 +28,11 @@ from .summary import StreamSummary
 
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
 
-Played = tuple[Event, Instance]
+DecidedRound = tuple[Event, Instance]
 """A round as an event, and its facts."""
 
 
-class Stream:
+class ServiceStream:
     """A stream, whether it is in memory, on disk only, or set aside because its model failed.
 
     Parameters
@@ -203,7 +203,7 @@ class Stream:
         now: float,
         priority: float = 0.0,
         subject: str | None = None,
-    ) -> Played:
+    ) -> DecidedRound:
         """Play one round on an instance that ``reader`` made; the decision is an event."""
         current = self.current
         time = self._time(now)

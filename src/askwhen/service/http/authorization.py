@@ -9,7 +9,7 @@ from typing import Any
 
 from litestar import Request
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..domain.tokens import ALL, ANYBODY, OPEN, Holder
 from ..errors import NoRolesError, NotSignedInError, TooManyError
 from ..runtime.coordinator import Coordinator
@@ -136,7 +136,7 @@ class Authorization:
         finally:
             changes.unsubscribe(ALL, changed)
 
-    def stream(self, request: AnyRequest, name: str, role: str = ANYBODY) -> tuple[Stream, Holder]:
+    def stream(self, request: AnyRequest, name: str, role: str = ANYBODY) -> tuple[ServiceStream, Holder]:
         """A stream, if the sender has a role for it. A token for other streams does not reveal whether it exists."""
         found = self.coordinator.streams.get(name)
         holder = self.holder(request, role, -1 if found is None else found.number)

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ...errors import AskwhenError
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..errors import ServiceError, SlowError, StoppingError
 from ..runtime.coordinator import Coordinator
 from ..use_cases import instances
@@ -46,7 +46,7 @@ class BadLineError(ServiceError):
 class NdjsonReply:
     """An ASGI application that answers one request."""
 
-    def __init__(self, coordinator: Coordinator, stream: Stream, options: Options) -> None:
+    def __init__(self, coordinator: Coordinator, stream: ServiceStream, options: Options) -> None:
         self._coordinator, self._stream, self._options = coordinator, stream, options
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..events.kinds import facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
@@ -64,7 +64,7 @@ class EventFeed:
     def __init__(
         self,
         coordinator: Coordinator,
-        stream: Stream,
+        stream: ServiceStream,
         after: int,
         kinds: tuple[str, ...],
         heartbeat: float,

@@ -18,7 +18,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from ...errors import AskwhenError
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..domain.subscribers import Subscribers
 from ..domain.summary import StreamSummary
 from ..domain.tokens import Tokens
@@ -82,8 +82,8 @@ class Coordinator:
     ) -> None:
         self._store, self.clock = store, Clock() if clock is None else clock
         self._stop = stop
-        self.streams: dict[str, Stream] = {}
-        self.by_number: dict[int, Stream] = {}
+        self.streams: dict[str, ServiceStream] = {}
+        self.by_number: dict[int, ServiceStream] = {}
         self.tokens = Tokens()
         self.webhooks = Webhooks()
         self.idempotency = Idempotency(self.events_of_keys)
@@ -112,7 +112,7 @@ class Coordinator:
             await self.committed(stream, snapshot=True)
         self._ticking = asyncio.create_task(self._tick())
 
-    def _recover(self, play: bool) -> list[tuple[Stream, WentOn]]:
+    def _recover(self, play: bool) -> list[tuple[ServiceStream, WentOn]]:
         """Recover everything from the log; returns streams for which an event must be recorded."""
         try:
             self._reader = self._store.reader()
@@ -129,7 +129,7 @@ class Coordinator:
                 f"the database cannot be read: {why}; if it is damaged, restore a backup.", owner="serve"
             ) from error
 
-    def _follow(self, event: Event, play: bool) -> tuple[Stream, WentOn] | None:
+    def _follow(self, event: Event, play: bool) -> tuple[ServiceStream, WentOn] | None:
         """Apply an event of the log of the service itself; returns a stream for which an event must be recorded."""
         try:
             fact = facts_of(event)
@@ -158,7 +158,7 @@ class Coordinator:
             self._rest(stream)
         return None if note is None else (stream, note)
 
-    def _is_idle(self, stream: Stream) -> bool:
+    def _is_idle(self, stream: ServiceStream) -> bool:
         """Whether a stream is archived, has not been used lately, and has nothing to do."""
         if not stream.loaded or not stream.state.archived or stream.uncommitted or stream.state.received:
             return False
@@ -166,11 +166,11 @@ class Coordinator:
             return False
         return not any(each.is_full and not each.disputed for each in stream.questions.open.values())
 
-    def _rest(self, stream: Stream) -> None:
+    def _rest(self, stream: ServiceStream) -> None:
         """Release the memory of a stream until it is used again."""
         stream.unload(lambda: self._wake(stream))
 
-    def _wake(self, stream: Stream) -> None:
+    def _wake(self, stream: ServiceStream) -> None:
         """Bring a stream back into memory."""
         self._woken[stream.number], summary = time.monotonic(), stream.summary()
         try:
@@ -192,7 +192,7 @@ class Coordinator:
                         self._rest(stream)
 
     def _set_aside(
-        self, stream: Stream, error: Exception, summary: StreamSummary | None = None, seq: int | None = None
+        self, stream: ServiceStream, error: Exception, summary: StreamSummary | None = None, seq: int | None = None
     ) -> None:
         """Stop one stream because of an error; the others go on."""
         known = error if isinstance(error, AskwhenError) else None  # these say in a sentence what is wrong
@@ -200,7 +200,7 @@ class Coordinator:
         facts = {"stream": stream.name, "error": _kind(error), "said": stream.aside}
         log.error("a stream is set aside", extra={"facts": facts}, exc_info=None if known else error)
 
-    def _failed(self, stream: Stream, error: Exception) -> None:
+    def _failed(self, stream: ServiceStream, error: Exception) -> None:
         """Set a stream aside because of an error, or stop everything where the database failed."""
         if isinstance(error, (StoppingError, *self._store.errors)):
             self.crash(error)
@@ -208,11 +208,11 @@ class Coordinator:
             self._set_aside(stream, error)
 
     @property
-    def set_aside(self) -> list[Stream]:
+    def set_aside(self) -> list[ServiceStream]:
         """The streams that are set aside."""
         return [stream for stream in self.by_number.values() if stream.aside]
 
-    def _make_way(self, stream: Stream) -> None:
+    def _make_way(self, stream: ServiceStream) -> None:
         """Rename a stream that is set aside, where another stream has the same name.
 
         That happens where its last name could not be read, and its former one was given to another stream.
@@ -225,7 +225,7 @@ class Coordinator:
             other.summary().name += f"-{other.number}"
             self.streams[other.name] = other
 
-    def _know(self, stream: Stream) -> None:
+    def _know(self, stream: ServiceStream) -> None:
         if stream.name in self.streams:
             raise ConflictError(f"there is a stream {stream.name} already.", owner="stream", parameter="name")
         self.streams[stream.name] = self.by_number[stream.number] = stream
@@ -276,7 +276,7 @@ class Coordinator:
             if self._stop is not None:
                 self._stop(error)
 
-    def stream(self, name: str) -> Stream:
+    def stream(self, name: str) -> ServiceStream:
         """A stream by its name."""
         self.check()
         found = self.streams.get(name)
@@ -292,7 +292,7 @@ class Coordinator:
     # Commits.
 
     @contextlib.contextmanager
-    def changing(self, stream: Stream | None = None) -> Iterator[None]:
+    def changing(self, stream: ServiceStream | None = None) -> Iterator[None]:
         """Wrap code that changes memory or reads the log. Refusals (AskwhenError) pass through: they change nothing.
 
         Any other error sets ``stream`` aside; without a stream, it stops the service.
@@ -310,7 +310,9 @@ class Coordinator:
             self.crash(error)
             raise StoppingError("the service met an error and stops; send it again.", owner="serve") from error
 
-    def commit(self, stream: Stream, snapshot: bool = False, changes: Sequence[Change] = ()) -> asyncio.Future[None]:
+    def commit(
+        self, stream: ServiceStream, snapshot: bool = False, changes: Sequence[Change] = ()
+    ) -> asyncio.Future[None]:
         """Put the uncommitted events of a stream into the next batch; the future is done when they are on disk."""
         made = self._try_snapshot(stream) if snapshot else None
         if stream.aside:
@@ -329,7 +331,7 @@ class Coordinator:
             self.commits.add([], made)
         return found
 
-    def _try_snapshot(self, stream: Stream) -> MakeSnapshot | None:
+    def _try_snapshot(self, stream: ServiceStream) -> MakeSnapshot | None:
         """A snapshot of a stream; where its model fails, the stream is set aside and there is none."""
         try:
             return self._snapshot(stream)
@@ -338,14 +340,14 @@ class Coordinator:
             self._snapshot_policy.cut(stream.number)
             return None
 
-    async def committed(self, stream: Stream, snapshot: bool = False) -> None:
+    async def committed(self, stream: ServiceStream, snapshot: bool = False) -> None:
         """Wait until the events of a stream are on disk. A cancelled caller does not cancel the batch of others."""
         if stream.uncommitted or snapshot:
             await asyncio.shield(self.commit(stream, snapshot))
         else:
             await self.commits.settled()
 
-    def _snapshot(self, stream: Stream) -> Callable[[], Snapshot]:
+    def _snapshot(self, stream: ServiceStream) -> Callable[[], Snapshot]:
         seq, state, pack = stream.dump()
         self._snapshot_policy.cut(stream.number)
 
@@ -389,7 +391,7 @@ class Coordinator:
         self._deliver(messages, found)
         return event, found
 
-    async def add(self, stream: Stream, key: str | None = None) -> Event:
+    async def add(self, stream: ServiceStream, key: str | None = None) -> Event:
         """Add a new stream, with a first snapshot, which records the versions that made it."""
         snapshot = self._snapshot(stream)
         with self.changing():
@@ -456,7 +458,9 @@ class Coordinator:
         finally:
             self._exports -= 1
 
-    async def news(self, stream: Stream, after: int, limit: int, kinds: tuple[str, ...]) -> tuple[list[Event], int]:
+    async def news(
+        self, stream: ServiceStream, after: int, limit: int, kinds: tuple[str, ...]
+    ) -> tuple[list[Event], int]:
         """The committed events after one of them, and the event up to which the list is complete.
 
         All listeners share one reader, so the calls take turns.
@@ -469,10 +473,10 @@ class Coordinator:
         found = self._event_reader.events(number, after, limit, kinds)
         return found, found[-1].seq if len(found) == limit else last
 
-    def new_stream(self, name: str, settings: Settings) -> Stream:
+    def new_stream(self, name: str, settings: Settings) -> ServiceStream:
         """A stream with a log of its own, not yet added."""
         number = max(self.by_number, default=0) + 1
-        return Stream(number, name, settings, *event_lookups(self._reader, number))
+        return ServiceStream(number, name, settings, *event_lookups(self._reader, number))
 
     async def scrub(self) -> None:
         """Remove what was erased from the files of the database."""
@@ -483,7 +487,7 @@ class Coordinator:
         if self._store.scrubbing:
             await asyncio.shield(self.commits.add([], None, [Delivered([])]))
 
-    def event(self, stream: Stream, seq: int) -> Event | None:
+    def event(self, stream: ServiceStream, seq: int) -> Event | None:
         """One committed event."""
         with self.changing():
             return self._reader.event(stream.number, seq)

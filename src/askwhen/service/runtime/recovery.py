@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..domain.event_sourced_stream import StreamState, summary_of
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..domain.summary import StreamSummary
 from ..errors import StoreError
 from ..events.kinds import Created, Instance, WentOn, facts_of
@@ -49,17 +49,17 @@ def event_lookups(reader: Reader, number: int) -> tuple[FindEvent, FindEvents]:
     return lambda seq: reader.event(number, seq), lambda question: reader.of_question(number, question)
 
 
-def shell(fact: Created, reader: Reader) -> Stream:
+def shell(fact: Created, reader: Reader) -> ServiceStream:
     """A stream without its content."""
-    return Stream(fact.stream, fact.name, fact.settings, *event_lookups(reader, fact.stream), begin=False)
+    return ServiceStream(fact.stream, fact.name, fact.settings, *event_lookups(reader, fact.stream), begin=False)
 
 
-def recover(stream: Stream, reader: Reader, about: str, warn: Warn, play: bool = True) -> Recovered:
+def recover(stream: ServiceStream, reader: Reader, about: str, warn: Warn, play: bool = True) -> Recovered:
     """Bring a stream into memory, from its last snapshot and the log since then.
 
     Parameters
     ----------
-    stream : Stream
+    stream : ServiceStream
         As ``shell`` made it, or one that was unloaded.
     reader : Reader
         Where the log is.
@@ -100,7 +100,7 @@ def last_summary(fact: Created, reader: Reader) -> tuple[StreamSummary, int]:
     return summary, reader.last(fact.stream)
 
 
-def _restored(stream: Stream, reader: Reader, warn: Warn) -> Snapshot | None:
+def _restored(stream: ServiceStream, reader: Reader, warn: Warn) -> Snapshot | None:
     """Restore the newest snapshot that can be read, and return it."""
     before = ALL
     while (snapshot := reader.snapshot(stream.number, before)) is not None:
@@ -120,7 +120,7 @@ def _restored(stream: Stream, reader: Reader, warn: Warn) -> Snapshot | None:
     return snapshot
 
 
-def skip_rounds(stream: Stream, events: Iterator[Event]) -> int:
+def skip_rounds(stream: ServiceStream, events: Iterator[Event]) -> int:
     """Apply a log without playing its rounds; labels are learnt all the same. Returns the number of rounds."""
     rounds = 0
     for event in events:

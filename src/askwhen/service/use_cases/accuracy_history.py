@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..runtime.background import run_in_background
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
@@ -105,7 +105,7 @@ class AccuracyHistory:
         summaries = {number: stream.summary() for number, stream in coordinator.by_number.items()}
         self._looked = {number: (summary.rounds, summary.told) for number, summary in summaries.items()}
 
-    async def line(self, stream: Stream) -> Timeline:
+    async def line(self, stream: ServiceStream) -> Timeline:
         """The timeline of a stream, including points from before the last start of the service."""
         async with self._turn:
             if stream.number not in self._lines:
@@ -113,7 +113,7 @@ class AccuracyHistory:
                     self._lines[stream.number] = await log.in_thread(stored, log.reader, stream.number)
             return self._lines[stream.number]
 
-    async def look(self, stream: Stream) -> bool:
+    async def look(self, stream: ServiceStream) -> bool:
         """Sample a stream where it is time; returns whether it was."""
         if place_of(stream) == self._looked.get(stream.number, (0, 0)):
             return False
@@ -125,7 +125,7 @@ class AccuracyHistory:
         self._looked[stream.number] = place
         return True
 
-    async def note(self, stream: Stream) -> bool:
+    async def note(self, stream: ServiceStream) -> bool:
         """Make a point of the oldest sample of a stream; returns whether there was one."""
         line = self._lines.get(stream.number)
         if line is None or not line.samples:
@@ -133,7 +133,7 @@ class AccuracyHistory:
         async with line.turn:
             return await self._note(stream.number, line)
 
-    async def catch_up(self, stream: Stream) -> bool:
+    async def catch_up(self, stream: ServiceStream) -> bool:
         """Make points of all samples of a stream, for a client that follows it; returns whether there were any."""
         noted = 0
         while noted < MOST_SAMPLES and await self.note(stream):
@@ -154,7 +154,7 @@ class AccuracyHistory:
         return True
 
 
-def place_of(stream: Stream) -> tuple[int, int]:
+def place_of(stream: ServiceStream) -> tuple[int, int]:
     """The progress of a stream: rounds, and labels that the model has learnt."""
     return stream.state.round, stream.questions.stored.told
 
@@ -197,7 +197,7 @@ async def recording(coordinator: Coordinator) -> AsyncIterator[AccuracyHistory]:
         yield history
 
 
-async def _each(coordinator: Coordinator, act: Callable[[Stream], Awaitable[bool]], pause: float) -> None:
+async def _each(coordinator: Coordinator, act: Callable[[ServiceStream], Awaitable[bool]], pause: float) -> None:
     """Call a function for every stream, periodically, with a pause after each call that did something."""
     while coordinator.broken is None:
         await asyncio.sleep(pause)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 
 
-def labels_left(stream: Stream, now: float) -> float | None:
+def labels_left(stream: ServiceStream, now: float) -> float | None:
     """Number of labels that may still be asked for, in this period or in all; None where only a share is given."""
     return stream.model.sampler.labels_left(now)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
 from . import reports, streams
 from .accuracy_history import AccuracyHistory, place_of, point_of
@@ -18,7 +18,7 @@ MOST_CLASSES = 30
 
 async def overview(
     coordinator: Coordinator,
-    stream: Stream,
+    stream: ServiceStream,
     history: AccuracyHistory,
     activity: RecentActivity,
     people: bool,
@@ -48,7 +48,7 @@ async def overview(
     return found
 
 
-def waiting(stream: Stream, now: float) -> dict[str, Any]:
+def waiting(stream: ServiceStream, now: float) -> dict[str, Any]:
     """Number of questions that wait for an answer, and their ages."""
     ages = sorted(max(now - each.opened, 0.0) for each in stream.questions.open.values() if not each.is_full)
     counts = Counter(next((name for limit, name in AGES if age < limit), OLDER) for age in ages)

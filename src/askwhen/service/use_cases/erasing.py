@@ -17,7 +17,7 @@ import numpy as np
 from ...errors import InputError
 from ..domain import row_codec
 from ..domain.question_commands import ERASED
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..errors import NotFoundError
 from ..events.kinds import Erased, Forgotten, Instance, facts_of
 from ..runtime.coordinator import Coordinator
@@ -48,7 +48,7 @@ class Which(msgspec.Struct, forbid_unknown_fields=True):
     before: float | None = None
 
 
-async def erase(coordinator: Coordinator, stream: Stream, which: Which, by: str) -> Gone:
+async def erase(coordinator: Coordinator, stream: ServiceStream, which: Which, by: str) -> Gone:
     """Erase contents. Where one of the named instances does not exist, nothing is erased."""
     given = [name for name in Which.__struct_fields__ if getattr(which, name) is not None]
     if len(given) != 1:
@@ -64,7 +64,11 @@ async def erase(coordinator: Coordinator, stream: Stream, which: Which, by: str)
 
 
 async def _erase(
-    coordinator: Coordinator, stream: Stream, find: Callable[[Reader], Sequence[int]], by: str, whole: bool = False
+    coordinator: Coordinator,
+    stream: ServiceStream,
+    find: Callable[[Reader], Sequence[int]],
+    by: str,
+    whole: bool = False,
 ) -> Gone:
     """Erase the instances that ``find`` gives; ``whole`` says that nothing before them has contents then."""
     async with coordinator.history_lock:  # so that no closed question is brought back meanwhile
@@ -103,7 +107,7 @@ def _held(reader: Reader, stream: int, seqs: Iterable[int], held: set[bytes]) ->
     return found
 
 
-def _closed(stream: Stream, seqs: set[int], now: float) -> int:
+def _closed(stream: ServiceStream, seqs: set[int], now: float) -> int:
     """Close the questions about these instances by their answers; returns the number of those without a label."""
     forgotten = 0
     for question in [each for each in stream.questions.open.values() if each.seq in seqs]:
@@ -116,7 +120,7 @@ def _closed(stream: Stream, seqs: set[int], now: float) -> int:
     return forgotten
 
 
-def _found(reader: Reader, stream: Stream, which: Which) -> list[int]:
+def _found(reader: Reader, stream: ServiceStream, which: Which) -> list[int]:
     """The event numbers of the wanted instances that have contents."""
     if which.subject is not None:
         return reader.of_subject(stream.number, which.subject)
@@ -196,7 +200,7 @@ class Retention:
                 facts = {"stream": stream.name}
                 logger.error("contents could not be erased", exc_info=error, extra={"facts": facts})
 
-    async def _due(self, stream: Stream, before: float) -> Gone:
+    async def _due(self, stream: ServiceStream, before: float) -> Gone:
         erased = stream.summary().erased
 
         def find(reader: Reader) -> list[int]:

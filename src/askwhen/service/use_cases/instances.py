@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import AskwhenError, InputError
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..events.kinds import Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..runtime.idempotency import Claim
@@ -31,7 +31,7 @@ class Item(NamedTuple):
     subject: str | None = None
 
 
-class Played(NamedTuple):
+class PlayedRound(NamedTuple):
     """A round: its event, its facts where they are at hand, and whether an earlier request played it."""
 
     event: Event
@@ -68,7 +68,7 @@ class Decision(msgspec.Struct, omit_defaults=True):
     again: bool = False
 
 
-def checked(stream: Stream, raw: Raw) -> Item:
+def checked(stream: ServiceStream, raw: Raw) -> Item:
     """Validate an instance and turn it into features."""
     key = None if raw.id is None else key_of(raw.id)
     if not math.isfinite(raw.priority):
@@ -118,7 +118,7 @@ def _storable(text: str, parameter: str) -> str:
     return text
 
 
-async def play(coordinator: Coordinator, stream: Stream, raw: Raw) -> Decision:
+async def play(coordinator: Coordinator, stream: ServiceStream, raw: Raw) -> Decision:
     """Play one instance."""
     (found,) = await play_all(coordinator, stream, [raw])
     if isinstance(found, AskwhenError):
@@ -127,14 +127,14 @@ async def play(coordinator: Coordinator, stream: Stream, raw: Raw) -> Decision:
 
 
 async def play_all(
-    coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
+    coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError]
 ) -> list[Decision | AskwhenError]:
     """Play instances in order, in one commit; each gives a decision or the reason of its refusal."""
     return await (await begin(coordinator, stream, raws))
 
 
 async def begin(
-    coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
+    coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError]
 ) -> Awaitable[list[Decision | AskwhenError]]:
     """Play instances; the awaitable returned waits for their commit, so that the next ones can be played meanwhile."""
     await coordinator.warmups.wait_for_rounds(stream.number)
@@ -156,17 +156,17 @@ async def begin(
 
 
 def _play(
-    coordinator: Coordinator, stream: Stream, items: list[Item | AskwhenError], claim: Claim
-) -> list[Played | AskwhenError | str]:
+    coordinator: Coordinator, stream: ServiceStream, items: list[Item | AskwhenError], claim: Claim
+) -> list[PlayedRound | AskwhenError | str]:
     """What came of each instance: a round, an error, or the key that another request is playing."""
-    found: list[Played | AskwhenError | str] = []
+    found: list[PlayedRound | AskwhenError | str] = []
     with coordinator.changing(stream):
         now = coordinator.clock.now()
         for item in items:
             if isinstance(item, AskwhenError):
                 found.append(item)
             elif item.key is not None and item.key in claim.known:
-                found.append(Played(claim.known[item.key], None, True))
+                found.append(PlayedRound(claim.known[item.key], None, True))
             elif item.key is not None and item.key in claim.elsewhere:
                 found.append(item.key)
             else:
@@ -176,14 +176,14 @@ def _play(
                 except AskwhenError as error:
                     found.append(error)
                     continue
-                found.append(Played(event, fact, False))
+                found.append(PlayedRound(event, fact, False))
                 if item.key is not None:  # the same key may come again in this batch
                     claim.known[item.key] = event
     return found
 
 
 async def _end(
-    found: list[Played | AskwhenError | str], claim: Claim, done: asyncio.Future[None] | None
+    found: list[PlayedRound | AskwhenError | str], claim: Claim, done: asyncio.Future[None] | None
 ) -> list[Decision | AskwhenError]:
     """Wait for the commit, and for the requests that claimed some keys before."""
     try:
@@ -198,14 +198,14 @@ async def _end(
             if isinstance(each, str):
                 event = await claim.wait(each)
                 assert event is not None
-                each = Played(event, None, True)
+                each = PlayedRound(event, None, True)
             decisions.append(each if isinstance(each, AskwhenError) else decided(each))
         except AskwhenError as error:
             decisions.append(error)
     return decisions
 
 
-def decided(played: Played) -> Decision:
+def decided(played: PlayedRound) -> Decision:
     """What was decided about an instance, from its event."""
     event = played.event
     fact = facts_of(event) if played.fact is None else played.fact

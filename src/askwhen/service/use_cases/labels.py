@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ...errors import InputError
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..errors import ConflictError, NotFoundError
 from ..events.kinds import Volunteered, facts_of
 from ..runtime.coordinator import Coordinator
@@ -28,7 +28,7 @@ class Labelled(msgspec.Struct, omit_defaults=True):
 
 async def volunteer(
     coordinator: Coordinator,
-    stream: Stream,
+    stream: ServiceStream,
     annotator: str,
     label: str | None,
     id: str | None = None,
@@ -59,7 +59,9 @@ async def volunteer(
     return Labelled(asked.round, annotator, fact.learnt, instance.key and instance.key[2:], label, again)
 
 
-async def instance_of(coordinator: Coordinator, stream: Stream, id: str | None, round: int | None = None) -> Event:
+async def instance_of(
+    coordinator: Coordinator, stream: ServiceStream, id: str | None, round: int | None = None
+) -> Event:
     """The committed event of an instance."""
     if id is not None:
         found = await coordinator.events_of_keys(stream.number, [key_of(id)])

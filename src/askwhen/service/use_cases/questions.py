@@ -11,7 +11,7 @@ import msgspec
 from ...errors import InputError
 from ..domain import row_codec
 from ..domain.questions import Question
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Answered, Leased, Released, Reviewed, Skipped, Undone, facts_of
 from ..events.settings import LONGEST_NAME
@@ -67,7 +67,7 @@ class Undo(msgspec.Struct, omit_defaults=True):
 
 
 async def next_question(
-    coordinator: Coordinator, stream: Stream, annotator: str, key: str | None = None, device: str | None = None
+    coordinator: Coordinator, stream: ServiceStream, annotator: str, key: str | None = None, device: str | None = None
 ) -> Shown | None:
     """Lease the next question to an annotator; None where there is none. Two devices never get the same one."""
     if device is not None and not (0 < len(device) <= LONGEST_NAME and device.isprintable()):
@@ -101,7 +101,7 @@ def _fact_of(event: Event, kind: type[F], annotator: str, round: int | None = No
     return fact
 
 
-async def show(coordinator: Coordinator, stream: Stream, round: int, annotator: str | None = None) -> Shown:
+async def show(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str | None = None) -> Shown:
     """A question, open or closed; an annotator sees its label and the guess only where they have answered it."""
     await coordinator.commits.settled()
     with coordinator.changing(stream):
@@ -113,7 +113,7 @@ async def show(coordinator: Coordinator, stream: Stream, round: int, annotator: 
 
 def shown(
     coordinator: Coordinator,
-    stream: Stream,
+    stream: ServiceStream,
     question: Question,
     until: float | None = None,
     closed: bool = False,
@@ -142,7 +142,7 @@ def shown(
     )
 
 
-async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act: Callable[[], T]) -> T:
+async def _act(coordinator: Coordinator, stream: ServiceStream, round: int | None, act: Callable[[], T]) -> T:
     """Act on a question. A closed one is read from the log, which requires the lock and settled commits."""
     if round is None or round in stream.questions.open:
         with coordinator.changing(stream):
@@ -158,7 +158,7 @@ async def _act(coordinator: Coordinator, stream: Stream, round: int | None, act:
 
 
 async def _once(
-    coordinator: Coordinator, stream: Stream, round: int | None, stored: str | None, act: Callable[[], Event]
+    coordinator: Coordinator, stream: ServiceStream, round: int | None, stored: str | None, act: Callable[[], Event]
 ) -> tuple[Event, bool]:
     """The same, once for each key: returns the event and whether the request is a retry."""
     return await coordinator.idempotency.once(stream.number, stored, lambda: _act(coordinator, stream, round, act))
@@ -166,7 +166,7 @@ async def _once(
 
 async def answer(
     coordinator: Coordinator,
-    stream: Stream,
+    stream: ServiceStream,
     round: int,
     annotator: str,
     label: str | None,
@@ -187,7 +187,7 @@ async def answer(
 
 
 async def _check_stands(
-    coordinator: Coordinator, stream: Stream, event: Event, fact: Answered, label: str | None
+    coordinator: Coordinator, stream: ServiceStream, event: Event, fact: Answered, label: str | None
 ) -> None:
     """Refuse to confirm a retry whose answer differs from the first one, or was undone since."""
     if fact.label != label:
@@ -199,7 +199,7 @@ async def _check_stands(
         raise ConflictError("the answer with this key was undone since.", owner="answer", parameter="key")
 
 
-async def renew(coordinator: Coordinator, stream: Stream, round: int, annotator: str) -> float:
+async def renew(coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str) -> float:
     """Extend a lease; returns its new end."""
 
     def act() -> float:
@@ -212,7 +212,9 @@ async def renew(coordinator: Coordinator, stream: Stream, round: int, annotator:
     return await _act(coordinator, stream, round, act)
 
 
-async def release(coordinator: Coordinator, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
+async def release(
+    coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, key: str | None = None
+) -> None:
     """Give a slot back."""
     stored = stored_key("r", key)
 
@@ -224,7 +226,9 @@ async def release(coordinator: Coordinator, stream: Stream, round: int, annotato
     _fact_of(event, Released, annotator, round)
 
 
-async def skip(coordinator: Coordinator, stream: Stream, round: int, annotator: str, key: str | None = None) -> None:
+async def skip(
+    coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, key: str | None = None
+) -> None:
     """Never show a question to an annotator again."""
     stored = stored_key("s", key)
 
@@ -237,7 +241,7 @@ async def skip(coordinator: Coordinator, stream: Stream, round: int, annotator: 
 
 
 async def undo(
-    coordinator: Coordinator, stream: Stream, round: int | None, annotator: str, key: str | None = None
+    coordinator: Coordinator, stream: ServiceStream, round: int | None, annotator: str, key: str | None = None
 ) -> Undo:
     """Take an answer back, or the annotator's last one."""
     stored, recent = stored_key("u", key), stream.questions.stored.recent.get(annotator)
@@ -250,7 +254,7 @@ async def undo(
 
 async def review(
     coordinator: Coordinator,
-    stream: Stream,
+    stream: ServiceStream,
     round: int,
     annotator: str,
     label: str | None,
@@ -271,11 +275,13 @@ async def review(
     _fact_of(event, Reviewed, annotator, round)
 
 
-def _now(coordinator: Coordinator, stream: Stream) -> float:
+def _now(coordinator: Coordinator, stream: ServiceStream) -> float:
     return max(coordinator.clock.now(), stream.state.time)
 
 
-async def waiting(coordinator: Coordinator, stream: Stream, disputed: bool, after: int, limit: int) -> list[Shown]:
+async def waiting(
+    coordinator: Coordinator, stream: ServiceStream, disputed: bool, after: int, limit: int
+) -> list[Shown]:
     """Open questions after one of them, oldest first; or those that wait for a reviewer."""
     await coordinator.commits.settled()
     rounds = sorted(

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import Any
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..events.kinds import facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Reader
@@ -81,7 +81,7 @@ class RecentActivity:
         self._found: dict[int, DayActivity] = {}
         self._turn = asyncio.Lock()
 
-    async def today(self, coordinator: Coordinator, stream: Stream) -> dict[str, Any]:
+    async def today(self, coordinator: Coordinator, stream: ServiceStream) -> dict[str, Any]:
         """The current activity of a stream."""
         async with self._turn:
             found = self._found.setdefault(stream.number, DayActivity())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..domain.retraining import Retraining, drop_learnt_corrections, last_given, last_labels
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..events.kinds import Replayed
 from ..runtime.coordinator import Coordinator
 from ..runtime.recovery import all_events
@@ -12,7 +12,7 @@ from ..store.records import ALL, Event
 CHUNK = 1_000
 
 
-async def replay(coordinator: Coordinator, stream: Stream, by: str) -> int:
+async def replay(coordinator: Coordinator, stream: ServiceStream, by: str) -> int:
     """Retrain the model, in another thread, and continue with it; returns the number of labels that it learnt."""
     async with coordinator.history_lock:
         await coordinator.commits.settled()
@@ -45,7 +45,7 @@ async def replay(coordinator: Coordinator, stream: Stream, by: str) -> int:
         return told
 
 
-def take(stream: Stream, made: Retraining) -> None:
+def take(stream: ServiceStream, made: Retraining) -> None:
     """Replace the model of a stream by the retrained one."""
     stream.state.unasked, stream.state.passed = set(made.unasked), made.passed
     drop_learnt_corrections(stream.questions.stored, made)

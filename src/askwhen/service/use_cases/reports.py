@@ -9,7 +9,7 @@ from typing import Any
 
 from ...evaluate.estimation.accuracy import Accuracy, accuracy
 from ...evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
 from .confusions import most_confused, of_two
 
@@ -45,7 +45,7 @@ class CopiedTally:
         return found, found.advice()
 
 
-def copied_tally(stream: Stream) -> CopiedTally:
+def copied_tally(stream: ServiceStream) -> CopiedTally:
     """A copy of the counts of a stream, with its corrections."""
     sampler, value = stream.model.sampler, stream.model.value
     corrections = [
@@ -64,7 +64,7 @@ def copied_tally(stream: Stream) -> CopiedTally:
     return CopiedTally(CorrectedSampler(sampler, corrections), len(corrections))
 
 
-async def report(coordinator: Coordinator, stream: Stream, confidence: float) -> dict[str, Any]:
+async def report(coordinator: Coordinator, stream: ServiceStream, confidence: float) -> dict[str, Any]:
     """Accuracy, budget and drift of a stream, estimated from the labels that were asked for."""
     await coordinator.commits.settled()
     sampler, stored, word = stream.model.sampler, stream.questions.stored, stream.model.word
@@ -120,14 +120,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-async def agreement(coordinator: Coordinator, stream: Stream) -> dict[str, Any]:
+async def agreement(coordinator: Coordinator, stream: ServiceStream) -> dict[str, Any]:
     """Agreement of annotators, and the counts of each."""
     await coordinator.commits.settled()
     people = stream.questions.stored.people
     return people.agreement() | {"people": people.facts()}
 
 
-async def model(coordinator: Coordinator, stream: Stream) -> bytes:
+async def model(coordinator: Coordinator, stream: ServiceStream) -> bytes:
     """The model as a snapshot that ``Sampler.load`` reads."""
     await coordinator.commits.settled()
     packed: bytes = stream.model.dump()()

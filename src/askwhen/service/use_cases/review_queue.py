@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..events.kinds import Reviewed, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Reader
@@ -42,13 +42,15 @@ class Reviewables(msgspec.Struct):
     next: int | None
 
 
-def is_drawn(stream: Stream, round: int) -> bool:
+def is_drawn(stream: ServiceStream, round: int) -> bool:
     """Whether a question is in the random sample, which the stream's seed determines for good."""
     digest = hashlib.blake2b(f"review {stream.settings.seed} {round}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") < stream.settings.view.review * 2.0**64
 
 
-async def to_review(coordinator: Coordinator, stream: Stream, which: Which, after: int, limit: int) -> Reviewables:
+async def to_review(
+    coordinator: Coordinator, stream: ServiceStream, which: Which, after: int, limit: int
+) -> Reviewables:
     """Questions that are not reviewed yet, after a place in the list."""
     await coordinator.commits.settled()
     async with coordinator.reading() as log:
@@ -83,7 +85,7 @@ def _unreviewed(reader: Reader, number: int, rounds: list[int], limit: int) -> t
     return found, None
 
 
-def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[list[int], int | None]:
+def _sampled(reader: Reader, stream: ServiceStream, after: int, limit: int) -> tuple[list[int], int | None]:
     """Questions of the random sample that the model learnt after an event."""
     found: list[int] = []
     for _ in range(MOST_CHUNKS):
@@ -99,7 +101,7 @@ def _sampled(reader: Reader, stream: Stream, after: int, limit: int) -> tuple[li
     return found, after
 
 
-def reviewable(coordinator: Coordinator, stream: Stream, round: int) -> Reviewable:
+def reviewable(coordinator: Coordinator, stream: ServiceStream, round: int) -> Reviewable:
     """A question as a reviewer sees it. In blind reviews answers are sorted, so that their order reveals nothing."""
     question = stream.questions.find(round)
     blind = stream.settings.view.blind

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..domain.setting_changes import Changes, differences
-from ..domain.stream import Stream
+from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Changed, Created, Renamed, SettingsChanged, facts_of
 from ..events.settings import Settings, check_name, check_settings
@@ -19,7 +19,7 @@ from .idempotency_keys import stored_key
 MOST_STREAMS = 10_000
 
 
-async def create(coordinator: Coordinator, name: str, settings: Settings, key: str | None = None) -> Stream:
+async def create(coordinator: Coordinator, name: str, settings: Settings, key: str | None = None) -> ServiceStream:
     """A new stream; its seed is drawn where none is given. The same key gets the first stream again."""
     check_name(name)
     check_settings(settings)
@@ -45,7 +45,7 @@ def _check_free(coordinator: Coordinator, name: str) -> None:
         raise ConflictError(f"there is a stream {name} already.", owner="stream", parameter="name")
 
 
-async def rename(coordinator: Coordinator, name: str, new: str) -> Stream:
+async def rename(coordinator: Coordinator, name: str, new: str) -> ServiceStream:
     """Give a stream another name."""
     stream = coordinator.stream(name)
     check_name(new)
@@ -59,7 +59,7 @@ async def rename(coordinator: Coordinator, name: str, new: str) -> Stream:
     return stream
 
 
-async def change(coordinator: Coordinator, name: str, what: str, by: str) -> Stream:
+async def change(coordinator: Coordinator, name: str, what: str, by: str) -> ServiceStream:
     """Pause, resume or archive a stream: "paused", "resumed" or "archived". Doing it twice has no further effect."""
     stream = coordinator.stream(name)
     state = "archived" if stream.state.archived else "paused" if stream.state.paused else "resumed"
@@ -75,7 +75,7 @@ async def change(coordinator: Coordinator, name: str, what: str, by: str) -> Str
 
 async def change_settings(
     coordinator: Coordinator, name: str, changes: Changes, by: str, key: str | None = None
-) -> Stream:
+) -> ServiceStream:
     """Change some settings from now on; those that are not named stay. The same key changes them once."""
     stream, stored = coordinator.stream(name), stored_key("p", key)
 
@@ -94,7 +94,7 @@ async def change_settings(
     return stream
 
 
-def facts(stream: Stream) -> dict[str, Any]:
+def facts(stream: ServiceStream) -> dict[str, Any]:
     """State, settings and counts of a stream; ``problem`` is why it is set aside, if it is."""
     summary = stream.summary()
     return {

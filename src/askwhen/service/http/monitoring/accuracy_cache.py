@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import Any
 
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...runtime.coordinator import Coordinator
 from ...use_cases import reports
 
@@ -48,7 +48,7 @@ class AccuracyCache:
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=PATIENCE)
 
-    def _live(self) -> list[Stream]:
+    def _live(self) -> list[ServiceStream]:
         """The streams that are neither archived nor set aside."""
         streams = self._coordinator.by_number.values()
         return [each for each in streams if each.loaded and not each.state.archived]
@@ -70,7 +70,7 @@ class AccuracyCache:
         finally:
             self._task = None
 
-    async def _estimated(self, stream: Stream) -> bool:
+    async def _estimated(self, stream: ServiceStream) -> bool:
         """Estimate the accuracy of a stream where it has changed; returns whether it has."""
         stored = stream.questions.stored
         place = (stream.state.round, stored.told, stored.forgotten, len(stored.corrections), len(stream.state.replays))
@@ -88,7 +88,7 @@ class AccuracyCache:
             await asyncio.wait({self._task})
 
 
-async def _waiting(stream: Stream, now: float) -> tuple[int, float]:
+async def _waiting(stream: ServiceStream, now: float) -> tuple[int, float]:
     """Number of questions of a stream with an empty slot, and the age of the oldest in seconds."""
     count, oldest, questions = 0, now, list(stream.questions.open.values())
     for first in range(0, len(questions), CHUNK):

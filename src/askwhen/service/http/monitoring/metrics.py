@@ -12,14 +12,14 @@ from prometheus_client.exposition import choose_encoder
 
 import askwhen
 
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...runtime.coordinator import Coordinator
 from ...runtime.histogram import Histogram
 from ...use_cases.budgets import labels_left
 from ..middleware.request_metrics import RequestCounts
 from .accuracy_cache import AccuracyCache
 
-Read = Callable[[Stream], float | None]
+Read = Callable[[ServiceStream], float | None]
 
 
 class Metrics:
@@ -62,7 +62,7 @@ class Metrics:
         yield GaugeMetricFamily("askwhen_sse_clients", "Open streams of events", value=len(coordinator.subscribers))
         yield GaugeMetricFamily("askwhen_streams", "Streams, archived ones too", value=len(coordinator.by_number))
 
-    def _of_streams(self, streams: list[Stream]) -> Iterator[Metric]:
+    def _of_streams(self, streams: list[ServiceStream]) -> Iterator[Metric]:
         now, cache = self._coordinator.clock.now(), self._cache
         summaries = {stream.number: stream.summary() for stream in streams}
         live = [stream for stream in streams if stream.number in cache.waiting and stream.loaded]
@@ -101,7 +101,7 @@ class Metrics:
                 aside.add_metric([stream.name], float(bool(stream.aside)))
         yield aside
 
-    def _accuracy(self, streams: list[Stream]) -> Iterator[Metric]:
+    def _accuracy(self, streams: list[ServiceStream]) -> Iterator[Metric]:
         families = {
             "value": ("askwhen_accuracy_ratio", "Share of right predictions, from asked labels"),
             "low": (

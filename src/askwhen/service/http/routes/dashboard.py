@@ -11,7 +11,7 @@ import msgspec
 from litestar import get
 from litestar.types import ASGIApp
 
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
 from ...errors import NotAllowedError
 from ...use_cases.accuracy_history import AccuracyHistory
@@ -27,14 +27,14 @@ PAUSE, REST = 1.0, 10.0
 _encode = msgspec.json.Encoder().encode
 
 
-def _sees_people(holder: Holder, stream: Stream) -> bool:
+def _sees_people(holder: Holder, stream: ServiceStream) -> bool:
     with contextlib.suppress(NotAllowedError):
         holder.check("reviewer", stream.number)
         return True
     return False
 
 
-def _sees_guesses(holder: Holder, stream: Stream) -> bool:
+def _sees_guesses(holder: Holder, stream: ServiceStream) -> bool:
     return stream.settings.guess or holder.has("reviewer", "producer")
 
 
@@ -63,7 +63,7 @@ async def followed(request: AnyRequest, name: str) -> ASGIApp:
 class OverviewFeed:
     """An ASGI application that sends overviews until the client leaves, may see no more, or the service stops."""
 
-    def __init__(self, request: AnyRequest, holder: Holder, stream: Stream) -> None:
+    def __init__(self, request: AnyRequest, holder: Holder, stream: ServiceStream) -> None:
         self._request, self._holder, self._stream = request, holder, stream
         self._auth, self._people = authorization_of(request), _sees_people(holder, stream)
         self._history, self._activity = _places(request)

@@ -13,7 +13,7 @@ from litestar.params import Parameter
 from litestar.types import ASGIApp
 
 from ....errors import AskwhenError
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...use_cases.label_studio import backend
 from ...use_cases.label_studio.annotations import array_of
 from ...use_cases.label_studio.inbox import Inbox
@@ -32,7 +32,7 @@ Name = Annotated[str, Parameter(min_length=1, max_length=100)]
 log = logging.getLogger("askwhen.service")
 
 
-def _enter(request: AnyRequest, name: str, *roles: str) -> tuple[Authorization, Inbox, Stream]:
+def _enter(request: AnyRequest, name: str, *roles: str) -> tuple[Authorization, Inbox, ServiceStream]:
     """The stream, for senders who have all these roles."""
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name)

@@ -8,7 +8,7 @@ from litestar import Response, Router, get, post
 from litestar.params import Parameter
 
 from ....errors import InputError
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
 from ...events.settings import LONGEST_NAME
 from ...use_cases import labels, questions
@@ -37,7 +37,7 @@ def _who(auth: Authorization, holder: Holder, given: str | None) -> str:
 
 def _enter(
     request: AnyRequest, name: str, given: str | None, role: str = "annotator"
-) -> tuple[Authorization, Stream, str]:
+) -> tuple[Authorization, ServiceStream, str]:
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name, role)
     return auth, stream, _who(auth, holder, given)

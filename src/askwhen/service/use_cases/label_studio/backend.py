@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ....errors import AskwhenError, InputError
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...events.kinds import Received, facts_of
 from ...runtime.coordinator import Coordinator
 from .. import instances
@@ -47,7 +47,7 @@ def source_of(project: str | int) -> str:
     return f"label-studio:{number}"
 
 
-def raw_of(stream: Stream, field: str, source: str, task: Task) -> Raw:
+def raw_of(stream: ServiceStream, field: str, source: str, task: Task) -> Raw:
     """A task as an instance: depending on the stream's features, one field or several fields of its data."""
     features, data = stream.settings.features, task.data
     if features.kind == "text":
@@ -83,13 +83,13 @@ def _number(value: Any) -> Any:
     return value
 
 
-def setup(stream: Stream, asked: Setup) -> dict[str, Any]:
+def setup(stream: ServiceStream, asked: Setup) -> dict[str, Any]:
     """Accept a project, or refuse it where the stream cannot predict for it."""
     label_config.checked(asked.schema, stream)
     return {"model_version": stream.name}
 
 
-async def predict(coordinator: Coordinator, stream: Stream, asked: Predict) -> dict[str, Any]:
+async def predict(coordinator: Coordinator, stream: ServiceStream, asked: Predict) -> dict[str, Any]:
     """A prediction for each task: of a new one the decision, of a known one the current prediction."""
     _check_length(asked.tasks)
     config, source = label_config.checked(asked.label_config, stream), source_of(asked.project)
@@ -107,7 +107,7 @@ async def predict(coordinator: Coordinator, stream: Stream, asked: Predict) -> d
 
 
 async def _played(
-    coordinator: Coordinator, stream: Stream, raws: list[Raw | AskwhenError]
+    coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError]
 ) -> list[Decision | AskwhenError]:
     """Play instances in order, in parts: Label Studio may send a whole project, and other requests run in between."""
     found: list[Decision | AskwhenError] = []
@@ -117,7 +117,7 @@ async def _played(
 
 
 def _predicted(
-    stream: Stream, config: Config, raw: Raw | AskwhenError, decision: Decision | AskwhenError
+    stream: ServiceStream, config: Config, raw: Raw | AskwhenError, decision: Decision | AskwhenError
 ) -> list[dict[str, Any]]:
     """The prediction for a task; none where it cannot be an instance, or while no label is known."""
     if isinstance(raw, AskwhenError) or isinstance(decision, AskwhenError):
@@ -142,7 +142,7 @@ def _check_length(tasks: list[Any]) -> None:
         raise InputError(f"at most {MOST_TASKS:,} tasks at once, got {len(tasks):,}.", owner="label-studio")
 
 
-async def webhook(coordinator: Coordinator, inbox: Inbox, stream: Stream, sent: Said) -> dict[str, Any]:
+async def webhook(coordinator: Coordinator, inbox: Inbox, stream: ServiceStream, sent: Said) -> dict[str, Any]:
     """Store changes of annotations, which are handled right after; other actions are ignored."""
     if not sent.action.startswith(("ANNOTATION_", "ANNOTATIONS_")):
         return {"received": 0}
@@ -175,7 +175,7 @@ def _listed(given: Any) -> list[dict[str, Any]]:
     return listed
 
 
-async def _gone(inbox: Inbox, stream: Stream, source: str, ids: list[str], now: float) -> int:
+async def _gone(inbox: Inbox, stream: ServiceStream, source: str, ids: list[str], now: float) -> int:
     """Record deleted annotations; also unknown ones, since they may arrive late."""
     known = await inbox.known(stream, source, ids)
     facts: list[tuple[int | None, Received]] = []
@@ -187,14 +187,14 @@ async def _gone(inbox: Inbox, stream: Stream, source: str, ids: list[str], now: 
     return await inbox.receive(stream, facts)
 
 
-async def train(coordinator: Coordinator, inbox: Inbox, stream: Stream, asked: Train) -> Sync:
+async def train(coordinator: Coordinator, inbox: Inbox, stream: ServiceStream, asked: Train) -> Sync:
     """Store new annotations of a request to train. The model learns continuously, so there is nothing else to do."""
     if not asked.annotations:
         return Sync()
     return await sync(coordinator, inbox, stream, Exported(asked.project, asked.annotations, asked.label_config))
 
 
-async def sync(coordinator: Coordinator, inbox: Inbox, stream: Stream, given: Exported) -> Sync:
+async def sync(coordinator: Coordinator, inbox: Inbox, stream: ServiceStream, given: Exported) -> Sync:
     """Compare tasks with what was received of them, and store what was missed. A repetition changes nothing."""
     _check_length(given.tasks)
     source, field, control = source_of(given.project), given.field, None
@@ -216,7 +216,7 @@ async def sync(coordinator: Coordinator, inbox: Inbox, stream: Stream, given: Ex
 
 
 async def _missing(
-    coordinator: Coordinator, inbox: Inbox, stream: Stream, source: str, tasks: list[Task], at: float
+    coordinator: Coordinator, inbox: Inbox, stream: ServiceStream, source: str, tasks: list[Task], at: float
 ) -> int:
     """Record as deleted what was received of these tasks before and is missing now."""
     await coordinator.commits.settled()
@@ -234,7 +234,13 @@ async def _missing(
 
 
 async def _receive(
-    coordinator: Coordinator, inbox: Inbox, stream: Stream, source: str, field: str, tasks: Iterable[Task], found: Sync
+    coordinator: Coordinator,
+    inbox: Inbox,
+    stream: ServiceStream,
+    source: str,
+    field: str,
+    tasks: Iterable[Task],
+    found: Sync,
 ) -> None:
     """Make instances of tasks, and store their annotations."""
     raws: list[Raw | AskwhenError] = []

@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterable
 
 from ....errors import AskwhenError
 from ...domain.questions import Question
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...errors import ConflictError, SetAsideError
 from ...events.kinds import Handled, Received, facts_of
 from ...runtime.background import run_in_background
@@ -39,7 +39,7 @@ class Inbox:
         self._turn = asyncio.Lock()
         self._new = asyncio.Event()
 
-    async def receive(self, stream: Stream, facts: Iterable[tuple[int | None, Received]]) -> int:
+    async def receive(self, stream: ServiceStream, facts: Iterable[tuple[int | None, Received]]) -> int:
         """Store labels, each with the round of its instance; returns the number of new ones. Safe once this returns."""
         async with self._turn:  # keys are looked up among committed events only
             coordinator, wanted = self._coordinator, list(facts)
@@ -62,12 +62,12 @@ class Inbox:
             self._new.set()
         return new
 
-    async def known(self, stream: Stream, source: str, annotations: list[str]) -> dict[str, Event]:
+    async def known(self, stream: ServiceStream, source: str, annotations: list[str]) -> dict[str, Event]:
         """The first event of each of these annotations."""
         events = await self._coordinator.events_of_keys(stream.number, [f"b:{source}:{each}" for each in annotations])
         return {facts_of(event).annotation: event for event in events}
 
-    async def handle(self, stream: Stream) -> None:
+    async def handle(self, stream: ServiceStream) -> None:
         """Apply the labels received on a stream, in order; those that must wait stay."""
         coordinator = self._coordinator
         for seq in list(stream.state.received):
@@ -121,7 +121,7 @@ async def _work(inbox: Inbox) -> None:
         log.warning("the inbox stops", extra={"facts": {"said": str(error)}})
 
 
-def applied(stream: Stream, event: Event, now: float) -> str | None:
+def applied(stream: ServiceStream, event: Event, now: float) -> str | None:
     """Bring the stream to the label of an annotator that counts; returns the outcome, or None where it must wait."""
     fact = facts_of(event)
     assert isinstance(fact, Received)
@@ -151,7 +151,7 @@ def standing(events: Iterable[Event], annotator: str) -> str | None:
     return max(mine, key=lambda each: each.at).label if mine else None
 
 
-def _answered(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str | None:
+def _answered(stream: ServiceStream, round: int, fact: Received, wanted: str | None, now: float) -> str | None:
     """For an instance with a question: answer it, change the answer, or take it back."""
     question, who = stream.questions.find(round), fact.annotator
     slot = question.slot_of(who)
@@ -185,7 +185,7 @@ def _is_held(question: Question, who: str, now: float) -> bool:
     )
 
 
-def _given(stream: Stream, round: int, fact: Received, wanted: str | None, now: float) -> str:
+def _given(stream: ServiceStream, round: int, fact: Received, wanted: str | None, now: float) -> str:
     """For an instance that no question waits for: learn the label, correct it, or take it back."""
     before = [each.label for each in stream.volunteered(round) if each.annotator == fact.annotator]
     if wanted == (before[-1] if before else None):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from ....errors import InputError
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...events.settings import OPEN
 
 LARGEST, DEEPEST, MOST_TAGS = 1 << 20, 64, 5_000
@@ -101,7 +101,7 @@ def _choices(tags: list[tuple[str, dict[str, str], tuple[str, ...]]]) -> tuple[s
     return tuple(found)
 
 
-def checked(config: str, stream: Stream) -> Config:
+def checked(config: str, stream: ServiceStream) -> Config:
     """Read a config; refused where its choices are not the labels of the stream."""
     found = read(config)
     if stream.settings.labels != OPEN and set(found.choices) != set(stream.settings.labels):

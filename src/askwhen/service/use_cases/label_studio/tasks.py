@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ...domain import row_codec
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...events.kinds import Answered, Instance, Reviewed, Undone, Volunteered, facts_of
 from ...store.records import Event, Reader
 from .annotations import result_of
@@ -17,7 +17,7 @@ CHUNK = 500
 
 
 def written_tasks(
-    reader: Reader, stream: Stream, until: int, from_name: str, to_name: str, field: str
+    reader: Reader, stream: ServiceStream, until: int, from_name: str, to_name: str, field: str
 ) -> Iterator[list[dict[str, Any]]]:
     """All instances up to an event that have contents, oldest first, in chunks."""
     after = 0
@@ -35,7 +35,7 @@ def written_tasks(
 
 
 def _task(
-    stream: Stream, event: Event, fact: Instance, history: list[Event], from_name: str, to_name: str, field: str
+    stream: ServiceStream, event: Event, fact: Instance, history: list[Event], from_name: str, to_name: str, field: str
 ) -> dict[str, Any]:
     predictions = []
     if fact.prediction is not None:
@@ -56,7 +56,7 @@ def _task(
     }
 
 
-def _data(stream: Stream, event: Event, field: str) -> dict[str, Any]:
+def _data(stream: ServiceStream, event: Event, field: str) -> dict[str, Any]:
     """What annotators see of an instance; a value that is not an object goes into the field of the labelling config."""
     seen = {} if event.shown is None else msgspec.json.decode(event.shown)
     x = seen.get("x")

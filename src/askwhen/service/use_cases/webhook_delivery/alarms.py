@@ -7,7 +7,7 @@ import logging
 import time
 from typing import Any
 
-from ...domain.stream import Stream
+from ...domain.stream import ServiceStream
 from ...domain.webhook_kinds import BELOW
 from ...domain.webhooks import Webhook, message
 from ...events.kinds import WebhookAlarm
@@ -47,13 +47,13 @@ class Alarms:
                 except Exception as error:  # other streams are checked all the same
                     log.error("no accuracy to watch", exc_info=error, extra={"facts": {"stream": stream.name}})
 
-    async def _look(self, stream: Stream, hooks: list[Webhook], place: tuple[int, int]) -> None:
+    async def _look(self, stream: ServiceStream, hooks: list[Webhook], place: tuple[int, int]) -> None:
         report = await reports.report(self._coordinator, stream, 0.95)
         for hook in hooks:
             self._looked[hook.hook, stream.number] = place
             await self._compare(hook, stream, report["accuracy"])
 
-    async def _compare(self, hook: Webhook, stream: Stream, accuracy: dict[str, Any]) -> None:
+    async def _compare(self, hook: Webhook, stream: ServiceStream, accuracy: dict[str, Any]) -> None:
         """Report an accuracy whose whole interval is below the bound; it has recovered when the estimate is above."""
         recent, bound, was_low = accuracy["recent"], hook.accuracy, stream.number in hook.low
         if bound is None or recent["value"] is None or recent["high"] is None:
