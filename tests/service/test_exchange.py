@@ -1,6 +1,5 @@
 """The request core of both clients: retries, pauses, and the same requests from either."""
 
-import asyncio
 import inspect
 import json
 
@@ -12,6 +11,7 @@ from askwhen.client.exchange import Attempts, HttpRequest, RetryPolicy
 from askwhen.client.stream_calls import StreamCalls
 from askwhen.service.client import AsyncStream, Stream
 from askwhen.service.errors import UnreachableError
+from tests.service.coordinators import run
 
 AWAY, BUSY, FINE = httpx.ConnectError("refused."), httpx.Response(503), httpx.Response(200)
 
@@ -97,7 +97,7 @@ def test_a_request_that_is_sent_again_has_the_same_key(monkeypatch):
         await stream.tell(decision, "a")
         await client.close()
 
-    asyncio.run(play())
+    run(play())
     client.close()
     for wire in (sync, loop):
         assert wire.requests[0] == wire.requests[1]
@@ -121,7 +121,7 @@ def test_a_connection_that_breaks_during_an_export_is_unreachable():
         return [row async for row in AsyncStream(loop, "s").export()]
 
     with pytest.raises(UnreachableError, match="cut"):
-        asyncio.run(export())
+        run(export())
 
 
 def test_a_renewal_needs_no_key():

@@ -185,14 +185,14 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def counts(self):
-        if hasattr(self, "desk"):
+        if hasattr(self, "coordinator"):
             assert self.stream.state.round == self.rounds
             for question, each in self.plain.items():
                 found = self.stream.questions.find(question)
                 assert {answer.annotator: answer.label for answer in found.answers} == each.answers
 
     def teardown(self):
-        if hasattr(self, "desk"):
+        if hasattr(self, "coordinator"):
             self.do(self.coordinator.commits.settled())
             reader = self.coordinator.reader()
             events = reader.events(1, 0, 1 << 40)

@@ -192,7 +192,7 @@ def test_files_of_every_format_become_the_same_instances(visit, made, format):
         done = "Done. " + ("0 instances sent, 0 questions opened, 5 ids" if again else "5 instances sent, 5 questions")
         page.locator("main p", has_text=done).wait_for()
     assert [row["id"] for row in stream.export("predictions")] == [str(i) for i in range(5)]
-    assert [stream._send("GET", f"/questions/{i}")["x"] for i in range(5)] == TEXTS
+    assert [stream.client.send("GET", f"/v1/streams/{stream.name}/questions/{i}")["x"] for i in range(5)] == TEXTS
 
 
 LABELLED = [("buy now", "Spam", "spam"), ("minutes", "no spam", "ham"), ("lunch?", "", None), ("win", "Spam", "spam")]
@@ -274,7 +274,8 @@ def test_columns_have_any_name_and_any_usual_separator(visit, made):
     put_file(page, "n.csv", b"tokens;answer;meta;x\n1;2;3;4\n")
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="Done. 1 instance sent").wait_for()
-    assert stream._send("GET", "/questions/0")["x"] in ([1, 2, 3, 4], dict(zip(names, [1, 2, 3, 4], strict=True)))
+    shown = stream.client.send("GET", f"/v1/streams/{stream.name}/questions/0")
+    assert shown["x"] in ([1, 2, 3, 4], dict(zip(names, [1, 2, 3, 4], strict=True)))
 
 
 @pytest.mark.parametrize(

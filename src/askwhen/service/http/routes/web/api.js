@@ -102,7 +102,7 @@ export function may(role) {
 
 // Say at once what the service would say at the end of a form.
 export function need(role) {
-  if (!may(role)) throw new Error(`this needs the role ${role}, which ${session.name} has not.`);
+  if (!may(role)) throw new Error(`this needs the role ${role}, which ${session.name} lacks.`);
 }
 
 // Who does it, in a body. The service refuses a name that is not the token's: the cookie may have changed meanwhile.
