@@ -653,5 +653,5 @@ def test_over_http_and_by_command_under_kills(tmp_path, receiver):
     assert "Everything was delivered." in command("dead", made["webhook"], *db)[0]
     assert "0 messages" in command("resend", made["webhook"], *db)[0]
     assert "is on its way" in command("test", made["webhook"], *db)[0]
-    assert "told nothing any more" in command("remove", made["webhook"], *db)[0]
+    assert "is removed." in command("remove", made["webhook"], *db)[0]
     assert "There are no webhooks." in command("list", *db)[0]

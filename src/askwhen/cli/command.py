@@ -130,15 +130,15 @@ def command(function: Callable[..., Any]) -> click.Command:
             if out.broken == _BROKEN_PIPE:  # the reading program has closed the pipe, and reports its own status
                 sys.exit(1)
             if out.broken:
-                _exit(out, out.broken)
+                _fail(out, out.broken)
         except (click.ClickException, click.exceptions.Exit):
             raise
         except KeyboardInterrupt:
-            _exit(out, "interrupted.")
+            _fail(out, "interrupted.")
         except ArgumentsError as error:
             raise click.UsageError(_sentence(error)) from error
         except Exception as error:
-            _exit(out, _sentence(error), suggested_command(error))
+            _fail(out, _sentence(error), suggested_command(error))
 
     shared = (
         click.option("--json", is_flag=True, help="Print the results as JSON."),
@@ -200,7 +200,7 @@ def show_error(out: Output, error: Exception) -> None:
     click.echo(f"askwhen: {_sentence(error)}", err=True)
 
 
-def _exit(out: Output, sentence: str, instead: str = "") -> NoReturn:
+def _fail(out: Output, sentence: str, instead: str = "") -> NoReturn:
     if out.debug:
         traceback.print_exc()
     click.echo(f"askwhen: {sentence}", err=True)
