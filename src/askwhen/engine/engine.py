@@ -143,6 +143,15 @@ class Engine:
         self.signs: dict[int, np.ndarray] = {}
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
+        self._unshare_attributes()
+
+    def _unshare_attributes(self) -> None:
+        """Keep attributes in a dict that shares no keys with other engines.
+
+        States are read through ``__dict__``, and CPython 3.11 reads attributes of an object slowly whose dict was asked
+        for and still shares its keys.
+        """
+        self.__dict__ = dict(self.__dict__)
 
     @property
     def classes(self) -> list[Any] | None:
@@ -520,6 +529,7 @@ class Engine:
         self.__dict__.update(state, session=CompiledSession(), plain=None, plain_csr=None)
         for name in _STATES:
             setattr(self, name, writeable(getattr(self, name)))
+        self._unshare_attributes()
 
     def make_ready(self, status: int, x: Row, owner: str, where: str) -> None:
         """Let the state grow that has no memory left for this row, or raise the reason why the row is refused."""
