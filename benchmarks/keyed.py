@@ -26,7 +26,7 @@ import pyarrow.parquet
 from scipy.optimize import nnls
 
 import askwhen as aw
-from askwhen.keyed import partition_of, processes, seed_of
+from askwhen.keyed import local_processes, partition_of, seed_of
 from askwhen.keyed.decisions import read
 from askwhen.keyed.job import Job, open_store
 from askwhen.keyed.logs.folder import FolderLog
@@ -180,7 +180,7 @@ def _workers(folder: Path, keys: int, skew: str, events: int) -> None:
             job = Job(str(source), str(store), None, KIND.written(), 40_000, 10_000, False)
             moments: list[tuple[float, int]] = []
             before = os.times()
-            processes.run(job, names, number, partial(_note, moments))
+            local_processes.run(job, names, number, partial(_note, moments))
             after = os.times()
             # Between the first commits and the last, so that imports do not count.
             first, last = moments[len(moments) // 4], moments[-1]

@@ -22,7 +22,7 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
         *(f"askwhen.{room}" for room in ("cli.main", "workflows.run", "workflows.predict", "report.run", "labelling")),
-        *(f"askwhen.service.{part}" for part in ("client.courier", "process.demo", "process.server")),
+        *(f"askwhen.{part}" for part in ("client.outbox_worker", "service.process.demo", "service.process.server")),
         *(
             "pyarrow.csv",
             "pyarrow.parquet",

@@ -15,7 +15,7 @@ import askwhen as aw
 from askwhen.engine.round.each_class import EachState
 from askwhen.engine.tally.class_tally import EXPECTED, RESIDUAL, UNSEEN
 from askwhen.evaluate import accuracy
-from askwhen.learners.auto_classes import AutoClassesState
+from askwhen.learners.auto_lasec_classes import AutoClassesState
 from askwhen.weights.second_order_classes import SharedState
 from askwhen.weights.second_order_dual_classes import SharedDualState
 from tests.streams import every_sequence_of_coins

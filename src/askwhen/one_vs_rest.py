@@ -13,7 +13,7 @@ from .prepare import Prepare
 from .rules import Audit
 from .sampler import Sampler
 from .snapshot import engine_state, file_format
-from .snapshot.legacy import first_classes
+from .snapshot.legacy import first_release_classes
 from .weights.kernels import Kernel
 
 
@@ -57,8 +57,8 @@ class OneVsRest(Sampler):
     ) -> OneVsRest:
         """Load from a file; it continues exactly where ``save`` left it; see ``Sampler.load``."""
         header, arrays = file_format.read(path)
-        if first_classes.KEY in header:
-            engine = first_classes.restore(
+        if first_release_classes.KEY in header:
+            engine = first_release_classes.restore(
                 header, arrays, lambda model: engine_state.restore(model, arrays, kernel, True, parts)
             )
             return cls.of(engine)  # type: ignore[return-value]

@@ -20,7 +20,7 @@ from askwhen.service.events.settings import Budget, Features, Settings
 from askwhen.service.store.records import Message
 from askwhen.service.use_cases import (
     erasing,
-    exports,
+    export_tables,
     instances,
     labels,
     questions,
@@ -118,7 +118,7 @@ def known(coordinator, stream):
     """What later versions must find again."""
     with contextlib.closing(coordinator.reader()) as reader:
         tables = {
-            table: [row for part in exports.chunks(reader, stream.number, table, 0, stream.seq) for row in part]
+            table: [row for part in export_tables.chunks(reader, stream.number, table, 0, stream.seq) for row in part]
             for table in ("labels", "predictions")
         }
     facts = streams.facts(stream)

@@ -13,7 +13,7 @@ from askwhen.service.domain.retraining import Retraining
 from askwhen.service.errors import ConflictError, NotFoundError, SetAsideError, StoppingError, StoreError
 from askwhen.service.runtime import coordinator as coordinators
 from askwhen.service.runtime import snapshot_policy
-from askwhen.service.use_cases import exports, instances, questions, replaying, reports, streams
+from askwhen.service.use_cases import export_tables, instances, questions, replaying, reports, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.coordinators import Time, open_coordinator, run, settings
@@ -379,7 +379,7 @@ def test_after_a_replay_corrections_are_of_what_the_new_model_knows(address):
 
     def known(coordinator, stream):
         with contextlib.closing(coordinator.reader()) as reader:
-            (rows,) = exports.chunks(reader, stream.number, "labels", 0, stream.seq)
+            (rows,) = export_tables.chunks(reader, stream.number, "labels", 0, stream.seq)
         return {row["question"]: (row["told"], row["label"], row["corrected"]) for row in rows}
 
     async def play():

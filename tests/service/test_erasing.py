@@ -13,7 +13,7 @@ from askwhen.service.errors import ConflictError, NotFoundError
 from askwhen.service.events.kinds import Forgotten, Instance, facts_of
 from askwhen.service.events.settings import Features
 from askwhen.service.store import backups
-from askwhen.service.use_cases import erasing, exports, instances, questions, replaying, streams
+from askwhen.service.use_cases import erasing, export_tables, instances, questions, replaying, streams
 from askwhen.service.use_cases.erasing import Gone, Retention, Which, erase
 from askwhen.service.use_cases.instances import Raw
 from tests.service.coordinators import Time, open_coordinator, run, settings
@@ -246,7 +246,7 @@ def test_people_cannot_answer_what_nobody_can_see(address):
                 assert (shown.erased, shown.x, shown.show) == (True, None, None)
             assert await questions.next_question(coordinator, stream, "eve") is None
             with contextlib.closing(coordinator.reader()) as reader:
-                (rows,) = exports.chunks(reader, stream.number, "labels", 0, stream.seq)
+                (rows,) = export_tables.chunks(reader, stream.number, "labels", 0, stream.seq)
             assert {(row["question"], row["told"], row["label"]) for row in rows} == {
                 (0, "spam", "spam"),
                 (1, "ham", None),
@@ -345,7 +345,7 @@ def test_a_model_made_again_is_that_of_what_is_left(address):
                         library.sampler.forget(played_as)
             assert bits(library.sampler) == bits(stream.model.sampler)
             with contextlib.closing(coordinator.reader()) as reader:
-                parts = exports.chunks(reader, stream.number, "labels", 0, stream.seq, stream.state.passed)
+                parts = export_tables.chunks(reader, stream.number, "labels", 0, stream.seq, stream.state.passed)
                 rows = {row["question"]: row for part in parts for row in part}
             assert [rows[each]["told"] for each in told[:3]] == [None, None, "spam"]
             assert [rows[each]["corrected"] for each in told[:3]] == [False, False, False]

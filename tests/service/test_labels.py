@@ -10,7 +10,7 @@ from askwhen.service.domain.model import build
 from askwhen.service.errors import ConflictError, NotFoundError
 from askwhen.service.events.settings import Budget, Features
 from askwhen.service.store import backups
-from askwhen.service.use_cases import erasing, exports, instances, labels, questions, replaying, streams
+from askwhen.service.use_cases import erasing, export_tables, instances, labels, questions, replaying, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.library import Library, bits
@@ -26,7 +26,7 @@ def log_of(coordinator, stream):
 
 def rows_of(coordinator, stream):
     with contextlib.closing(coordinator.reader()) as reader:
-        return [row for part in exports.chunks(reader, stream.number, "labels", 0, stream.seq) for row in part]
+        return [row for part in export_tables.chunks(reader, stream.number, "labels", 0, stream.seq) for row in part]
 
 
 async def play_some(coordinator, stream, first, last, time):
@@ -180,7 +180,7 @@ def test_what_was_erased_is_learnt_no_more(address):
             await replaying.replay(coordinator, stream, "me")
             assert stream.model.sampler.volunteered == 0
             with contextlib.closing(coordinator.reader()) as reader:
-                rows = exports.chunks(reader, stream.number, "labels", 0, stream.seq, stream.state.passed)
+                rows = export_tables.chunks(reader, stream.number, "labels", 0, stream.seq, stream.state.passed)
                 assert [(row["label"], row["told"], row["corrected"]) for row in next(rows)] == [("ham", None, False)]
 
     run(go())

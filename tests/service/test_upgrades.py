@@ -23,7 +23,7 @@ from askwhen.service.store import Event, backups, postgresql, sqlite
 from askwhen.service.store.migrations import scripts
 from askwhen.service.store.records import TABLES
 from askwhen.service.store.urls import all_rows
-from askwhen.service.use_cases import exports, instances, questions, reports, streams
+from askwhen.service.use_cases import export_tables, instances, questions, reports, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service import history
 from tests.service.coordinators import Time, open_coordinator, run
@@ -230,7 +230,7 @@ def test_a_database_of_an_older_version_goes_on(version, address, tmp_path):
                     tables = {
                         table: [
                             row
-                            for part in exports.chunks(reader, stream.number, table, 0, wanted["facts"]["seq"])
+                            for part in export_tables.chunks(reader, stream.number, table, 0, wanted["facts"]["seq"])
                             for row in part
                         ]
                         for table in ("labels", "predictions")

@@ -13,7 +13,7 @@ from askwhen.engine.tally.betting import FIRST_RELEASE
 from askwhen.engine.tally.round_tally import new_tally, note_rounds
 from askwhen.evaluate.estimation.tally_views import sides_of, window_of
 from askwhen.snapshot import file_format
-from askwhen.snapshot.legacy.first_release import converted, unobserved
+from askwhen.snapshot.legacy.first_release_tally import converted, unobserved
 from tests.soak import times
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden"

@@ -21,8 +21,8 @@ import numpy as np
 from ..compiled.steps import Family, borrow, entry, step
 from ..contracts.learner import epoch, learn, quadratic, ready, restart, scale, score
 from ..learners.auto_lasec import AutoDualState, AutoState
-from ..learners.diagonal import DiagonalState
 from ..learners.mixture import MixtureState
+from ..learners.mixture_sparse import DiagonalState
 from ..linalg.rows import position, row, size
 from ..linalg.vectors import look
 from ..weights.expansion import HELD, Expansion, fill_row, place_to_fill

@@ -1,4 +1,4 @@
-"""Follows a run: the changes of its hypotheses, block by block, over a stream that is never held in memory."""
+"""Replays a run block by block and yields how each update changed the hypothesis, without holding the stream."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ FEATURES = click.option(
     "n_features",
     type=click.IntRange(1),
     metavar="N",
-    help="Number of features of an svmlight file, or of places that words are hashed to.",
+    help="Number of features of an svmlight file, or of hash buckets for words and categories.",
 )
 
 TABLES = {

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import InputError
-from ..system.whole_file import open_locked, sync_folder, try_lock, whole_file
+from ..system.atomic_file import open_locked, sync_folder, try_lock, whole_file
 
 _SUFFIX, _HOLD = ".outbox", ".hold"
 _DEVICE_BYTES = 8

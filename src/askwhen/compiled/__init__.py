@@ -1,1 +1,1 @@
-"""Compiled steps: compilation, dispatch by type, the disk cache, and how a step is given the states of a sampler."""
+"""Compiled steps: compilation, dispatch by type, the disk cache, and passing a sampler's states to compiled code."""

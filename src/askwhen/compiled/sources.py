@@ -1,4 +1,4 @@
-"""The source files that compiled steps depend on, found by search, and a hash that names this version of them.
+"""Finds the source files that compiled steps depend on, and a hash that names this version of them.
 
 A source counts if it contains a step, or if one that does imports it, directly or indirectly: steps take constants and
 other steps from there. Nothing else counts, so that a change elsewhere causes no compilation, and no list has to be

@@ -13,7 +13,7 @@ from ..compiled import steps
 from ..data import sets
 from ..evaluate.comparison.cluster import workers_of
 from ..evaluate.comparison.workers import Watch
-from ..system.whole_file import whole_file
+from ..system.atomic_file import whole_file
 
 
 def cells_folder() -> Path | None:

@@ -1,4 +1,4 @@
-"""Keyed streams: a sampler for each key of a partitioned log, with exact results whichever process is killed."""
+"""Keyed streams: one sampler per key of a partitioned log; killing a process never changes the results."""
 
 from ..system.extras import needs_extra
 

@@ -13,7 +13,7 @@ from ..errors import AskwhenError, InputError
 from ..evaluate.comparison.cluster import join
 from .errors import CutOffError, StoreError
 from .job import Job, play_partitions, total_counts
-from .processes import ProgressCallback
+from .local_processes import ProgressCallback
 
 _POLL = 0.2
 _ERRORS = {each.__name__: each for each in (InputError, CutOffError, StoreError)}

@@ -14,11 +14,11 @@ from ..errors import InputError
 from ..sampler import Sampler
 from ..system.extras import needs_extra
 from ..validation import check_count, check_flag
-from . import processes
+from . import local_processes
 from .errors import damaged
 from .job import Job, open_log, open_sink, open_store, play_partitions, total_counts
+from .local_processes import ProgressCallback
 from .logs.protocols import EventLog
-from .processes import ProgressCallback
 from .sampler_pool import SamplerPool
 from .sampler_spec import SamplerSpec
 from .seeds import partition_of
@@ -149,7 +149,7 @@ def _play(job: Job, partitions: list[str], workers: int, cluster: str | None, wa
 
         return actors.run(job, partitions, workers or 1, cluster, watch)
     if workers:
-        return processes.run(job, partitions, workers, watch)
+        return local_processes.run(job, partitions, workers, watch)
     play_partitions(job, partitions, _counting(watch))
     return 0
 

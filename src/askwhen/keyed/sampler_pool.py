@@ -1,4 +1,4 @@
-"""A pool of samplers in memory that are reused: the state of any key's sampler is loaded into one, and read as bytes.
+"""Reusable samplers in memory: the state of any key's sampler is loaded into one, used, and written as bytes again.
 
 Making a sampler costs a hundred times as much as a round. All keys have samplers of one kind, so a slot is made once:
 a sampler with the arrays of all its states in one block of memory. The state of a key's sampler is the words of that

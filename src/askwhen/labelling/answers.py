@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Self
 
 from ..errors import InputError
-from ..system.whole_file import try_lock
+from ..system.atomic_file import try_lock
 
 _HEADER = ["row", "label", "probability", "time", "record"]
 

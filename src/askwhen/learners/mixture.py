@@ -56,8 +56,6 @@ from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, cle
 from ..validation import check_count, check_flag
 from ..weights.choose_form import check_memory
 from ..weights.class_slots import MOST_LABELS
-from .diagonal import NAMES as DIAGONAL
-from .diagonal import start_diagonal
 from .label_scale import (
     CENTRE,
     REACH,
@@ -72,8 +70,10 @@ from .label_scale import (
     take_label,
 )
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
-from .several_diagonal import start_several_diagonal
-from .several_views import SeveralState, recent_label_features, start_several
+from .mixture_classes import SeveralState, recent_label_features, start_several
+from .mixture_sparse import NAMES as DIAGONAL
+from .mixture_sparse import start_diagonal
+from .mixture_sparse_classes import start_several_diagonal
 from .view_blocks import (
     FADE,
     LIMIT,
@@ -92,9 +92,9 @@ MOST_CLASSES = 1000
 """Largest number of classes; more are most likely free text."""
 
 WIDEST = 400
-"""Instances with more features are learnt by :mod:`askwhen.learners.diagonal`. At 10 % of the labels that is better by
-0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are better by 0.4 with
-the 300 features of w8a, and by 3.1 with the 256 of usps."""
+"""Instances with more features are learnt by :mod:`askwhen.learners.mixture_sparse`. At 10 % of the labels that is
+better by 0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are better by
+0.4 with the 300 features of w8a, and by 3.1 with the 256 of usps."""
 
 _M, _Q, _LOSS = range(3)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..errors import InputError
-from ..system.whole_file import whole_file
+from ..system.atomic_file import whole_file
 from .style import PAGE
 from .svg import Plot, Size, escape, swatch
 

@@ -31,8 +31,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import SnapshotError
+from ..system.atomic_file import whole_file
 from ..system.memory import memory, readable
-from ..system.whole_file import whole_file
 
 MAGIC = b"ASKWHEN\0"
 FORMAT = 2

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..errors import InputError
-from ..system.whole_file import open_locked, whole_file
+from ..system.atomic_file import open_locked, whole_file
 from .trace import Trace, needed
 
 _ABOUT = b"askwhen"

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
+from ..system.atomic_file import whole_file
 from ..system.extras import optional
-from ..system.whole_file import whole_file
 
 _PROCESS = os.urandom(8)
 _NUMBERS = itertools.count()

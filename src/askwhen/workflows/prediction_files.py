@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from ..errors import InputError
-from ..system.whole_file import whole_file
+from ..system.atomic_file import whole_file
 from ..trace.trace import needed
 
 SUFFIXES = (".csv", ".ndjson", ".jsonl", ".parquet")

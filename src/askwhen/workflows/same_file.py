@@ -1,4 +1,4 @@
-"""Recognise a file that a saved sampler has played, so that a resumed run skips its rows, and only its.
+"""Recognises whether a file is the one that a saved sampler has played, so that a resumed run skips exactly its rows.
 
 The identity of a file is its size and a digest of its first and last megabyte. A file that has grown since still
 begins with what was played, so it counts as the same one, with new rows at its end.

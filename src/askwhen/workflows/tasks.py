@@ -13,7 +13,7 @@ from ..data.stream import several_names
 from ..data.unlabelled import tables_of
 from ..errors import InputError
 from ..labelling.answers import StoredAnswer
-from ..system.whole_file import whole_file
+from ..system.atomic_file import whole_file
 
 
 def write_prodigy(

@@ -9,7 +9,7 @@ import pytest
 from askwhen.errors import InputError
 from askwhen.service.events.kinds import facts_of
 from askwhen.service.events.settings import Budget, Features
-from askwhen.service.use_cases import erasing, exports, instances, questions, replaying, streams
+from askwhen.service.use_cases import erasing, export_tables, instances, questions, replaying, streams
 from askwhen.service.use_cases.instances import Raw
 from askwhen.service.use_cases.label_studio import backend as label_studio
 from askwhen.service.use_cases.label_studio.annotations import annotation_of
@@ -73,7 +73,7 @@ class Bridge:
     def rows(self):
         """The labels that stand: of each task who said what, what is held to be right, what the model was told."""
         with contextlib.closing(self.coordinator.reader()) as reader:
-            chunks = exports.chunks(reader, self.stream.number, "labels", 0, self.stream.seq)
+            chunks = export_tables.chunks(reader, self.stream.number, "labels", 0, self.stream.seq)
             rows = [row for part in chunks for row in part if not row["undone"]]
         return {
             (row["id"].rpartition(":")[2], row["annotator"]): (row["answer"], row["label"], row["told"]) for row in rows

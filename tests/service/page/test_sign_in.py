@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 import askwhen as aw
-from askwhen.service.events.view import View, check_view
+from askwhen.service.events.instance_display import View, check_view
 from tests.service.page.person import asked, prefetched, press
 
 pytestmark = pytest.mark.xdist_group("page")

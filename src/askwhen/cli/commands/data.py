@@ -15,13 +15,13 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 @command
 @click.argument("name", required=False, shell_complete=_complete)
-@click.option("--url", metavar="ADDRESS", help="Address of a directory that contains the files under their names.")
+@click.option("--url", metavar="ADDRESS", help="URL of a directory with the files of the data set, under their names.")
 def data(out: Output, name: str | None, url: str | None) -> None:
     """List the data sets, or fetch one.
 
     NAME is taken from the directory that ASKWHEN_DATA names, from the cache, or downloaded from --url to the cache.
 
-    Every file is checked by its SHA-256. The other commands take a data set that is here by its name.
+    Every file is checked by its SHA-256. The other commands accept the name of a fetched data set in place of a file.
     """
     from ...data import sets
     from ..terminal import show

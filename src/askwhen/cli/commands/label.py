@@ -145,7 +145,7 @@ def _label_at(out: Output, server: str, stream: str | None, annotator: str | Non
     """Label for a service, until the annotator quits."""
     from ...client.annotation_session import AnnotationSession
     from ...client.outbox import Outbox, default_folder
-    from ...client.sync_worker import SyncWorker
+    from ...client.outbox_worker import SyncWorker
     from ..terminal.annotation_ui import AnnotationUI
 
     with client_of(server, retries=0, timeout=_REPLY_SECONDS) as client:

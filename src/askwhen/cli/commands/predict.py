@@ -23,7 +23,7 @@ _READING = {name: option for name, option in STREAMS.items() if name != "positiv
     type=click.Path(dir_okay=False),
     help="Write to this .csv, .ndjson or .parquet file; by default CSV is printed to the standard output.",
 )
-@click.option("--rest", is_flag=True, help="Skip as many rows as the sampler has seen.")
+@click.option("--rest", is_flag=True, help="Predict only the rows after those that the sampler has seen.")
 @click.option("--skip", type=click.IntRange(0), metavar="N", help="Skip the first N rows.")
 @reading(_READING)
 def predict(

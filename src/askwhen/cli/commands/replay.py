@@ -17,8 +17,8 @@ from .token import SERVER
 def replay(out: Output, stream: str, db: str, server: str | None) -> None:
     """Retrain the model of STREAM from its corrected log.
 
-    The model keeps a wrong label that was corrected after it was learnt, until this command is run. Questions and
-    answers stay as they are.
+    A label that was corrected after the model had learnt it stays in the model until this command retrains it.
+    Questions and answers stay as they are.
 
     \b
     askwhen replay mails --db mails.db

@@ -71,7 +71,7 @@ _WITH_SERVER = (
     "--skip",
     type=click.IntRange(0),
     metavar="N",
-    help="Skip the first N rows; with --resume by default those that the sampler has seen, if FILE is the same file.",
+    help="Skip the first N rows. With --resume and the same FILE, by default the rows already seen.",
 )
 @click.option(
     "--checkpoint",
@@ -119,7 +119,7 @@ def run(
     to_service = {name: options.pop(name) for name in _FOR_SERVICE}
     if server is not None:
         refuse_others("server", *_WITH_SERVER)
-        from .sending import send
+        from ..run_on_server import send
 
         send(out, file, reading, server, stream, to_service | {"skip": options["skip"] or 0})
         return

@@ -20,7 +20,7 @@ SERVER = click.option(
 def token() -> None:
     """Make, list and revoke tokens of the service.
 
-    Works in the database while no service has it open, or with --server through the service.
+    Use --db while the service is stopped, or --server while it runs.
     """
 
 

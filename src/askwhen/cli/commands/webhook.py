@@ -19,7 +19,7 @@ HELP = f"Kind of event: {', '.join(KINDS[:-1])} or {KINDS[-1]}; repeatable."
 def webhook() -> None:
     """Make, list, test and remove webhooks of the service.
 
-    Works in the database while no service has it open, or with --server through the service.
+    Use --db while the service is stopped, or --server while it runs.
     """
 
 

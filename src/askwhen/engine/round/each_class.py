@@ -1,7 +1,8 @@
 """Several classes with any learner of two labels: one copy of it for each class, played as one learner.
 
 Second-order learners share one matrix between the classes instead: see :mod:`askwhen.weights.second_order_classes`,
-in dual form :mod:`askwhen.weights.second_order_dual_classes`, and for AutoLasec :mod:`askwhen.learners.auto_classes`.
+in dual form :mod:`askwhen.weights.second_order_dual_classes`, and for AutoLasec
+:mod:`askwhen.learners.auto_lasec_classes`.
 
 ==========  ==========================================================
 m_j, q_j    m and q of the learner of class j, p_j = m_j / (1 + q_j)
@@ -24,8 +25,8 @@ from ...compiled.by_address import POINTER, address_of
 from ...compiled.frames import LentType, new_frame
 from ...compiled.steps import by_address
 from ...contracts.learner import REFUSED, UNCHANGED, UPDATED, Learner, State, grow, is_sound, ready, weights, widen
-from ...learners.auto_classes import share_levels
 from ...learners.auto_lasec import AutoState
+from ...learners.auto_lasec_classes import share_levels
 from ...linalg.vectors import SOUND
 from ...weights.choose_form import check_memory, fitting, matrix_bytes
 from ...weights.class_slots import FIRST_SLOTS, TINY, choose, is_labelled, is_opened, register_classes, repeat_last

@@ -1,4 +1,4 @@
-"""Bets behind the confidence interval of the accuracy: for each of a grid of stakes c, the effect of a round on wealth.
+"""The bets behind the confidence interval of the accuracy: how a round changes the wealth of each stake c of a grid.
 
 ==========  ==========================================================
 x           whether the round is a mistake, 0 or 1; determined before its random draw

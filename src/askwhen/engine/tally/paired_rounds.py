@@ -1,4 +1,4 @@
-"""Comparison of two samplers that share the random draws: bets on their mistakes in rounds where they differ."""
+"""Which of two samplers with the same random draws errs less, by betting on the rounds in which they differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scale at which an algorithm asks for a wanted share of a stream's labels, by bisection."""
+"""Finds by bisection the hyperparameter at which an algorithm asks for a given share of the labels."""
 
 from __future__ import annotations
 

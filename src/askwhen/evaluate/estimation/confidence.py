@@ -1,4 +1,4 @@
-"""Bounds on the number of all mistakes, from those that were seen, that hold at any time, however often you look.
+"""Confidence bounds on the total number of mistakes, from the asked rounds only; valid however often you look.
 
 :mod:`askwhen.engine.tally.betting` has the bets: for each stake c the wealth W = exp(c S - A) is a martingale that
 starts at 1, whatever the instances, the labels, the drift and the rule, where S is the number of all mistakes and A is

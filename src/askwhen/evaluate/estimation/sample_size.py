@@ -1,4 +1,4 @@
-"""Number of further labels that narrow the interval of the accuracy, asked for by the rule or at random."""
+"""How many more labels narrow the accuracy's interval to a given width, asked for by the rule or at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of a tally for estimates: the whole life by predicted label, and the recent rounds."""
+"""The parts of a tally that estimates use: all rounds, split by predicted label, and the recent rounds."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ...errors import InputError
-from ...system.whole_file import whole_file
+from ...system.atomic_file import whole_file
 from ..decisions import read
 from ..errors import damaged
 from ..events import LONGEST_EVENT, EventBatch, empty_batch, parse_lines

@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from ...system.whole_file import whole_file
+from ...system.atomic_file import whole_file
 from ..errors import CutOffError, StoreError, damaged
 from .records import COUNTS, CUT_OFF, Commit, Counts, check_claimed, check_kind, missing
 

@@ -1,4 +1,4 @@
-"""What the events of a stream have made: its state, its model and its questions.
+"""A stream's state, model and questions, rebuilt by applying its events in order.
 
 The same events have the same effect when they happen and when they are read from the log again. Nothing here depends on
 a clock or a database.

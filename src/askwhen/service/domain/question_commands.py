@@ -1,4 +1,4 @@
-"""What may be done to the questions of a stream, given their state.
+"""Commands on questions (lease, answer, skip, undo, review): check that each is allowed, and record its events.
 
 A command either refuses or returns the fact to be recorded; it changes nothing itself. Nothing here depends on a clock,
 a store or a model.

@@ -1,4 +1,4 @@
-"""Questions that wait for an annotator, in order, and timers. Both are rebuilt from the open questions."""
+"""The queue of questions that wait for annotators, and the timers of their leases; rebuilt from the open questions."""
 
 from __future__ import annotations
 

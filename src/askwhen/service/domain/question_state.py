@@ -1,4 +1,4 @@
-"""The open questions of a stream, as its events have made them.
+"""Applies events about questions: the open questions of a stream, and what was answered.
 
 Recovery applies the same facts from the log, so that it ends in the same state. Nothing here depends on a clock, a
 store or a model.

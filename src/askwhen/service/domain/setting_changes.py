@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ...errors import InputError
-from ..events.choices import explained
+from ..events.enum_errors import explained
 from ..events.settings import Settings, check_settings
 
 CHANGEABLE = ("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view")

@@ -9,7 +9,7 @@ import msgspec
 
 from ...data.hashing import DEFAULT_FEATURES
 from ...errors import InputError
-from .view import View, check_view
+from .instance_display import View, check_view
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 LONGEST_NAME, LONGEST_LABEL = 100, 200

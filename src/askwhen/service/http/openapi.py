@@ -6,7 +6,7 @@ import html
 from typing import Any
 
 from ..domain.setting_changes import CHANGEABLE
-from ..use_cases.export_formats import MEDIA
+from ..use_cases.export_writers import MEDIA
 from ..use_cases.instances import Decision
 from .ndjson import NDJSON
 

@@ -12,7 +12,7 @@ from litestar.exceptions import HTTPException, ValidationException
 
 from ...errors import AskwhenError, InputError, QuestionError
 from ..errors import ServiceError, TooLargeError
-from ..events.choices import explained
+from ..events.enum_errors import explained
 from . import request_ids
 
 MEDIA = "application/problem+json"

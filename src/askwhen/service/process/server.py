@@ -1,4 +1,4 @@
-"""The server process: listens on an address, serves a database, and ends cleanly or, after an error of it, at once."""
+"""The server process: listens, serves one database, shuts down cleanly, and exits at once if the database fails."""
 
 from __future__ import annotations
 

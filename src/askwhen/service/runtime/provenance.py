@@ -1,4 +1,4 @@
-"""The versions and the processor that made a snapshot: rounds played again give the same bits only on the same ones."""
+"""The versions and the processor that made a snapshot: replaying gives identical bits only on the same ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiles what a new stream needs, in a daemon thread, so that the process can end meanwhile."""
+"""Compiles a new stream's steps in a daemon thread, which does not delay the end of the process."""
 
 from __future__ import annotations
 

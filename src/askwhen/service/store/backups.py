@@ -23,7 +23,7 @@ import msgspec
 import askwhen
 
 from ...errors import InputError
-from ...system.whole_file import sync_folder
+from ...system.atomic_file import sync_folder
 from ..errors import StoreError
 from . import open_store
 from .records import Event, Part, Row, Snapshot

@@ -21,7 +21,7 @@ from typing import Any
 
 import apsw
 
-from ...system.whole_file import open_locked, try_lock
+from ...system.atomic_file import open_locked, try_lock
 from ..errors import StoreError
 from .migrations import missing
 from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot

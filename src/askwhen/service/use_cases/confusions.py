@@ -1,4 +1,4 @@
-"""Confusion matrices of two labels in the form of several, and the most confused pairs of many."""
+"""Confusion matrices of two labels, in the same form as those of several, and the most confused pairs."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ..domain.retraining import last_given
 from ..events.kinds import Answered, Volunteered, facts_of
 from ..events.settings import Settings
 from ..store.records import Event, Reader
-from .exports import CHUNK, labelled
+from .export_tables import CHUNK, labelled
 
 Task = dict[str, Any]
 

@@ -10,7 +10,7 @@ from ...contracts.drift import NoDrift
 from ...engine.engine import Engine
 from ...engine.state_arrays import arrays_of
 from ..header import count
-from . import first_release
+from . import first_release_tally
 
 
 def with_missing_arrays(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -26,7 +26,11 @@ def with_missing_arrays(engine: Engine, header: dict[str, Any], arrays: dict[str
     if layout < 4 and rounds > 0:
         old = {name.removeprefix("tally."): array for name, array in arrays.items() if name.startswith("tally.")}
         waiting = {line[0] for line in header["pending"]}
-        tally = first_release.unobserved(rounds) if layout == 1 else first_release.converted(old, rounds, waiting)
+        tally = (
+            first_release_tally.unobserved(rounds)
+            if layout == 1
+            else first_release_tally.converted(old, rounds, waiting)
+        )
         arrays = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
         missing |= arrays_of(tally, "tally")
     return missing | arrays

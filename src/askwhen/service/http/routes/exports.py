@@ -11,7 +11,7 @@ from litestar.types import ASGIApp
 from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
-from ...use_cases import export_formats, exports, prodigy, reports
+from ...use_cases import export_tables, export_writers, prodigy, reports
 from ..authorization import AnyRequest, authorization_of
 from ..schemas import Agreement
 from ..streaming import Download, EventFeed
@@ -62,7 +62,7 @@ async def export(
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     await auth.coordinator.commits.settled()
-    until, columns, unknown = stream.seq, exports.TABLES[table], frozenset(stream.state.passed)
+    until, columns, unknown = stream.seq, export_tables.TABLES[table], frozenset(stream.state.passed)
 
     if format == "prodigy" and table != "labels":
         raise InputError.about("export", "format", "csv, ndjson or parquet for this table", format)
@@ -71,12 +71,12 @@ async def export(
     def make(reader: Any) -> Any:
         if format == "prodigy":
             found = prodigy.tasks(reader, stream.number, stream.settings, labels, after, until)
-            return export_formats.written("ndjson", {}, found)
-        rows = exports.chunks(reader, stream.number, table, after, until, unknown)
-        return export_formats.written(format, columns, rows, raw)
+            return export_writers.written("ndjson", {}, found)
+        rows = export_tables.chunks(reader, stream.number, table, after, until, unknown)
+        return export_writers.written(format, columns, rows, raw)
 
     suffix = {"prodigy": "jsonl"}.get(format, format)
-    return Download(auth.coordinator, make, export_formats.MEDIA[format], f"{name}-{table}.{suffix}")
+    return Download(auth.coordinator, make, export_writers.MEDIA[format], f"{name}-{table}.{suffix}")
 
 
 @get("/v1/streams/{name:str}/events", summary="Follow the events")

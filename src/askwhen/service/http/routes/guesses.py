@@ -1,4 +1,4 @@
-"""The model's guess, for annotators who have answered."""
+"""The model's prediction for a question, shown only to annotators who have answered it."""
 
 from __future__ import annotations
 

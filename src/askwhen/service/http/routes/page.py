@@ -11,7 +11,7 @@ from litestar import Response, get
 
 from ....errors import AskwhenError
 from ...errors import NotFoundError
-from ...events.view import source_of
+from ...events.instance_display import source_of
 from ...use_cases import streams
 from ..authorization import AnyRequest, authorization_of
 from . import dashboard as dashboard_routes

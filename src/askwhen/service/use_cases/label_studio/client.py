@@ -12,7 +12,7 @@ import httpx
 
 from ....client.sync import Client
 from ....errors import InputError
-from ....system.whole_file import whole_file
+from ....system.atomic_file import whole_file
 from ...errors import ServiceError
 
 PAGE = 100

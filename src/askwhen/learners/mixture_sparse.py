@@ -26,29 +26,10 @@ import numpy as np
 
 from ..compiled.lanes import alike, at, put
 from ..compiled.steps import step
-from ..contracts.learner import (
-    UPDATED,
-    hear,
-    is_sound,
-    learn,
-    quadratic,
-    restart,
-    score,
-    weights,
-)
+from ..contracts.learner import UPDATED, hear, is_sound, learn, quadratic, restart, score, weights
 from ..linalg.rows import position, size, value
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, lines_of_zeros, measure
-from .label_scale import (
-    CENTRE,
-    REACH,
-    clipped,
-    forget_scale,
-    is_sound_scale,
-    loss_of,
-    new_scale,
-    spread_of,
-    take_label,
-)
+from .label_scale import CENTRE, REACH, clipped, forget_scale, is_sound_scale, loss_of, new_scale, spread_of, take_label
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
 
 NAMES = ("gradient, rate .5", "gradient, rate 1", "squares, still", "squares, drifting")

@@ -1,8 +1,8 @@
-"""Mixture for several classes and instances with many features: :mod:`askwhen.learners.diagonal` for each class.
+"""Mixture for several classes and instances with many features: :mod:`askwhen.learners.mixture_sparse` for each class.
 
 The variances D of the least-squares experts depend only on the instances, so all classes share them; every class has
 its own weights and sums of squares G of the gradients. A round costs O(nnz k), and memory is O(d k). Margins, the
-best class, the gap and the losses of experts are as in :mod:`askwhen.learners.several_views`.
+best class, the gap and the losses of experts are as in :mod:`askwhen.learners.mixture_classes`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.steps import step
-from ..contracts.learner import (
-    UPDATED,
-    is_sound,
-    learn,
-    quadratic,
-    restart,
-    score,
-    weights,
-    widen,
-)
+from ..contracts.learner import UPDATED, is_sound, learn, quadratic, restart, score, weights, widen
 from ..linalg.rows import position, size, value
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, all_within, clear, measure
 from ..weights.class_slots import (
@@ -35,9 +26,9 @@ from ..weights.class_slots import (
     register_classes,
     repeat_last,
 )
-from .diagonal import DRIFT, EXPERTS, FIRST_SQUARE, FIRST_VARIANCE, LIMIT, RATES, squash
 from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
-from .several_views import clip
+from .mixture_classes import clip
+from .mixture_sparse import DRIFT, EXPERTS, FIRST_SQUARE, FIRST_VARIANCE, LIMIT, RATES, squash
 
 _Q, _LOSS = 0, 1
 

@@ -1,4 +1,4 @@
-"""A worker as a separate process: ``python -m askwhen.keyed.process``.
+"""A worker as a separate process: ``python -m askwhen.keyed.worker_main``.
 
 Its first line of input is the job and the partitions. It prints a line for every commit, and a last one that says how
 it ended. When its parent process ends, so does its input, and then it exits.

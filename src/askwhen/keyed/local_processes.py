@@ -32,7 +32,7 @@ class _WorkerProcess:
     def __init__(self, job: Job, partitions: Sequence[str], messages: queue.Queue[_Message]) -> None:
         self.partitions = partitions
         self.ended = False
-        command = [sys.executable, "-m", "askwhen.keyed.process"]
+        command = [sys.executable, "-m", "askwhen.keyed.worker_main"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         with contextlib.suppress(BrokenPipeError):
             assert self.process.stdin is not None

@@ -17,7 +17,7 @@ from ...engine.label_spaces import Classes
 from ...engine.round.each_class import EachState
 from ...engine.tally.class_tally import STORED
 from ...errors import SnapshotError
-from ...learners.auto_classes import AutoClassesState
+from ...learners.auto_lasec_classes import AutoClassesState
 from ...rules import Always
 from ...weights.second_order_classes import SharedState
 from ...weights.second_order_dual_classes import SharedDualState

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from ...client.send_file import SendObserver, SendOptions, send_file
-from ...client.sender import Outcome, SentCounts
-from ...workflows.observer import Move
-from ..command import Output, command_line
-from ..service_options import client_of, stream_of
-from ..terminal import service_tables
-from ..terminal.progress import progress_bar
-from ..terminal.screen import plain
+from ..client.send_file import SendObserver, SendOptions, send_file
+from ..client.sender import Outcome, SentCounts
+from ..workflows.observer import Move
+from .command import Output, command_line
+from .service_options import client_of, stream_of
+from .terminal import service_tables
+from .terminal.progress import progress_bar
+from .terminal.screen import plain
 
 _REPLY_SECONDS = 120.0
 """Seconds that a reply may take: the first round may have to be compiled there."""

@@ -2,7 +2,7 @@
 
 As in :mod:`askwhen.weights.second_order_classes`, the recursion of every drift level depends only on the instances, and
 a class has a weight vector for each level. Margins, the gap and the losses of the levels are those of
-:mod:`askwhen.learners.several_views`; with two classes this is :mod:`askwhen.learners.auto_lasec` bit for bit.
+:mod:`askwhen.learners.mixture_classes`; with two classes this is :mod:`askwhen.learners.auto_lasec` bit for bit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..weights.class_slots import (
 )
 from .auto_lasec import SEEN_M, SEEN_P, SEEN_Q, AutoState, drifting, root
 from .mixing import register_mixture, shift_weights
-from .several_views import clip
+from .mixture_classes import clip
 
 
 class AutoClassesState(NamedTuple):
