@@ -16,9 +16,9 @@ from tests.keyed.test_worker import decided, states
 DRIVER = """
 import json, sys
 from askwhen.keyed.job import Job
-from askwhen.keyed import processes
+from askwhen.keyed import local_processes
 text, partitions, workers = json.loads(sys.argv[1])
-processes.run(Job.read(text), partitions, workers, lambda done, last: print(done, flush=True))
+local_processes.run(Job.read(text), partitions, workers, lambda done, last: print(done, flush=True))
 """
 
 
