@@ -70,7 +70,8 @@ def of_sampler(sampler: Any, X: Any, y: Any) -> Iterator[tuple[str, str]]:
         yield f"ask {t}", digest(ask.margin, ask.probability, ask.query)
     yield "margins", digest(sampler.margins(X[:50]))
     if isinstance(sampler, aw.Sampler):
-        yield "support", digest(*sampler.support)
+        if sampler.classes in (None, [-1, 1]):  # with more classes it is refused
+            yield "support", digest(*sampler.support)
         if not sampler.learner.regression:
             overall = aw.evaluate.accuracy(sampler).overall  # its bits: how it is written may change
             yield "accuracy", digest([overall.value, overall.low, overall.high, overall.unbiased])

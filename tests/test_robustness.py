@@ -13,8 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
-from askwhen.engine import batch_run
-from askwhen.engine import session as session_module
+from askwhen.engine import batch_run, compiled_session
 from askwhen.engine.state_arrays import copy_state
 from askwhen.snapshot import file_format
 from askwhen.weights import choose_form
@@ -131,7 +130,7 @@ def test_an_interrupt_while_the_first_instance_compiles_leaves_the_sampler_as_it
         raise KeyboardInterrupt
 
     sampler = perceptron()
-    for module in (session_module, batch_run):
+    for module in (compiled_session, batch_run):
         monkeypatch.setattr(module, "entry_point", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.ask(np.ones(3))
@@ -413,7 +412,7 @@ def test_several_classes_begin_again_after_an_interrupted_first_instance(monkeyp
         raise KeyboardInterrupt
 
     sampler = aw.OneVsRest(["a", "b", "c"], aw.Perceptron(), aw.Always(), seed=0)
-    monkeypatch.setattr(session_module, "entry_point", interrupt)
+    monkeypatch.setattr(compiled_session, "entry_point", interrupt)
     with pytest.raises(KeyboardInterrupt):
         sampler.ask(np.ones(8))
     monkeypatch.undo()

@@ -50,7 +50,7 @@ from .engine.tally.round_tally import Tally
 from .errors import InputError, QuestionError, owned_by
 from .learners import Mixture
 from .linalg.rows import Row, SparseRow, SparseRows, shape_of
-from .prepare import Prepare
+from .prepare import Prepare, held_rows, let_go
 from .rules import Audit, BudgetRule
 from .snapshot import engine_state, file_format
 from .system.fork_safe_lock import new_lock
@@ -290,6 +290,22 @@ class Sampler:
             What ``ask`` returned, or the number of its round.
         """
         return (ask if isinstance(ask, int) else ask.round) in self._engine.pending
+
+    def held_instances(self) -> set[bytes]:
+        """The raw instances that the default learner stores to rank others among them, as bytes of their features."""
+        with self._lock:
+            return held_rows(self._engine.prepare)
+
+    def discard_instance(self, x: np.ndarray) -> None:
+        """Remove one of the ``held_instances``, as erasing a person's data requires; copies of others take its place.
+
+        Parameters
+        ----------
+        x : array
+            The raw instance.
+        """
+        with self._lock:
+            let_go(self._engine.prepare, x)
 
     @property
     def drift_weights(self) -> np.ndarray:

@@ -1,7 +1,10 @@
 """The request core of both clients: retries, pauses, and the same requests from either."""
 
+import contextlib
 import inspect
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -65,62 +68,83 @@ def test_both_streams_have_the_same_methods():
     assert methods(AsyncStream) == {name: each for name, each in methods(Stream).items() if name not in only_sync}
 
 
-class Wire:
-    """Records requests, fails the first of each kind, and answers the others."""
+class Unreliable(BaseHTTPRequestHandler):
+    """Records requests. Drops every other connection without a reply, and ends exports in their midst."""
 
-    def __init__(self):
-        self.requests = []
+    protocol_version = "HTTP/1.1"
 
-    def answer(self, request):
-        self.requests.append((request.method, request.url.path, request.content))
-        if len(self.requests) % 2:
-            raise httpx.ReadTimeout("slow")
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests.append((self.path, body))
+        if len(self.server.requests) % 2:
+            self.close_connection = True
+            return
         decision = {"round": 4, "prediction": "a", "margin": 0.5, "probability": 1.0, "asked": True, "why": ""}
-        return httpx.Response(200, json=decision)
+        self._reply(json.dumps(decision).encode())
+
+    def do_GET(self):
+        self._reply(b'{"round": 0}\n', missing=100)
+        self.close_connection = True
+
+    def _reply(self, body, missing=0):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body) + missing))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Nothing is printed."""
 
 
-def test_a_request_that_is_sent_again_has_the_same_key(monkeypatch):
+@pytest.fixture
+def unreliable():
+    """Makes a server of that kind; its address, and the requests it has seen."""
+    with contextlib.ExitStack() as stack:
+
+        def make():
+            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Unreliable))
+            server.requests, server.daemon_threads = [], True
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}", server.requests
+
+        yield make
+
+
+def test_a_request_that_is_sent_again_has_the_same_key(unreliable, monkeypatch):
     monkeypatch.setattr("askwhen.client.exchange._FIRST_PAUSE", 0.0)
-    sync, loop = Wire(), Wire()
-    client = aw.Client("http://service", retries=1)
-    client._transport._http = httpx.Client(base_url="http://service", transport=httpx.MockTransport(sync.answer))
-    stream = Stream(client, "s")
-    decision = stream.ask([1.0], id="i")
-    stream.tell(decision, "a")
+    (address, by_sync), (other, by_async) = unreliable(), unreliable()
+    with aw.Client(address, retries=1) as client:
+        stream = Stream(client, "s")
+        decision = stream.ask([1.0], id="i")
+        stream.tell(decision, "a")
 
     async def play():
-        client = aw.AsyncClient("http://service", retries=1)
-        transport = httpx.MockTransport(loop.answer)
-        client._transport._http = httpx.AsyncClient(base_url="http://service", transport=transport)
-        stream = AsyncStream(client, "s")
-        assert await stream.ask([1.0], id="i") == decision
-        await stream.tell(decision, "a")
-        await client.close()
+        async with aw.AsyncClient(other, retries=1) as client:
+            stream = AsyncStream(client, "s")
+            assert await stream.ask([1.0], id="i") == decision
+            await stream.tell(decision, "a")
 
     run(play())
-    client.close()
-    for wire in (sync, loop):
-        assert wire.requests[0] == wire.requests[1]
-        assert wire.requests[2] == wire.requests[3], "the key is made once"
-    assert [each[:2] for each in sync.requests] == [each[:2] for each in loop.requests]
-    keys = {json.loads(wire.requests[2][2])["key"] for wire in (sync, loop)}
-    assert len(keys) == 2
+    for requests in (by_sync, by_async):
+        assert len(requests) == 4
+        assert requests[0] == requests[1]
+        assert requests[2] == requests[3], "the key is made once"
+    assert [path for path, _ in by_sync] == [path for path, _ in by_async]
+    assert len({json.loads(requests[2][1])["key"] for requests in (by_sync, by_async)}) == 2
 
 
-def test_a_connection_that_breaks_during_an_export_is_unreachable():
-    def broken(request):
-        raise httpx.ReadError("cut")
-
-    sync, loop = aw.Client("http://service"), aw.AsyncClient("http://service")
-    for each, kind in ((sync, httpx.Client), (loop, httpx.AsyncClient)):
-        each._transport._http = kind(base_url="http://service", transport=httpx.MockTransport(broken))
-    with pytest.raises(UnreachableError, match="cut"):
-        list(Stream(sync, "s").export())
+def test_a_connection_that_breaks_during_an_export_is_unreachable(unreliable):
+    address, _ = unreliable()
+    with aw.Client(address) as client, pytest.raises(UnreachableError, match="cannot be reached"):
+        list(Stream(client, "s").export())
 
     async def export():
-        return [row async for row in AsyncStream(loop, "s").export()]
+        async with aw.AsyncClient(address) as client:
+            return [row async for row in AsyncStream(client, "s").export()]
 
-    with pytest.raises(UnreachableError, match="cut"):
+    with pytest.raises(UnreachableError, match="cannot be reached"):
         run(export())
 
 

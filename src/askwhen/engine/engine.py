@@ -35,6 +35,7 @@ from ..rules.audit import audit_state
 from ..trace.trace import Ask, Origin, RoundResult
 from ..validation import short
 from ..weights.class_slots import repeat_last
+from .compiled_session import CompiledSession
 from .draws import Draws
 from .inputs.instance_checks import describe_unsound
 from .label_spaces import Classes, LabelSets
@@ -48,7 +49,6 @@ from .round.rounds import (
     Record,
 )
 from .round.step_table import NOT_READY
-from .session import CompiledSession
 from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
 from .tally.error_model import boundary, log_cost_of, log_odds, sigmoid

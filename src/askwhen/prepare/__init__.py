@@ -12,7 +12,7 @@ from .standardise import (
     transform_row,
     transform_rows,
 )
-from .views import ViewsState, empty_output, let_go, start_views, statistics_of, width_of
+from .views import ViewsState, empty_output, held_rows, let_go, start_views, statistics_of, width_of
 
 __all__ = [
     "NONE",
@@ -24,6 +24,7 @@ __all__ = [
     "ViewsState",
     "absorb_row",
     "empty_output",
+    "held_rows",
     "let_go",
     "moved",
     "start_views",

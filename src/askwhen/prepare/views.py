@@ -73,8 +73,17 @@ def start_views(prepare: Prepare | None, layout: Layout, randomness: np.random.G
     return ViewsState(first, second, held, np.zeros(d), waves, counts, scratch, *places)
 
 
-def let_go(state: ViewsState, x: Any) -> None:
+def held_rows(state: PrepareState | ViewsState | None) -> set[bytes]:
+    """The raw instances that are held, as bytes; none where instances are prepared one by one."""
+    if not isinstance(state, ViewsState):
+        return set()
+    return {each.tobytes() for each in (*state.held.T, state.scratch[0])}
+
+
+def let_go(state: PrepareState | ViewsState | None, x: Any) -> None:
     """Remove an instance from those that are held, in place: copies of others take its place."""
+    if not isinstance(state, ViewsState):
+        return
     m = min(int(state.counts[SEEN]), HELD)
     is_x = (state.held[:, :m] == x[:, None]).all(axis=0)
     others = np.flatnonzero(~is_x)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...algorithms import algorithm
 from ...errors import InputError, SnapshotError
-from ...prepare import Prepare, ViewsState, let_go
+from ...prepare import Prepare
 from ...rules import BudgetRule
 from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
@@ -82,16 +82,11 @@ class Model:
 
     def held(self) -> set[bytes]:
         """The instances that the sampler stores unchanged, to rank others among them, as bytes."""
-        prepare = self.sampler.engine.prepare
-        if not isinstance(prepare, ViewsState):
-            return set()
-        return {each.tobytes() for each in (*prepare.held.T, prepare.scratch[0])}
+        return self.sampler.held_instances()
 
     def let_go(self, x: Any) -> None:
         """Stop storing an instance."""
-        prepare = self.sampler.engine.prepare
-        if isinstance(prepare, ViewsState):
-            let_go(prepare, x)
+        self.sampler.discard_instance(x)
 
     def value(self, label: str) -> Any:
         """A label as the sampler has it: -1 or +1 where there are two."""
