@@ -11,7 +11,9 @@ An instance has its features in this order: all numbers, then the vectors, one a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
+
+import scipy.sparse as sp
 
 
 class Kinds(NamedTuple):
@@ -30,3 +32,33 @@ class Kinds(NamedTuple):
     def d(self) -> int:
         """Number of all features."""
         return self.first_word + self.words
+
+
+class MixedRows(sp.csr_matrix):  # type: ignore[misc]
+    """Instances of several kinds as a CSR matrix that knows its ``kinds``; they follow it into rows and copies."""
+
+    kinds: Kinds = Kinds()
+
+    @classmethod
+    def of(cls, X: Any, kinds: Kinds) -> MixedRows:
+        """A matrix of instances with these kinds of features; its arrays are shared."""
+        found = cls(X)
+        found.kinds = kinds
+        return found
+
+    def __getitem__(self, key: Any) -> Any:
+        """Some rows, which are of the same kinds; anything else is without kinds."""
+        found = super().__getitem__(key)
+        if isinstance(found, MixedRows) and found.shape[1] == self.shape[1]:
+            found.kinds = self.kinds
+        return found
+
+    def copy(self) -> MixedRows:
+        """A copy, of the same kinds."""
+        return MixedRows.of(super().copy(), self.kinds)
+
+
+def kinds_of(X: Any) -> Kinds | None:
+    """The kinds of features that a matrix knows, or None."""
+    found = getattr(X, "kinds", None)
+    return cast(Kinds, found) if isinstance(found, Kinds) and found.d else None
