@@ -2,6 +2,7 @@ from . import data, evaluate, keyed
 from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
 from .batch import BatchClassifier, online_to_batch
 from .client import AsyncClient, Client
+from .contracts.kinds import Kinds
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
 from .evaluate import SideBySide
@@ -51,6 +52,7 @@ __all__ = [
     "Gaussian",
     "InputError",
     "Kernel",
+    "Kinds",
     "Lasec",
     "LeastSquares",
     "Linear",

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from .contracts.abilities import ClassDrift, ViewLearner, classes_of, is_multi, provides
 from .contracts.drift import Drift
+from .contracts.kinds import Kinds, check_kinds, kinds_of
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
@@ -114,6 +115,9 @@ class Sampler:
     most_classes : int, default 100
         Largest number of open classes, from 3 to 1,000: further new labels are refused, since they are most likely free
         text.
+    kinds : Kinds, optional
+        How many features are numbers, vectors and words, in this order, where they are not all of one kind. Instances
+        from :func:`askwhen.data.read` know it themselves.
 
     Without a learner, the sampler uses the recommended one and prepares instances for it: ``Sampler()`` is
     ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
@@ -143,6 +147,7 @@ class Sampler:
         costs: tuple[float, float] | None = None,
         classes: Any = None,
         most_classes: int = 100,
+        kinds: Kinds | None = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
         opens = isinstance(classes, str) and classes == "open"
@@ -157,11 +162,14 @@ class Sampler:
             _check_with_classes(learner, names, regression, costs, drift)
         if learner is None:
             learner = Mixture(regression, None if names is None else len(names))
+            learner = learner if kinds is None else learner.with_kinds(check_kinds("Sampler", kinds))
             prepare = Prepare() if prepare is None else prepare
         elif regression and not getattr(learner, "regression", True):
             raise InputError(
                 f"regression=True applies only to the default learner; got {short(learner)}.", owner="Sampler"
             )
+        elif kinds is not None:
+            raise InputError(f"kinds are for the default learner; got {short(learner)}.", owner="Sampler")
         if rule is None:
             rule = BudgetRule(0.1, by="uncertainty" if getattr(learner, "regression", False) else "margin")
         parts = Parts(learner, rule, drift, prepare, audit)
@@ -463,7 +471,7 @@ class Sampler:
             rows, _ = given_rows("ask", x, 1, engine.form)
             check_names("ask", x, engine.names)
             try:
-                margins_of(engine, rows)
+                margins_of(engine, rows, live=True)
             except InputError as error:
                 raise InputError(error.sentence, owner="ask") from error
 
@@ -479,6 +487,7 @@ class Sampler:
         if self._tasks:
             raise self._has_tasks("ask")
         now = round_time(engine, "ask", time)
+        engine.take_kinds(kinds_of(x))
         row, d = check_instance("ask", x, engine.form)
         names = check_names("ask", x, engine.names)
         engine.begin("ask", "x", d, isinstance(row, SparseRow))
@@ -568,11 +577,12 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("learn")
-            rows, y = given_rows("learn", x, one_column(y), engine.form)
-            names = check_names("learn", x, engine.names)
-            labels, new = self._labels("learn", y, shape_of(rows)[0])
             before = engine.checkpoint()
             try:
+                engine.take_kinds(kinds_of(x))
+                rows, y = given_rows("learn", x, one_column(y), engine.form)
+                names = check_names("learn", x, engine.names)
+                labels, new = self._labels("learn", y, shape_of(rows)[0])
                 engine.begin("learn", "x", shape_of(rows)[1], isinstance(rows, SparseRows))
                 learn(engine, rows, labels, new)
             except BaseException:
@@ -645,13 +655,14 @@ class Sampler:
         engine = self._engine
         if self._tasks:
             raise self._has_tasks("run")
-        rows = check_instances("run", X, engine.form)
-        names = check_names("run", X, engine.names)
-        n, d = shape_of(rows)
-        (labels, new), when = self._labels("run", y, n), round_times(engine, "run", times, n)
-        given = check_flags("run", "volunteered", volunteered, n)
         before = engine.checkpoint()
         try:
+            engine.take_kinds(kinds_of(X))
+            rows = check_instances("run", X, engine.form)
+            names = check_names("run", X, engine.names)
+            n, d = shape_of(rows)
+            (labels, new), when = self._labels("run", y, n), round_times(engine, "run", times, n)
+            given = check_flags("run", "volunteered", volunteered, n)
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
             every = margins or engine.regression
             played = run(engine, RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new))
@@ -744,7 +755,7 @@ class Sampler:
         """One sampler for each column of labels, after ``run_tasks``; task j has seed + j."""
         return list(self._tasks)
 
-    def margins(self, X: Any) -> np.ndarray:
+    def margins(self, X: Any, live: bool = False) -> np.ndarray:
         """The margins of many instances, without asking and without playing a round: positive where +1 is predicted.
 
         With classes, a column for each of them.
@@ -753,15 +764,19 @@ class Sampler:
         ----------
         X : array, CSR or table
             Instances, a row each.
+        live : bool, default False
+            True gives each instance the margin that it would have in the next round. By default the margin is that of
+            what the model knows for long, which matters to the default learner: in a round it also uses the labels of
+            the last rounds and what has just changed, and where nobody gives labels any more these soon mislead.
         """
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
             rows = check_instances("margins", X, self._engine.form)
             check_names("margins", X, self._engine.names)
-            return margins_of(self._engine, rows)
+            return margins_of(self._engine, rows, live)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, live: bool = False) -> np.ndarray:
         """The labels of many instances, without asking and without playing a round.
 
         Before the first label was learnt there is nothing to predict from, and the call is refused.
@@ -770,6 +785,8 @@ class Sampler:
         ----------
         X : array, CSR or table
             Instances, a row each.
+        live : bool, default False
+            Whether labels go on coming, see ``margins``.
         """
         if self._tasks:
             raise self._has_tasks("predict")
@@ -778,12 +795,12 @@ class Sampler:
         if not learnt:
             raise InputError("nothing was learnt yet; give it a label first, by tell, learn or run.", owner="predict")
         with owned_by("predict"):
-            p = self.margins(X)
+            p = self.margins(X, live)
         if self._engine.classes is not None:
             return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
         return p if self._engine.regression else np.where(p > 0.0, 1, -1)
 
-    def probabilities(self, X: Any) -> np.ndarray:
+    def probabilities(self, X: Any, live: bool = False) -> np.ndarray:
         """P(y = +1) for many instances, or the probability of every class, without asking or playing a round.
 
         A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. See
@@ -793,6 +810,8 @@ class Sampler:
         ----------
         X : array, CSR or table
             Instances, a row each.
+        live : bool, default False
+            Whether labels go on coming, see ``margins``.
         """
         if self._engine.regression:
             raise InputError("a regressor predicts numbers, which have no probability.", owner="probabilities")
@@ -800,7 +819,7 @@ class Sampler:
         if self._tasks:
             raise self._has_tasks("probabilities")
         with owned_by("probabilities"):
-            p = self.margins(X)
+            p = self.margins(X, live)
         return engine.probabilities(p) if engine.classes is None else engine.shares(p)
 
     def class_tally(self) -> ClassTally | LabelTally | None:

@@ -75,7 +75,7 @@ def test_dictionaries_of_numbers_are_what_dense_rows_are(learner, n_features):
         if ask.query:
             rows.tell(expected, 1 if label else -1)
             model.tell_one(ask, bool(label))
-        assert model.predict_one(x) is None or model.predict_one(x) == bool(rows.predict(row[None])[0] > 0)
+        assert model.predict_one(x) is None or model.predict_one(x) == bool(rows.predict(row[None], live=True)[0] > 0)
     np.testing.assert_array_equal(model.sampler.weights, rows.weights)
 
 

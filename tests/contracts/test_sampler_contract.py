@@ -306,7 +306,11 @@ def test_predict_and_margins_change_nothing_and_agree_with_ask(row):
         sampler.predict(X)
     sampler.run(X[:50], y[:50])
     twin.run(X[:50], y[:50])
-    p, labels = sampler.margins(X[50:]), sampler.predict(X[50:])
+    lasting = sampler.margins(X[50:])
+    p, labels = sampler.margins(X[50:], live=True), sampler.predict(X[50:], live=True)
+    np.testing.assert_array_equal(sampler.margins(X[50:]), lasting)
+    assert lasting.shape == p.shape
+    assert row.views or np.array_equal(lasting, p)
     ask = sampler.ask(X[50])
     assert ask == twin.ask(X[50])
     if not ask.query or sampler.drift is None:

@@ -64,7 +64,7 @@ def test_wide_instances_are_learnt_feature_by_feature():
         np.testing.assert_allclose(trace.drift_weights[i], reference.mix, rtol=1e-8)
         np.testing.assert_allclose(trace.margin[i], reference.margin(x), rtol=1e-7, atol=1e-9)
         reference.tell(label)
-    dense = aw.Sampler(aw.Mixture(), aw.Always(), prepare=aw.Prepare(), seed=3).run(X.toarray(), y)
+    dense = aw.Sampler(aw.Mixture(version=1), aw.Always(), prepare=aw.Prepare(), seed=3).run(X.toarray(), y)
     np.testing.assert_allclose(dense.margin, trace.margin, rtol=1e-9, atol=1e-12)
 
 

@@ -163,11 +163,18 @@ class Diagonal:
         logistic = h / np.sqrt(1 + h**2)
         squares = np.clip(self.m[2:] / (1 + self.q), -1, 1)
         self.judged = np.concatenate([logistic, np.clip(self.m[2:], -1, 1)])
-        return self.mix @ np.concatenate([logistic, squares])
+        self.margins = np.concatenate([logistic, squares])
+        return self.mix @ self.margins
+
+    def p(self):
+        return self.margins
 
     def tell(self, y):
         self.mix = self.mix * np.exp(-0.5 * (self.judged - y) ** 2)
         self.mix = 0.99 * self.mix / self.mix.sum() + 0.01 / 4
+        self.learn(y)
+
+    def learn(self, y):
         v = self.x
         for k, rate in enumerate((0.5, 1.0)):
             g = y / (1 + math.exp(y * self.m[k])) * v

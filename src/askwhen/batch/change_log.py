@@ -23,6 +23,7 @@ from ..contracts.learner import epoch, learn, quadratic, ready, restart, scale, 
 from ..learners.auto_lasec import AutoDualState, AutoState
 from ..learners.mixture import MixtureState
 from ..learners.mixture_sparse import DiagonalState
+from ..learners.word_experts import EXPERTS
 from ..linalg.rows import position, row, size
 from ..linalg.vectors import look
 from ..weights.expansion import HELD, Expansion, fill_row, place_to_fill
@@ -188,6 +189,10 @@ def _write_views(state: Any, log: Any) -> None:
     add_block(state.curved, state.mix, log, first)
     add_block(state.deviation, state.mix, log, first)
     add_block(state.ranks, state.mix, log, first)
+    add_block(state.direction, state.mix, log, first)
+    for i in range(len(state.lines)):
+        for e in range(EXPERTS):
+            log.values[first + state.lines_at + i] += state.mix[len(state.mix) - EXPERTS + e] * state.lines[i, e]
 
 
 @step

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ..compiled.steps import entry_point
 from ..contracts.abilities import KernelLearner, provides
+from ..contracts.kinds import Kinds
 from ..contracts.learner import LARGEST_COUNT
 from ..contracts.sampler import Parts
 from ..contracts.views import Layout
@@ -23,7 +24,7 @@ from ..engine.batch_run import margins, seen_rows
 from ..engine.engine import Engine
 from ..engine.inputs.instance_checks import all_canonical, check_instances
 from ..engine.state_arrays import copy_state
-from ..errors import SnapshotError
+from ..errors import InputError, SnapshotError
 from ..learners import AutoLasec, Mixture, Perceptron
 from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, shape_of
 from ..linalg.vectors import all_finite, all_within
@@ -87,14 +88,17 @@ def random_pick(run: Run) -> SingleHypothesis:
 
 @dataclass(frozen=True)
 class AveragedMixture:
-    """Predicts with one vector over the views of ``Mixture``."""
+    """Predicts with one vector over the views of ``Mixture``, of these kinds and this version."""
+
+    kinds: Kinds | None = None
+    version: int = 1
 
     regression: ClassVar[bool] = False
     has_uncertainty: ClassVar[bool] = False
 
     def layout(self, d: int, sparse: bool) -> Layout | None:
         """The layout of the mixture."""
-        return Mixture().layout(d, sparse)
+        return Mixture(kinds=self.kinds, version=self.version).layout(d, sparse)
 
     def start_views(self, layout: Layout) -> Any:
         """The state for rows of this layout."""
@@ -107,7 +111,11 @@ class AveragedMixture:
 
 def _predictor(engine: Engine, w: Any, kernel: Any = None) -> Sampler:
     """A sampler that predicts with the weights w, or w(empty weights), and prepares instances as the engine does."""
-    learner = AveragedMixture() if isinstance(engine.parts.learner, Mixture) else Perceptron(kernel=kernel)
+    mixture = engine.parts.learner
+    if isinstance(mixture, Mixture):
+        learner: Any = AveragedMixture(mixture.kinds, mixture.version)
+    else:
+        learner = Perceptron(kernel=kernel)
     parts = Parts(learner, Always(), None, engine.parts.prepare, None)
     made = Engine(parts, engine.seed)
     made.begin("online_to_batch", "X", engine.shape.d, engine.shape.sparse)
@@ -137,7 +145,12 @@ def _sum_of(X: Any, coef: np.ndarray) -> Callable[[Expansion], Expansion]:
 
 
 def _average(run: Run) -> SingleHypothesis:
-    mean = HypothesisMean()
+    mean, learner = HypothesisMean(), run.engine.parts.learner
+    if isinstance(learner, Mixture) and learner.kinds is not None:
+        raise InputError(
+            "instances of several kinds have no averaged weights; take 'last', 'random' or 'vote'.",
+            owner="online_to_batch",
+        )
     learnt = followed(run, mean.take)
     mean.close(run.rounds + 1)
     w, kernel = mean.total / (run.rounds + 1), _kernel_of(run.engine)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, Self, TypeGuard, TypeVar, runtime_checkable
 
+from .kinds import Kinds
 from .learner import Learner, State
 from .views import Layout
 
@@ -34,6 +35,17 @@ class ViewLearner(Protocol):
 
     def start_views(self, layout: Layout) -> State:
         """The state before the first round, for rows of this layout; ``start`` is for instances without one."""
+
+
+@runtime_checkable
+class KindLearner(Protocol):
+    """A learner that treats numbers, vectors and words of an instance differently."""
+
+    kinds: Kinds | None
+    """How many features are of each kind; None if it takes all of them for one kind."""
+
+    def with_kinds(self, kinds: Kinds) -> Self:
+        """The same learner for instances of these kinds."""
 
 
 @runtime_checkable

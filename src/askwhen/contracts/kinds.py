@@ -11,9 +11,11 @@ An instance has its features in this order: all numbers, then the vectors, one a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import scipy.sparse as sp
+
+from ..errors import InputError
 
 
 class Kinds(NamedTuple):
@@ -61,4 +63,18 @@ class MixedRows(sp.csr_matrix):  # type: ignore[misc]
 def kinds_of(X: Any) -> Kinds | None:
     """The kinds of features that a matrix knows, or None."""
     found = getattr(X, "kinds", None)
-    return cast(Kinds, found) if isinstance(found, Kinds) and found.d else None
+    return found if isinstance(found, Kinds) and found.d else None
+
+
+def check_kinds(owner: str, kinds: Any) -> Kinds:
+    """Kinds of features, given as ``Kinds`` or as a list of the same, as files hold them."""
+    try:
+        numbers, vectors, words = kinds
+        found = Kinds(numbers, tuple(vectors), words)
+        counts = [*found.vectors, numbers, words]
+        sound = all(type(n) is int and 0 <= n < 1 << 31 for n in counts) and 0 not in found.vectors and found.d > 0
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise InputError.about(owner, "kinds", "Kinds(numbers, vectors, words) with at least one feature", kinds)
+    return found

@@ -110,6 +110,11 @@ def _no_experts(state: Any) -> Any:
 score = Family("score")
 """``score(state, x) -> (m, |x|^2, status)``; if the status is not SOUND, the other two mean nothing."""
 
+score_lasting = Family("score_lasting")
+"""``score_lasting(state, x) -> (m, q, status)``: the score for a model that goes on predicting without labels.
+
+Optional: without it ``score`` and ``quadratic`` serve. It may write to the row."""
+
 quadratic = Family("quadratic", default=_zero)
 """``quadratic(state, x)`` -> q = x'Qx >= 0; leaves in the state's scratch arrays what ``learn`` needs."""
 

@@ -20,6 +20,7 @@ from .inputs.instance_checks import canonical, describe_unsound, is_canonical
 from .label_spaces import Classes
 from .round.each_class import calls_of
 from .round.rounds import Record, learn_rows, new_record, run_rounds, score_rows
+from .round.step_table import predicting
 from .tally.error_model import boundary
 from .tally.round_tally import counts_in_rounds, note_rounds_at
 
@@ -214,8 +215,8 @@ def _learn(engine: Engine, rows: Rows, labels: np.ndarray) -> None:
     engine.volunteered += len(labels)
 
 
-def margins(engine: Engine, rows: Rows) -> np.ndarray:
-    """Margins of many rows, without playing a round."""
+def margins(engine: Engine, rows: Rows, live: bool = False) -> np.ndarray:
+    """Margins of many rows, without playing a round: as of the next round if ``live``, else of what lasts."""
     n, d = shape_of(rows)
     if engine.learner is not None and d != engine.shape.d:
         raise InputError(f"{INSTANCES} must have {engine.shape.d} columns as before, got {d}.", owner="margins")
@@ -225,6 +226,7 @@ def margins(engine: Engine, rows: Rows) -> np.ndarray:
     rows = seen_rows(prepare, rows)
     p = np.empty((n, 1 if engine.classes is None else len(engine.classes)))
     calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, engine.parts.learner)
+    calls = calls if live else predicting(calls, learner, isinstance(rows, SparseRows), engine.parts.learner)
     (_block, address), kind = new_frame(calls)
     score = entry_point(score_rows, kind, 0, 1, p)
     (_held, seen), _ = new_frame(part_of(rows, 0, n))

@@ -12,7 +12,7 @@ from ..contracts.drift import NoDrift
 from ..contracts.learner import State
 from ..contracts.sampler import Parts
 from ..linalg.rows import Row, SparseRow, example_rows, in_order, row
-from ..prepare import absorb_row, transform_row
+from ..prepare import PrepareState, ViewsState, absorb_row, entries_of, transform_row
 from ..rules.audit import AuditState
 from .round.each_class import EachState, calls_of
 from .round.live_row import LiveRow
@@ -145,9 +145,9 @@ class CompiledSession:
         found: SparseRow = _new(SparseRow, (data, indices.view(np.uint32), *pointers))
         return found if self._in_order(found, d) else None
 
-    def buffer_for(self, x: Row, more: int) -> Row:
-        """Memory for the prepared form of x; if it is sparse, with ``more`` entries than x has."""
+    def buffer_for(self, x: Row, prepare: PrepareState | ViewsState) -> Row:
+        """Memory for the prepared form of x."""
         seen = self.live.row
         if isinstance(x, SparseRow) and seen is None:
-            return cast(Row, self.live.buffer(x.stop - x.start + more))
+            return cast(Row, self.live.buffer(entries_of(prepare, x)))
         return cast(Row, seen)

@@ -13,9 +13,19 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..contracts.abilities import ClassDrift, ExpertLearner, LengthRule, SteeringRule, ViewLearner, classes_of, provides
+from ..contracts.abilities import (
+    ClassDrift,
+    ExpertLearner,
+    KindLearner,
+    LengthRule,
+    SteeringRule,
+    ViewLearner,
+    classes_of,
+    provides,
+)
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
-from ..contracts.learner import State, grow, open_class, quadratic_bound, ready, restart, widen
+from ..contracts.kinds import Kinds
+from ..contracts.learner import Learner, State, grow, open_class, quadratic_bound, ready, restart, widen
 from ..contracts.rule import Rule, least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
 from ..errors import InputError, called
@@ -28,6 +38,7 @@ from ..linalg.vectors import SOUND, UNSOUND
 from ..prepare import (
     PrepareState,
     ViewsState,
+    is_sparse_after,
     start_views,
     width_of,
 )
@@ -205,12 +216,21 @@ class Engine:
     @property
     def sees_sparse(self) -> bool:
         """Whether the learner sees sparse rows; rows of several views are dense."""
-        return self.shape.sparse and not isinstance(self.prepare, ViewsState)
+        return is_sparse_after(self.prepare, self.shape.sparse)
 
     @property
     def form(self) -> bool | None:
-        """Whether instances are sparse, or None before the first."""
-        return None if self.learner is None else self.shape.sparse
+        """Whether instances are sparse, or None before the first; those of several kinds always are."""
+        learner = self.parts.learner
+        if self.learner is None:
+            return True if provides(learner, KindLearner) and learner.kinds is not None else None
+        return self.shape.sparse
+
+    def take_kinds(self, kinds: Kinds | None) -> None:
+        """Learn instances of these kinds, if they are the first."""
+        learner = self.parts.learner
+        if kinds is not None and self.learner is None and provides(learner, KindLearner):
+            self.parts = self.parts._replace(learner=cast(Learner, learner.with_kinds(kinds)))
 
     @property
     def takes_sparse(self) -> bool:
@@ -241,10 +261,13 @@ class Engine:
         learner, _, drift, prepare, _ = self.parts
         try:
             layout = learner.layout(d, sparse) if given is None and provides(learner, ViewLearner) else None
+            if layout is not None and layout.features != d:
+                raise InputError(f"{called(name)} must have {layout.features} features, got {d}.", owner=owner)
             first: PrepareState | ViewsState | None = None
             if layout is not None:
                 # With a copy of the generator, so that a call that only scores, or is refused, draws nothing from it.
-                first, sparse = start_views(prepare, layout, copy.deepcopy(self.draws.randomness)), False
+                first = start_views(prepare, layout, copy.deepcopy(self.draws.randomness))
+                sparse = is_sparse_after(first, sparse)
             elif prepare is not None:
                 first = prepare.start(d, sparse, provides(learner, ViewLearner))
             seen = width_of(first, d)
@@ -360,7 +383,7 @@ class Engine:
     def _prepared_row(self, x: Row) -> Row:
         """The instance x as the learner sees it, in the live row, which the next instance overwrites."""
         session = self.session
-        seen = session.buffer_for(x, self.dimension - self.shape.d)
+        seen = session.buffer_for(x, self.prepare)
         status = session.transform(session.preparing[1], x, seen)
         if status != SOUND:
             self._refuse(status, x)
@@ -512,11 +535,12 @@ class Engine:
     def checkpoint(self, copied: Callable[[State], State] = copy_state) -> Any:
         """Copies of everything that a run may change before it fails."""
         states = [copied(getattr(self, name)) for name in _STATES]
-        return states, self.shape, self.draws.generator.bit_generator.state, self.draws.randomness.bit_generator.state
+        generators = self.draws.generator, self.draws.randomness
+        return states, self.parts, self.shape, *(each.bit_generator.state for each in generators)
 
     def restore(self, before: Any) -> None:
         """Go back to a checkpoint."""
-        states, self.shape, generator, randomness = before
+        states, self.parts, self.shape, generator, randomness = before
         for name, state in zip(_STATES, states, strict=True):
             setattr(self, name, state)
         self.draws.generator.bit_generator.state = generator

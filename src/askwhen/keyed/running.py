@@ -121,8 +121,8 @@ def run(
     check_flag("keyed", "follow", follow)
     if workers:
         check_count("keyed", "workers", workers)
-    spec = SamplerSpec.of(sampler, features, sparse)
     source, store, out = os.fspath(source), os.fspath(store), None if out is None else os.fspath(out)
+    spec = SamplerSpec.of(sampler, features, sparse).as_stored(open_store(store).kind())
     job = Job(source, store, out, spec.written(), int(cache), int(batch), bool(follow), questions, token)
     log = open_log(source)
     partitions = log.partitions()

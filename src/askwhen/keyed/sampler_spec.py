@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..contracts.sampler import Parts
 from ..engine.inputs.registry import build, describe
 from ..errors import InputError
+from ..learners import Mixture
 from ..sampler import Sampler
 from ..validation import check_count, check_flag
 
@@ -58,6 +59,14 @@ class SamplerSpec:
         classes: Any = "open" if self.most else None if self.classes is None else list(self.classes)
         more: dict[str, Any] = {"most_classes": self.most} if self.most else {}
         return Sampler(*self.parts, seed=seed, costs=self.costs, classes=classes, **more)
+
+    def as_stored(self, kind: str | None) -> SamplerSpec:
+        """The same, but with the default learner of release 0.1 where a store, of this kind, has that one."""
+        learner = self.parts.learner
+        if kind is None or not isinstance(learner, Mixture) or kind == self.written():
+            return self
+        earlier = replace(self, parts=self.parts._replace(learner=replace(learner, version=1)))
+        return earlier if kind == earlier.written() else self
 
     def written(self) -> str:
         """As text, the same for equal parameters."""

@@ -25,8 +25,8 @@ from ..weights.class_slots import (
     repeat_last,
 )
 from .auto_lasec import SEEN_M, SEEN_P, SEEN_Q, AutoState, drifting, root
+from .label_scale import clipped
 from .mixing import register_mixture, shift_weights
-from .mixture_classes import clip
 
 
 class AutoClassesState(NamedTuple):
@@ -67,7 +67,7 @@ def _score(state: Any, x: Any) -> Any:
         for j in range(len(mean)):
             w = state.weights[e, j]
             m[e, j] = look(w, x)[0] if e == 0 else dot(w, x)
-            mean[j] += mix[e] * clip(m[e, j] / (1.0 + seen[SEEN_Q, e]))
+            mean[j] += mix[e] * clipped(m[e, j] / (1.0 + seen[SEEN_Q, e]), 1.0)
         q += mix[e] * seen[SEEN_Q, e]
     gap = choose(mean, state.best, state.opened[0], state.multi)
     return max(0.5 * gap * (1.0 + q), TINY), norm2, SOUND
@@ -94,7 +94,7 @@ def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> An
     c, seen, mix = int(y), state.auto.seen, state.mix
     for e in range(len(mix)):
         for j in range(len(state.mean)):
-            state.margins[j] = clip(state.m[e, j] / (1.0 + seen[SEEN_Q, e]))
+            state.margins[j] = clipped(state.m[e, j] / (1.0 + seen[SEEN_Q, e]), 1.0)
         seen[SEEN_P, e] = loss_by_gap(state.margins, c, state.multi)
     shift_weights(mix, seen[SEEN_P])
     first = root(state.auto)

@@ -10,7 +10,10 @@ linear      z, 1                    a linear target
 curved      phi(z), z, 1            a target that is not linear
 deviation   z, 1, delta             the next label depends on what has changed
 ranks       phi(u), u, 1, f         outliers and odd scales; labels that come in runs
+direction   v / |v|, 1              embeddings
 ==========  ======================  ==========================================
+
+Words have four experts of their own, see :mod:`askwhen.learners.word_experts`.
 
 ==========  ==========================================================
 c_e         the drift level of expert e
@@ -20,15 +23,19 @@ scored      the experts whose weight is at least a twentieth of the largest. Onl
             the others are scored when a label is learnt
 p, q        weighted means of p_e and q_e over the scored experts; the round's m is p (1 + q)
 N, S        sums of labels and their number, multiplied by e^(-1/tau) in every round, tau = 3 and 30; f = N / (S + 1/2)
+lasting     weights of the experts that a saved model predicts with: those that forget least, without delta and with
+            f = 0. What the others know, the last labels and what has just changed, soon means nothing when nobody
+            gives labels any more
 ==========  ==========================================================
 
 A regressor's experts learn y - y_bar, see :mod:`askwhen.learners.label_scale`: when y_bar changes, each expert's weight
 of the feature 1 is corrected by that, so that predictions hardly change. p_e is clipped to the labels' reach, losses
-are in units of their variance, and N sums (y - y_bar) / s.
+are in units of their variance, and N sums (y - y_bar) / s. Experts on words learn (y - y_bar) / s.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -36,6 +43,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..compiled.steps import apart, step
+from ..contracts.kinds import Kinds, check_kinds
 from ..contracts.learner import (
     LARGEST_COUNT,
     UPDATED,
@@ -47,12 +55,14 @@ from ..contracts.learner import (
     quadratic,
     restart,
     score,
+    score_lasting,
     weights,
 )
-from ..contracts.views import Layout, layout_of
+from ..contracts.views import RECENT_LABELS, Layout, layout_of, layout_of_kinds
 from ..errors import InputError
+from ..linalg.rows import beginning, rest
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
-from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
+from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner, lines_of_zeros, measure
 from ..validation import check_count, check_flag
 from ..weights.choose_form import check_memory
 from ..weights.class_slots import MOST_LABELS
@@ -69,21 +79,43 @@ from .label_scale import (
     spread_of,
     take_label,
 )
-from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
+from .mixing import (
+    begin_weights,
+    is_lasting_mixture,
+    is_mixture,
+    lasting_experts,
+    note_scored,
+    register_mixture,
+    shift_lasting,
+    shift_weights,
+)
 from .mixture_classes import SeveralState, recent_label_features, start_several
-from .mixture_sparse import NAMES as DIAGONAL
 from .mixture_sparse import start_diagonal
 from .mixture_sparse_classes import start_several_diagonal
 from .view_blocks import (
     FADE,
     LIMIT,
-    RANKS,
+    NOTHING_LASTS,
     SCORED,
     blocks_of,
-    is_sound_matrices,
+    is_alike,
+    is_lasting,
+    is_sound_blocks,
+    lasts_of,
     levels_of,
     matrix_bytes,
+    ones_of,
 )
+from .word_experts import (
+    EXPERTS,
+    forget_lines,
+    is_sound_lines,
+    learn_words,
+    margin_for_loss_of_words,
+    margin_of_words,
+    score_words,
+)
+from .word_experts import NAMES as OF_WORDS
 
 _LARGEST_RECENT = 1e6
 """Largest mean of recent labels in a file, in units of their spread: with a tiny spread, a label may be far off."""
@@ -92,9 +124,12 @@ MOST_CLASSES = 1000
 """Largest number of classes; more are most likely free text."""
 
 WIDEST = 400
-"""Instances with more features are learnt by :mod:`askwhen.learners.mixture_sparse`. At 10 % of the labels that is
-better by 0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are better by
-0.4 with the 300 features of w8a, and by 3.1 with the 256 of usps."""
+"""Sparse instances with more features are learnt by :mod:`askwhen.learners.mixture_sparse`. At 10 % of the labels that
+is better by 0.3 to 2.6 points with 512 hashed words (rcv1, spam, reuters), and 50 times as fast; the views are better
+by 0.4 with the 300 features of w8a, and by 3.1 with the 256 of usps."""
+
+NARROWEST_DIRECTION, WIDEST_DIRECTION = 100, 4096
+"""Instances of so many numbers are also seen by their direction. Wider ones are learnt feature by feature."""
 
 _M, _Q, _LOSS = range(3)
 
@@ -115,22 +150,32 @@ class Block(NamedTuple):
 
 
 class MixtureState(NamedTuple):
-    """``seen`` = (m, q, loss) by expert, ``single`` is the row in single precision.
+    """``seen`` = (m, q, loss) by expert, ``single`` is the row in single precision, up to ``width``.
 
-    told = (N, S) of recent labels for each tau; ``labels`` has the statistics of labels.
+    told = (N, S) of recent labels for each tau; ``labels`` has the statistics of labels. ``lines`` has a line for each
+    feature from ``lines_at`` on, if there are words, whose experts are the last four. ``lasts`` says which experts have
+    a weight among ``lasting``.
     """
 
     linear: Block
     curved: Block
     deviation: Block
     ranks: Block
+    direction: Block
+    lines: Any
     mix: Any
+    lasting: Any
     scored: Any
+    lasts: Any
     seen: Any
     single: Any
     told: Any
     labels: Any
     place: int
+    width: int
+    words: int
+    lines_at: int
+    alike: bool
     regression: bool
 
 
@@ -193,8 +238,10 @@ def restart_block(block: Any) -> None:
 
 @enter.of(MixtureState)
 def _enter(state: Any, x: Any) -> None:
-    for k in range(2):
-        x[state.place + k] = state.told[2 * k] / (state.told[2 * k + 1] + 0.5)
+    if len(state.ranks.drift) > 0:
+        dense = beginning(x, state.width)
+        for k in range(2):
+            dense[state.place + k] = state.told[2 * k] / (state.told[2 * k + 1] + 0.5)
 
 
 @leave.of(MixtureState)
@@ -214,34 +261,99 @@ def _hear(state: Any, y: float, chance: float) -> None:
         state.told[2 * k + 1] += 1.0
 
 
+@apart
+def score_experts(state: Any, x: Any, scored: Any) -> Any:
+    """Compute m and q of these experts; return |z|^2 and whether the row can be scored."""
+    dense, seen, single = beginning(x, state.width), state.seen, state.single
+    of_numbers = len(state.linear.drift) > 0
+    block = state.linear if of_numbers else state.direction
+    z = dense[block.start : block.start + block.one + 1]
+    norm2 = inner(z, z)
+    if not norm2 <= LARGEST:
+        return 0.0, UNSOUND
+    if norm2 > LIMIT:
+        return 0.0, TOO_LARGE
+    for j in range(len(dense)):
+        single[j] = dense[j]
+    score_block(state.linear, scored, seen, dense, single)
+    score_block(state.curved, scored, seen, dense, single)
+    score_block(state.deviation, scored, seen, dense, single)
+    score_block(state.ranks, scored, seen, dense, single)
+    score_block(state.direction, scored, seen, dense, single)
+    if len(state.lines) > 0 and scored[len(scored) - 1]:
+        return norm2, look_at_words(state, x)
+    return norm2, SOUND
+
+
+@step
+def look_at_words(state: Any, x: Any) -> Any:
+    """Compute m and q of the experts on words; return whether the words can be scored."""
+    words, offset = rest(x, state.lines_at, len(state.lines))
+    norm2, status = measure(words, offset + len(state.lines))
+    if status == SOUND:
+        first = len(state.mix) - EXPERTS
+        score_words(state.lines, words, offset, norm2, state.seen[_M, first:], state.seen[_Q, first:])
+    return status
+
+
+@step
+def margin_of(state: Any, e: int) -> Any:
+    """p_e, within the reach of the labels."""
+    m, q, reach = state.seen[_M, e], state.seen[_Q, e], state.labels[REACH]
+    first = len(state.mix) - (EXPERTS if len(state.lines) > 0 else 0)
+    if e < first:
+        return clipped(m / (1.0 + q), reach)
+    spread = spread_of(state.labels) if state.regression else 1.0
+    return spread * margin_of_words(e - first, m, q, reach / spread, state.regression)
+
+
+@step
+def mixed(state: Any, mix: Any, scored: Any) -> Any:
+    """The mixture's m and its q, over the scored experts; experts without a q have no part in it."""
+    p = q = total = formed = 0.0
+    for e in range(len(mix)):
+        if scored[e]:
+            p += mix[e] * margin_of(state, e)
+            total += mix[e]
+            if has_form(state, e):
+                q += mix[e] * state.seen[_Q, e]
+                formed += mix[e]
+    q = q / formed if formed > 0.0 else 0.0
+    return (p / total + state.labels[CENTRE]) * (1.0 + q), q
+
+
+@step
+def has_form(state: Any, e: int) -> Any:
+    """Whether an expert has a quadratic form: all but the two gradients."""
+    first = len(state.mix) - EXPERTS
+    return len(state.lines) == 0 or e < first or e >= first + 2
+
+
 @score.of(MixtureState)
 def _score(state: Any, x: Any) -> Any:
     """Compute m and q of the scored experts, and the mixture's m."""
-    linear = state.linear
-    z = x[linear.start : linear.start + linear.one + 1]
-    norm2 = inner(z, z)
-    if not norm2 <= LARGEST:
-        return 0.0, 0.0, UNSOUND
-    if norm2 > LIMIT:
-        return 0.0, 0.0, TOO_LARGE
-    scored, seen, mix, single = state.scored, state.seen, state.mix, state.single
-    for j in range(len(x)):
-        single[j] = x[j]
-    score_block(linear, scored, seen, x, single)
-    score_block(state.curved, scored, seen, x, single)
-    score_block(state.deviation, scored, seen, x, single)
-    score_block(state.ranks, scored, seen, x, single)
-    p = q = total = 0.0
-    reach = state.labels[REACH]
-    for e in range(len(mix)):
-        if scored[e]:
-            p += mix[e] * clipped(seen[_M, e] / (1.0 + seen[_Q, e]), reach)
-            q += mix[e] * seen[_Q, e]
-            total += mix[e]
-    q /= total
-    seen[_LOSS, 0] = q
-    m = (p / total + state.labels[CENTRE]) * (1.0 + q)
+    norm2, status = score_experts(state, x, state.scored)
+    if status != SOUND:
+        return 0.0, 0.0, status
+    m, q = mixed(state, state.mix, state.scored)
+    state.seen[_LOSS, 0] = q
     return m, norm2, SOUND if abs(m) <= LARGEST else TOO_LARGE
+
+
+@score_lasting.of(MixtureState)
+def _score_lasting(state: Any, x: Any) -> Any:
+    """The m and q of the lasting experts' mixture, and the status, without recent labels."""
+    if len(state.lasting) == 0:
+        enter(state, x)
+    elif len(state.ranks.drift) > 0:
+        dense = beginning(x, state.width)
+        dense[state.place] = dense[state.place + 1] = 0.0
+    mix, lasts = (state.lasting, state.lasts) if len(state.lasting) > 0 else (state.mix, state.scored)
+    _, status = score_experts(state, x, lasts)
+    if status != SOUND:
+        return 0.0, 0.0, status
+    m, q = mixed(state, mix, lasts)
+    return m, q, SOUND if abs(m) <= LARGEST else TOO_LARGE
 
 
 @quadratic.of(MixtureState)
@@ -253,33 +365,52 @@ def _quadratic(state: Any, x: Any) -> Any:
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     """Update the weights of the experts, then let every expert learn, in place."""
     scored, seen, labels, single = state.scored, state.seen, state.labels, state.single
-    ready_block(state.linear, scored, seen, x, single, labels[SHIFT])
-    ready_block(state.curved, scored, seen, x, single, labels[SHIFT])
-    ready_block(state.deviation, scored, seen, x, single, labels[SHIFT])
-    ready_block(state.ranks, scored, seen, x, single, labels[SHIFT])
+    dense = beginning(x, state.width)
+    ready_block(state.linear, scored, seen, dense, single, labels[SHIFT])
+    ready_block(state.curved, scored, seen, dense, single, labels[SHIFT])
+    ready_block(state.deviation, scored, seen, dense, single, labels[SHIFT])
+    ready_block(state.ranks, scored, seen, dense, single, labels[SHIFT])
+    ready_block(state.direction, scored, seen, dense, single, labels[SHIFT])
     labels[SHIFT] = 0.0
+    if len(state.lines) > 0 and not scored[len(scored) - 1]:
+        look_at_words(state, x)
     target = clipped(y - labels[CENTRE], labels[REACH])
-    weigh_experts(state, target)
+    weigh_experts(state, dense, target)
     learn_block(state.linear, seen, target)
     learn_block(state.curved, seen, target)
     learn_block(state.deviation, seen, target)
     learn_block(state.ranks, seen, target)
+    learn_block(state.direction, seen, target)
+    if len(state.lines) > 0:
+        first, spread = len(scored) - EXPERTS, spread_of(labels) if state.regression else 1.0
+        m_words, q_words, y_words = seen[_M, first:], seen[_Q, first:], target / spread
+        words, offset = rest(x, state.lines_at, len(state.lines))
+        learn_words(state.lines, words, offset, m_words, q_words, y_words, state.regression)
     return UPDATED
 
 
-@step
-def weigh_experts(state: Any, y: float) -> None:
+@apart
+def weigh_experts(state: Any, dense: Any, y: float) -> None:
     """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place."""
     seen, mix, labels = state.seen, state.mix, state.labels
-    for e in range(len(mix)):
-        p = clipped(seen[_M, e] / (1.0 + seen[_Q, e]), labels[REACH])
-        seen[_LOSS, e] = loss_of(p, y, labels[VARIANCE])
+    words = len(mix) - (EXPERTS if len(state.lines) > 0 else 0)
+    for e in range(words):
+        seen[_LOSS, e] = loss_of(margin_of(state, e), y, labels[VARIANCE])
+    spread = spread_of(labels) if state.regression else 1.0
+    for e in range(words, len(mix)):
+        p = margin_for_loss_of_words(e - words, seen[_M, e], labels[REACH] / spread, state.regression)
+        seen[_LOSS, e] = loss_of(p, y / spread, 1.0)
     shift_weights(mix, seen[_LOSS])
-    top = 0.0
-    for e in range(len(mix)):
-        top = max(top, mix[e])
-    for e in range(len(mix)):
-        state.scored[e] = mix[e] >= SCORED * top
+    ranks = state.ranks
+    if (
+        len(ranks.drift) > 0 and len(state.lasting) > 0
+    ):  # a lasting expert is judged by what it says without recent labels
+        e, here, there = ranks.first, state.place, state.place - ranks.start
+        told = ranks.w[0, there] * dense[here] + ranks.w[0, there + 1] * dense[here + 1]
+        p = clipped((seen[_M, e] - told) / (1.0 + seen[_Q, e]), labels[REACH])
+        seen[_LOSS, e] = loss_of(p, y, labels[VARIANCE])
+    shift_lasting(state.lasting, state.lasts, seen[_LOSS])
+    note_scored(mix, SCORED, state.scored, len(mix) - words)
 
 
 @restart.of(MixtureState)
@@ -288,30 +419,48 @@ def _restart(state: Any) -> None:
     restart_block(state.curved)
     restart_block(state.deviation)
     restart_block(state.ranks)
-    weigh_alike(state.mix)
-    for e in range(len(state.mix)):
-        state.scored[e] = True
+    restart_block(state.direction)
+    forget_lines(state.lines)
+    begin_mixture(state)
     clear(state.told)
     forget_scale(state.labels, state.regression)
 
 
+@step
+def begin_mixture(state: Any) -> None:
+    """Set the weights of experts before the first label, in place."""
+    words, directions = EXPERTS if len(state.lines) > 0 else 0, len(state.direction.drift)
+    begin_weights(state.mix, words, directions, state.alike)
+    lasting_experts(state.lasting, state.lasts, state.mix)
+    for e in range(len(state.mix)):
+        state.scored[e] = True
+
+
 @is_sound.of(MixtureState)
 def _is_sound(state: MixtureState) -> Any:
-    mix, blocks = state.mix, (state.linear, state.curved, state.deviation, state.ranks)
+    mix, words = state.mix, EXPERTS if state.words else 0
     N, S = state.told[::2], state.told[1::2]
     recent = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(N) - _LARGEST_RECENT * S, -LARGEST, 1e-6)
-    scored = np.array_equal(state.scored, mix >= SCORED * mix.max())
-    labels = is_sound_scale(state.labels, state.regression)
-    return is_mixture(mix) and recent and scored and labels and all(map(is_sound_matrices, blocks))
+    blocks = (state.linear, state.curved, state.deviation, state.ranks, state.direction)
+    if len(state.lines) != state.words or not is_sound_blocks(blocks, len(mix) - words):
+        return False
+    scored = state.scored.copy()
+    note_scored(mix, SCORED, scored, words)
+    lasting = is_lasting(blocks, state.lasts, words) and is_lasting_mixture(state.lasting, state.lasts)
+    chosen = np.array_equal(state.scored, scored) and lasting
+    labels = is_sound_scale(state.labels, state.regression) and is_sound_lines(state.lines)
+    return is_mixture(mix) and recent and chosen and labels
 
 
 @weights.of(MixtureState)
 def _weights(state: MixtureState) -> Any:
-    found = np.zeros(state.ranks.start + state.ranks.w.shape[1])
-    for block in (state.linear, state.curved, state.deviation, state.ranks):
+    found = np.zeros(max(state.width, state.lines_at + len(state.lines)))
+    for block in (state.linear, state.curved, state.deviation, state.ranks, state.direction):
         D = block.w.shape[1]
         mix = state.mix[block.first : block.first + len(block.w)]
         found[block.start : block.start + D] += mix @ block.w
+    if len(state.lines):
+        found[state.lines_at : state.lines_at + len(state.lines)] += state.lines[:, :EXPERTS] @ state.mix[-EXPERTS:]
     return found
 
 
@@ -328,13 +477,19 @@ class Mixture:
         classes.
     multi : bool, default False
         With ``classes``: several of them may apply at once, see :class:`askwhen.MultiLabel`.
+    kinds : Kinds, optional
+        How many features are numbers, vectors and words, in this order, where they are not all of one kind.
+    version : {2, 1}, default 2
+        1 is the learner of release 0.1, which does not see vectors by their direction, and whose predictions after the
+        stream still follow the last labels. Files, logs and stores of that release go on with it.
 
     Notes
     -----
-    From instances of up to 400 features it learns several views, each with several drift levels: the features, a curved
-    function of them, their deviation from recent values, and their ranks with recent labels; sparse instances are made
-    dense. From wider instances, mostly text, it learns each feature separately, in O(nnz) a round. The names of the
-    experts are in ``sampler.experts``, and their weights in ``sampler.drift_weights``.
+    From up to 400 numbers it learns several views, each with several drift levels: the features, a curved function of
+    them, their deviation from recent values, and their ranks with recent labels. From vectors, and from dense instances
+    of 100 to 4,096 features, it learns the direction too. From words, and from sparse instances of more than 400
+    features, it learns each feature separately, in O(nnz) a round. The names of the experts are in
+    ``sampler.experts``, and their weights in ``sampler.drift_weights``.
 
     References
     ----------
@@ -357,12 +512,18 @@ class Mixture:
     regression: bool = False
     classes: int | None = None
     multi: bool = False
+    kinds: Kinds | None = None
+    version: int = 2
 
     has_uncertainty: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_flag(self, "regression", self.regression)
         check_flag(self, "multi", self.multi)
+        if self.version not in (1, 2) or isinstance(self.version, bool):
+            raise InputError.about("Mixture", "version", "1 or 2", self.version)
+        if self.kinds is not None:
+            object.__setattr__(self, "kinds", check_kinds("Mixture", self.kinds))
         if self.multi and (self.classes is None or not 2 <= self.classes <= MOST_LABELS):
             raise InputError(
                 f"multi needs classes from 2 to {MOST_LABELS}, got classes={self.classes!r}.", owner="Mixture"
@@ -381,34 +542,67 @@ class Mixture:
         """The names of the experts, for instances of d features: the view and the drift level, or the algorithm."""
         layout = self.layout(d, sparse)
         if layout is None:
-            return list(DIAGONAL)
-        return [f"{view}, c = {c:g}" for view, levels in levels_of(layout).items() for c in levels]
+            return list(OF_WORDS)
+        names = [f"{view}, c = {c:g}" for view, levels in levels_of(layout).items() for c in levels]
+        return names + [f"words, {name}" for name in OF_WORDS if layout.lines]
+
+    def with_kinds(self, kinds: Kinds) -> Mixture:
+        """The same learner for instances of these kinds; those of numbers or of words alone need no kinds."""
+        if self.kinds is not None or self.version == 1 or not (kinds.vectors or (kinds.numbers and kinds.words)):
+            return self
+        return dataclasses.replace(self, kinds=kinds)
 
     def layout(self, d: int, sparse: bool) -> Layout | None:
         """The layout of the views of instances with d features, or None where it learns from the instance itself."""
-        if d > WIDEST:
+        told = RECENT_LABELS if self.classes is None else recent_label_features(self.classes)
+        if self.kinds is not None:
+            return layout_of_kinds(self.kinds, told)
+        has_direction = self.version > 1 and NARROWEST_DIRECTION <= d <= WIDEST_DIRECTION
+        if d > WIDEST and (sparse or not has_direction):
             return None
-        return layout_of(d) if self.classes is None else layout_of(d, recent_label_features(self.classes))
+        return layout_of(d, told, has_direction)
 
     def start_views(self, layout: Layout) -> MixtureState | SeveralState:
         """The state before the first round, for rows of this layout."""
-        check_memory(self, layout.d, matrix_bytes(layout))
+        k = 1 if self.classes is None else max(self.classes, 1)
+        check_memory(self, layout.features, matrix_bytes(layout) + 64 * layout.lines * k)
         if self.classes is not None:
-            return start_several(layout, self.classes, self.multi)
+            return start_several(layout, self.classes, self.multi, self.version > 1)
         blocks: list[Block] = []
-        levels, first = levels_of(layout), 0
+        levels, first, ones = levels_of(layout), 0, ones_of(layout)
         for name, (start, stop) in blocks_of(layout).items():
             E, D = len(levels[name]), stop - start
-            one = layout.told - 1 if name == RANKS else layout.linear + layout.d
             Q, g = np.tile(np.eye(D, dtype=np.float32), (E, 1, 1)), np.zeros((E, D), np.float32)
             drift = np.array([1.0 / c for c in levels[name]])
-            blocks.append(Block(np.zeros((E, D)), Q, g, drift, start, one - start, first))
+            blocks.append(Block(np.zeros((E, D)), Q, g, drift, start, ones[name] - start, first))
             first += E
-        mix, scored, seen = np.full(first, 1.0 / first), np.ones(first, np.bool_), np.zeros((3, first))
-        single = np.zeros(layout.width, np.float32)
-        linear, curved, deviation, ranks = blocks
-        numbers = (mix, scored, seen, single, np.zeros(4), new_scale(self.regression), layout.told, self.regression)
-        return MixtureState(linear, curved, deviation, ranks, *numbers)
+        lines = lines_of_zeros(layout.lines)
+        linear, curved, deviation, ranks, direction = blocks
+        E, lasts = first + (EXPERTS if layout.lines else 0), lasts_of(layout) if self.version > 1 else NOTHING_LASTS
+        state = MixtureState(
+            linear,
+            curved,
+            deviation,
+            ranks,
+            direction,
+            lines,
+            np.zeros(E),
+            np.zeros(len(lasts)),
+            np.ones(E, np.bool_),
+            lasts,
+            np.zeros((3, E)),
+            np.zeros(layout.width, np.float32),
+            np.zeros(4),
+            new_scale(self.regression),
+            layout.told,
+            layout.width,
+            len(lines),
+            layout.lines_at,
+            is_alike(layout),
+            self.regression,
+        )
+        begin_mixture(state)
+        return state
 
     def start(self, d: int, sparse: bool) -> Any:
         """The state before the first round, for instances of dimension d that are too wide for several views."""

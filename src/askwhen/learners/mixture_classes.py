@@ -13,6 +13,8 @@ f_tau,j     N_j / (S + 1/2) for class j: recent labels, +1 for its own and -1 fo
             up to nine
 ==========  ==========================================================
 
+The experts on words are those of :mod:`askwhen.learners.word_classes`.
+
 With two classes this is :mod:`askwhen.learners.mixture`, except for the sign. With open classes there are spare slots,
 which learn -1 from every label. A new class takes the next spare slot, whose weights are exactly those that the class
 would have had if it had been known from the start.
@@ -37,12 +39,14 @@ from ..contracts.learner import (
     quadratic,
     restart,
     score,
+    score_lasting,
     weights,
     widen,
 )
 from ..contracts.views import Layout
+from ..linalg.rows import beginning, rest
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
-from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner
+from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner, measure
 from ..weights.class_slots import (
     FIRST_SLOTS,
     TINY,
@@ -53,8 +57,38 @@ from ..weights.class_slots import (
     register_classes,
     repeat_last,
 )
-from .mixing import is_mixture, register_mixture, shift_weights, weigh_alike
-from .view_blocks import FADE, LIMIT, SCORED, blocks_of, is_sound_matrices, levels_of, one_of
+from .label_scale import clipped
+from .mixing import (
+    begin_weights,
+    is_lasting_mixture,
+    is_mixture,
+    lasting_experts,
+    note_scored,
+    register_mixture,
+    shift_lasting,
+    shift_weights,
+)
+from .view_blocks import (
+    FADE,
+    LIMIT,
+    NOTHING_LASTS,
+    SCORED,
+    blocks_of,
+    is_alike,
+    is_lasting,
+    is_sound_blocks,
+    lasts_of,
+    levels_of,
+    ones_of,
+)
+from .word_classes import (
+    forget_classes,
+    is_sound_classes,
+    learn_word_classes,
+    note_word_gains,
+    score_word_classes,
+)
+from .word_experts import EXPERTS, margin_for_loss_of_words, margin_of_words
 
 RECENT_CLASSES = 9
 """Largest number of classes whose recent labels are features."""
@@ -63,28 +97,39 @@ _Q, _LOSS = 0, 1
 
 
 class ClassBlock(NamedTuple):
-    """Experts on one part of the row, from ``start`` on: w by expert and class, Q (lower triangle), g and 1/c."""
+    """Experts on one part of the row, from ``start`` on: w by expert and class, Q (lower triangle), g and 1/c.
+
+    ``one`` is the index of the feature 1 in that part, and ``first`` the number of the first expert.
+    """
 
     w: Any
     Q: Any
     g: Any
     drift: Any
     start: int
+    one: int
     first: int
 
 
 class SeveralState(NamedTuple):
     """``m`` by expert and class, ``mean`` = p_j; ``seen`` = (q, loss) by expert; told = (N_j by tau, S).
 
-    ``opened`` is the number of classes so far: all of them, unless classes are open.
+    ``opened`` is the number of classes so far: all of them, unless classes are open. ``lines`` and ``taken`` are those
+    of words, if there are any, and ``gain`` has the steps of their experts by class.
     """
 
     linear: ClassBlock
     curved: ClassBlock
     deviation: ClassBlock
     ranks: ClassBlock
+    direction: ClassBlock
+    lines: Any
+    taken: Any
+    gain: Any
     mix: Any
+    lasting: Any
     scored: Any
+    lasts: Any
     m: Any
     mean: Any
     seen: Any
@@ -93,8 +138,11 @@ class SeveralState(NamedTuple):
     best: Any
     opened: Any
     margins: Any
-    linear_one: int
     place: int
+    width: int
+    words: int
+    lines_at: int
+    alike: bool
     multi: bool
 
 
@@ -107,36 +155,52 @@ def recent_label_features(k: int) -> int:
     return 2 * (min(k - 1, RECENT_CLASSES) if k > 0 else RECENT_CLASSES)
 
 
-def start_several(layout: Layout, opened: int, multi: bool = False) -> SeveralState:
-    """The state before the first round, for rows of this layout and ``opened`` classes or labels; 0 means open ones."""
+def start_several(layout: Layout, opened: int, multi: bool = False, lasts: bool = True) -> SeveralState:
+    """The state before the first round, for rows of this layout and ``opened`` classes or labels; 0 means open ones.
+
+    ``lasts`` says whether there are weights for models that only predict.
+    """
     k, numbers = opened or FIRST_SLOTS, recent_label_features(opened) // 2 + 1
-    blocks, levels, first = [], levels_of(layout), 0
+    blocks, levels, ones, first = [], levels_of(layout), ones_of(layout), 0
     for name, (start, stop) in blocks_of(layout).items():
         E, D = len(levels[name]), stop - start
         Q, g = np.tile(np.eye(D, dtype=np.float32), (E, 1, 1)), np.zeros((E, D), np.float32)
         drift = np.array([1.0 / c for c in levels[name]])
-        blocks.append(ClassBlock(np.zeros((E, k, D)), Q, g, drift, start, first))
+        blocks.append(ClassBlock(np.zeros((E, k, D)), Q, g, drift, start, ones[name] - start, first))
         first += E
-    linear, curved, deviation, ranks = blocks
-    return SeveralState(
+    words = layout.lines
+    linear, curved, deviation, ranks, direction = blocks
+    E, lasting = first + (EXPERTS if words else 0), lasts_of(layout) if lasts else NOTHING_LASTS
+    state = SeveralState(
         linear,
         curved,
         deviation,
         ranks,
-        np.full(first, 1.0 / first),
-        np.ones(first, np.bool_),
-        np.zeros((first, k)),
+        direction,
+        np.zeros((words, k, 6)),
+        np.zeros((words, 2)),
+        np.zeros((EXPERTS if words else 0, k)),
+        np.zeros(E),
+        np.zeros(len(lasting)),
+        np.ones(E, np.bool_),
+        lasting,
+        np.zeros((E, k)),
         np.zeros(k),
-        np.zeros((2, first)),
+        np.zeros((2, E)),
         np.zeros(layout.width, np.float32),
         np.zeros((2, numbers)),
         np.zeros(1, np.int64),
         np.array([opened]),
         np.zeros(k),
-        one_of(layout),
         layout.told,
+        layout.width,
+        words,
+        layout.lines_at,
+        is_alike(layout),
         multi,
     )
+    begin_mixture(state)
+    return state
 
 
 @apart
@@ -196,19 +260,14 @@ def restart_classes(block: Any) -> None:
             block.Q[i, f, f] = 1.0
 
 
-@step
-def clip(p: float) -> Any:
-    """The number p, clipped to [-1, 1]."""
-    return min(max(p, -1.0), 1.0)
-
-
 @enter.of(SeveralState)
 def _enter(state: Any, x: Any) -> None:
-    told = state.told
-    T = told.shape[1] - 1
-    for tau in range(2):
-        for j in range(T):
-            x[state.place + tau * T + j] = told[tau, j] / (told[tau, T] + 0.5)
+    if len(state.ranks.drift) > 0:
+        told, dense = state.told, beginning(x, state.width)
+        T = told.shape[1] - 1
+        for tau in range(2):
+            for j in range(T):
+                dense[state.place + tau * T + j] = told[tau, j] / (told[tau, T] + 0.5)
 
 
 @leave.of(SeveralState)
@@ -228,37 +287,97 @@ def _hear(state: Any, y: float, chance: float) -> None:
         told[tau, T] += 1.0
 
 
-@score.of(SeveralState)
-def _score(state: Any, x: Any) -> Any:
-    """Compute m and q of the scored experts, p_j of the classes, the best class, and half its gap to the next."""
-    linear = state.linear
-    z = x[linear.start : linear.start + state.linear_one + 1]
+@apart
+def score_several(state: Any, x: Any, scored: Any) -> Any:
+    """Compute m by class and q of these experts; return |z|^2 and whether the row can be scored."""
+    dense, seen, m, single = beginning(x, state.width), state.seen, state.m, state.single
+    of_numbers = len(state.linear.drift) > 0
+    block = state.linear if of_numbers else state.direction
+    z = dense[block.start : block.start + block.one + 1]
     norm2 = inner(z, z)
     if not norm2 <= LARGEST:
-        return 0.0, 0.0, UNSOUND
+        return 0.0, UNSOUND
     if norm2 > LIMIT:
-        return 0.0, 0.0, TOO_LARGE
-    scored, seen, mix, single, m, mean = state.scored, state.seen, state.mix, state.single, state.m, state.mean
-    for j in range(len(x)):
-        single[j] = x[j]
-    score_classes(linear, scored, m, seen, x, single)
-    score_classes(state.curved, scored, m, seen, x, single)
-    score_classes(state.deviation, scored, m, seen, x, single)
-    score_classes(state.ranks, scored, m, seen, x, single)
+        return 0.0, TOO_LARGE
+    for j in range(len(dense)):
+        single[j] = dense[j]
+    score_classes(state.linear, scored, m, seen, dense, single)
+    score_classes(state.curved, scored, m, seen, dense, single)
+    score_classes(state.deviation, scored, m, seen, dense, single)
+    score_classes(state.ranks, scored, m, seen, dense, single)
+    score_classes(state.direction, scored, m, seen, dense, single)
+    if len(state.lines) > 0 and scored[len(scored) - 1]:
+        return norm2, look_at_words(state, x)
+    return norm2, SOUND
+
+
+@step
+def look_at_words(state: Any, x: Any) -> Any:
+    """Compute m by class and q of the experts on words; return whether the words can be scored."""
+    words, offset = rest(x, state.lines_at, len(state.lines))
+    _, status = measure(words, offset + len(state.lines))
+    if status == SOUND:
+        first = len(state.mix) - EXPERTS
+        score_word_classes(state.lines, state.taken, words, offset, state.m[first:], state.seen[_Q, first:])
+    return status
+
+
+@step
+def margin_of(state: Any, e: int, j: int) -> Any:
+    """p_ej, between -1 and 1."""
+    first = len(state.mix) - (EXPERTS if len(state.lines) > 0 else 0)
+    m, q = state.m[e, j], state.seen[_Q, e]
+    return clipped(m / (1.0 + q), 1.0) if e < first else margin_of_words(e - first, m, q, 1.0, False)
+
+
+@step
+def mix_margins(state: Any, mix: Any, scored: Any) -> Any:
+    """Write p_j of the mixture of the scored experts, and its best class; return half the gap, and q."""
+    mean = state.mean
     clear(mean)
-    q = total = 0.0
+    q = total = formed = 0.0
+    first = len(mix) - EXPERTS
     for e in range(len(mix)):
         if scored[e]:
             for j in range(len(mean)):
-                mean[j] += mix[e] * clip(m[e, j] / (1.0 + seen[_Q, e]))
-            q += mix[e] * seen[_Q, e]
+                mean[j] += mix[e] * margin_of(state, e, j)
             total += mix[e]
-    q /= total
-    seen[_LOSS, 0] = q
+            if len(state.lines) == 0 or e < first or e >= first + 2:
+                q += mix[e] * state.seen[_Q, e]
+                formed += mix[e]
+    q = q / formed if formed > 0.0 else 0.0
     gap = choose(mean, state.best, state.opened[0], state.multi) / total
     for j in range(len(mean)):
         mean[j] /= total
-    return max(0.5 * gap * (1.0 + q), TINY), norm2, SOUND
+    return 0.5 * gap, q
+
+
+@score.of(SeveralState)
+def _score(state: Any, x: Any) -> Any:
+    """Compute m and q of the scored experts, p_j of the classes, the best class, and half its gap to the next."""
+    norm2, status = score_several(state, x, state.scored)
+    if status != SOUND:
+        return 0.0, 0.0, status
+    z, q = mix_margins(state, state.mix, state.scored)
+    state.seen[_LOSS, 0] = q
+    return max(z * (1.0 + q), TINY), norm2, SOUND
+
+
+@score_lasting.of(SeveralState)
+def _score_lasting(state: Any, x: Any) -> Any:
+    """The m and q of the lasting experts' mixture, and the status, without recent labels."""
+    if len(state.lasting) == 0:
+        enter(state, x)
+    elif len(state.ranks.drift) > 0:
+        dense = beginning(x, state.width)
+        for k in range(2 * (state.told.shape[1] - 1)):
+            dense[state.place + k] = 0.0
+    mix, lasts = (state.lasting, state.lasts) if len(state.lasting) > 0 else (state.mix, state.scored)
+    _, status = score_several(state, x, lasts)
+    if status != SOUND:
+        return 0.0, 0.0, status
+    z, q = mix_margins(state, mix, lasts)
+    return max(z * (1.0 + q), TINY), q, SOUND
 
 
 @quadratic.of(SeveralState)
@@ -270,32 +389,55 @@ def _quadratic(state: Any, x: Any) -> Any:
 def _learn(state: Any, x: Any, norm2: float, m: float, q: float, y: float) -> Any:
     """Update the weights of the experts, then let every expert learn, in place."""
     scored, seen, single, each, c = state.scored, state.seen, state.single, state.m, int(y)
-    ready_classes(state.linear, scored, each, seen, x, single)
-    ready_classes(state.curved, scored, each, seen, x, single)
-    ready_classes(state.deviation, scored, each, seen, x, single)
-    ready_classes(state.ranks, scored, each, seen, x, single)
-    weigh_by_gap(state, c)
+    dense = beginning(x, state.width)
+    ready_classes(state.linear, scored, each, seen, dense, single)
+    ready_classes(state.curved, scored, each, seen, dense, single)
+    ready_classes(state.deviation, scored, each, seen, dense, single)
+    ready_classes(state.ranks, scored, each, seen, dense, single)
+    ready_classes(state.direction, scored, each, seen, dense, single)
+    if len(state.lines) > 0 and not scored[len(scored) - 1]:
+        look_at_words(state, x)
+    weigh_by_gap(state, dense, c)
     learn_classes(state.linear, each, seen, c, state.multi)
     learn_classes(state.curved, each, seen, c, state.multi)
     learn_classes(state.deviation, each, seen, c, state.multi)
     learn_classes(state.ranks, each, seen, c, state.multi)
+    learn_classes(state.direction, each, seen, c, state.multi)
+    if len(state.lines) > 0:
+        first = len(scored) - EXPERTS
+        words, offset = rest(x, state.lines_at, len(state.lines))
+        for j in range(len(state.mean)):
+            label = 1.0 if is_labelled(c, j, state.multi) else -1.0
+            note_word_gains(state.gain, each[first:], seen[_Q, first:], j, label)
+        learn_word_classes(state.lines, state.taken, words, offset, state.gain)
     return UPDATED
 
 
-@step
-def weigh_by_gap(state: Any, c: int) -> None:
+@apart
+def weigh_by_gap(state: Any, dense: Any, c: int) -> None:
     """Update the weights by the losses of all experts, and choose which of them are scored from now on, in place."""
-    seen, mix, m = state.seen, state.mix, state.m
+    seen, mix, m, ranks = state.seen, state.mix, state.m, state.ranks
+    words = len(mix) - (EXPERTS if len(state.lines) > 0 else 0)
     for e in range(len(mix)):
         for j in range(m.shape[1]):
-            state.margins[j] = clip(m[e, j] / (1.0 + seen[_Q, e]))
+            at_loss = margin_of(state, e, j)
+            if e >= words:
+                at_loss = margin_for_loss_of_words(e - words, m[e, j], 1.0, False)
+            state.margins[j] = at_loss
         seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
     shift_weights(mix, seen[_LOSS])
-    top = 0.0
-    for e in range(len(mix)):
-        top = max(top, mix[e])
-    for e in range(len(mix)):
-        state.scored[e] = mix[e] >= SCORED * top
+    if (
+        len(ranks.drift) > 0 and len(state.lasting) > 0
+    ):  # a lasting expert is judged by what it says without recent labels
+        e, there = ranks.first, state.place - ranks.start
+        for j in range(m.shape[1]):
+            told = 0.0
+            for k in range(2 * (state.told.shape[1] - 1)):
+                told += ranks.w[0, j, there + k] * dense[state.place + k]
+            state.margins[j] = clipped((m[e, j] - told) / (1.0 + seen[_Q, e]), 1.0)
+        seen[_LOSS, e] = loss_by_gap(state.margins, c, state.multi)
+    shift_lasting(state.lasting, state.lasts, seen[_LOSS])
+    note_scored(mix, SCORED, state.scored, len(mix) - words)
 
 
 @restart.of(SeveralState)
@@ -304,37 +446,60 @@ def _restart(state: Any) -> None:
     restart_classes(state.curved)
     restart_classes(state.deviation)
     restart_classes(state.ranks)
-    weigh_alike(state.mix)
-    for e in range(len(state.mix)):
-        state.scored[e] = True
+    restart_classes(state.direction)
+    forget_classes(state.lines, state.taken)
+    begin_mixture(state)
     for tau in range(2):
         clear(state.told[tau])
 
 
+@step
+def begin_mixture(state: Any) -> None:
+    """Set the weights of experts before the first label, in place."""
+    words, directions = EXPERTS if len(state.lines) > 0 else 0, len(state.direction.drift)
+    begin_weights(state.mix, words, directions, state.alike)
+    lasting_experts(state.lasting, state.lasts, state.mix)
+    for e in range(len(state.mix)):
+        state.scored[e] = True
+
+
 @is_sound.of(SeveralState)
 def _is_sound(state: SeveralState) -> Any:
-    mix, S = state.mix, state.told[:, -1:]
+    mix, S, words = state.mix, state.told[:, -1:], EXPERTS if state.words else 0
     recent = all_within(S, 0.0, LARGEST_COUNT) and all_within(np.abs(state.told[:, :-1]) - S, -LARGEST, 1e-6)
-    scored = np.array_equal(state.scored, mix >= SCORED * mix.max())
-    matrices = all(map(is_sound_matrices, (state.linear, state.curved, state.deviation, state.ranks)))
-    return is_mixture(mix) and recent and scored and matrices and is_opened(state)
+    lengths = (len(state.lines), len(state.taken), len(state.gain)) == (state.words, state.words, words)
+    if not lengths or not is_sound_blocks(_blocks(state), len(mix) - words):
+        return False
+    scored = state.scored.copy()
+    note_scored(mix, SCORED, scored, words)
+    lasting = is_lasting(_blocks(state), state.lasts, words) and is_lasting_mixture(state.lasting, state.lasts)
+    chosen = np.array_equal(state.scored, scored) and lasting
+    return is_mixture(mix) and recent and chosen and is_sound_classes(state.lines, state.taken) and is_opened(state)
+
+
+def _blocks(state: SeveralState) -> tuple[ClassBlock, ...]:
+    return state.linear, state.curved, state.deviation, state.ranks, state.direction
 
 
 @widen.of(SeveralState)
 def _widen(state: SeveralState, slots: int) -> SeveralState:
     wider = {
         name: getattr(state, name)._replace(w=repeat_last(getattr(state, name).w, slots, 1))
-        for name in ("linear", "curved", "deviation", "ranks")
+        for name in ("linear", "curved", "deviation", "ranks", "direction")
     }
-    m, mean, margins = repeat_last(state.m, slots, 1), repeat_last(state.mean, slots), np.zeros(slots)
-    return state._replace(m=m, mean=mean, margins=margins, **wider)
+    lines, gain, m = (repeat_last(array, slots, 1) for array in (state.lines, state.gain, state.m))
+    mean, margins = repeat_last(state.mean, slots), np.zeros(slots)
+    return state._replace(lines=lines, gain=gain, m=m, mean=mean, margins=margins, **wider)
 
 
 @weights.of(SeveralState)
 def _weights(state: SeveralState) -> Any:
     k = int(state.opened[0])
-    found = np.zeros((k, state.ranks.start + state.ranks.w.shape[2]))
-    for block in (state.linear, state.curved, state.deviation, state.ranks):
+    found = np.zeros((k, max(state.width, state.lines_at + len(state.lines))))
+    for block in _blocks(state):
         mix = state.mix[block.first : block.first + len(block.w)]
         found[:, block.start : block.start + block.w.shape[2]] += np.tensordot(mix, block.w[:, :k], 1)
+    if len(state.lines):
+        last = state.lines_at + len(state.lines)
+        found[:, state.lines_at : last] += (state.lines[:, :k, :EXPERTS] @ state.mix[-EXPERTS:]).T
     return found

@@ -10,16 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from ..contracts.views import Layout
+from ..contracts.views import LARGEST_CURVED, Layout
 from ..linalg.vectors import all_finite, all_within
+from .word_experts import EXPERTS
 
-LINEAR, CURVED, DEVIATION, RANKS = "linear", "curved", "deviation", "ranks"
+LINEAR, CURVED, DEVIATION, RANKS, DIRECTION = "linear", "curved", "deviation", "ranks", "direction"
 LEVELS = {
     LINEAR: (1e5, 1e2, 1e1, 1e0),
     CURVED: (1e5, 1e2, 1e1),
     DEVIATION: (1e5, 1e2, 1e1),
     RANKS: (1e5, 1e2, 1e1),
+    DIRECTION: (1e5, 1e2, 1e1, 1e0),
 }
+
+WIDE_LEVELS = {LINEAR: (1e5,), DIRECTION: (1e5, 1e1)}
+"""The drift levels of blocks with more than ``WIDE`` features: fewer, since a matrix costs the square of that."""
+
+WIDE = 512
+
+STILLEST = 1e5
+"""The drift level of experts that forget least."""
+
+NOTHING_LASTS = np.zeros(0, np.bool_)
+"""The experts that a saved model of release 0.1 predicts with: it has no weights of their own for that."""
 
 SCORED = 0.05
 """Only experts with at least this share of the largest weight are scored in every round."""
@@ -36,26 +49,64 @@ _LARGEST = 1e20
 
 def blocks_of(layout: Layout) -> dict[str, tuple[int, int]]:
     """The begin and end of each block in the row; a block without features has no experts."""
-    _, linear, deviation, ranks, _, width = layout
+    linear, deviation, ranks, direction = layout.linear, layout.deviation, layout.ranks, layout.direction
     return {
         LINEAR: (linear, deviation),
-        CURVED: (0, deviation),
+        CURVED: (0, deviation if linear > 0 else 0),
         DEVIATION: (linear, ranks if ranks > deviation else linear),
-        RANKS: (ranks, width),
+        RANKS: (ranks, direction),
+        DIRECTION: (direction, layout.width),
     }
+
+
+def ones_of(layout: Layout) -> dict[str, int]:
+    """The index of the feature 1 of each block, within the row."""
+    one = layout.linear + layout.d
+    return {LINEAR: one, CURVED: one, DEVIATION: one, RANKS: layout.told - 1, DIRECTION: layout.one}
 
 
 def levels_of(layout: Layout) -> dict[str, tuple[float, ...]]:
     """The drift levels of each block."""
-    return {name: LEVELS[name] if stop > start else () for name, (start, stop) in blocks_of(layout).items()}
+    return {name: _levels(name, stop - start) for name, (start, stop) in blocks_of(layout).items()}
 
 
-def one_of(layout: Layout) -> int:
-    """The index of the feature 1 in the linear block."""
-    return layout.d
+def _levels(name: str, D: int) -> tuple[float, ...]:
+    """The drift levels of a block of D features."""
+    return () if D == 0 else WIDE_LEVELS[name] if D > WIDE else LEVELS[name]
 
 
-def is_sound_matrices(block: Any) -> bool:
+def lasts_of(layout: Layout) -> np.ndarray:
+    """Which experts a saved model predicts with: the stillest of each block but deviation, and those on words."""
+    found = []
+    for name, levels in levels_of(layout).items():
+        found += [name != DEVIATION and c == STILLEST for c in levels]
+    return np.array(found + [True] * (EXPERTS if layout.lines else 0), np.bool_)
+
+
+def is_alike(layout: Layout) -> bool:
+    """Whether all experts begin with the same weight: where there are numbers only, and not too many for every view."""
+    return layout.first == 0 and 0 < layout.d <= LARGEST_CURVED
+
+
+def is_sound_blocks(blocks: Any, experts: int) -> bool:
+    """Whether the matrices of all blocks of a file are possible, and are those of so many experts."""
+    first = 0
+    for block in blocks:
+        if {len(block.w), len(block.Q), len(block.g)} != {len(block.drift)} or block.first != first:
+            return False
+        first += len(block.drift)
+    return first == experts and all(map(_is_sound_matrices, blocks))
+
+
+def is_lasting(blocks: Any, lasts: np.ndarray, words: int) -> bool:
+    """Whether a file names the right experts as those that last, or none at all."""
+    found = []
+    for i, block in enumerate(blocks):
+        found += [i != list(LEVELS).index(DEVIATION) and drift == 1.0 / STILLEST for drift in block.drift.tolist()]
+    return len(lasts) == 0 or np.array_equal(lasts, found + [True] * words)
+
+
+def _is_sound_matrices(block: Any) -> bool:
     """Whether no variance is negative, up to rounding, and no covariance larger than its two variances allow."""
     if not (all_finite(block.w) and all_within(block.Q, -_LARGEST, _LARGEST) and all_within(block.drift, 0.0, 1.0)):
         return False
@@ -69,4 +120,5 @@ def is_sound_matrices(block: Any) -> bool:
 
 def matrix_bytes(layout: Layout) -> int:
     """Number of bytes of the matrices."""
-    return sum(4 * len(LEVELS[name]) * (stop - start) ** 2 for name, (start, stop) in blocks_of(layout).items())
+    levels = levels_of(layout)
+    return sum(4 * len(levels[name]) * (stop - start) ** 2 for name, (start, stop) in blocks_of(layout).items())

@@ -55,6 +55,34 @@ position = Family("position")
 value = Family("value")
 """value(x, j) -> the row's j-th stored entry."""
 
+beginning = Family("beginning")
+"""beginning(x, width) -> the first features of a row, as a vector; a sparse row must store all of them, zeros too."""
+
+rest = Family("rest")
+"""rest(x, first, n) -> the features from ``first`` on, and the index that the first of them has there.
+
+Of a dense row there are n; a sparse one must store all features before them, zeros too."""
+
+
+@beginning.of(np.ndarray)
+def _beginning_dense(x: Any, width: int) -> Any:
+    return x[:width]
+
+
+@beginning.of(SparseRow)
+def _beginning_sparse(x: Any, width: int) -> Any:
+    return x.data[x.start : x.start + width]
+
+
+@rest.of(np.ndarray)
+def _rest_dense(x: Any, first: int, n: int) -> Any:
+    return x[first : first + n], 0
+
+
+@rest.of(SparseRow)
+def _rest_sparse(x: Any, first: int, n: int) -> Any:
+    return SparseRow(x.data, x.indices, x.start + first, x.stop), first
+
 
 @row.of(DenseRows)
 def _row_dense(rows: Any, i: int) -> Any:

@@ -12,7 +12,17 @@ from .standardise import (
     transform_row,
     transform_rows,
 )
-from .views import ViewsState, empty_output, held_rows, let_go, start_views, statistics_of, width_of
+from .views import (
+    ViewsState,
+    empty_output,
+    entries_of,
+    held_rows,
+    is_sparse_after,
+    let_go,
+    start_views,
+    statistics_of,
+    width_of,
+)
 
 __all__ = [
     "NONE",
@@ -24,7 +34,9 @@ __all__ = [
     "ViewsState",
     "absorb_row",
     "empty_output",
+    "entries_of",
     "held_rows",
+    "is_sparse_after",
     "let_go",
     "moved",
     "start_views",

@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..compiled.lanes import alike, at, put
-from ..compiled.steps import apart, step
+from ..compiled.steps import Family, apart, step
 from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.views import WAVES, Layout
-from ..linalg.rows import DenseRows, Rows, SparseRow, SparseRows, position, size, value
-from ..linalg.vectors import SOUND, all_finite, all_within, look
+from ..linalg.rows import DenseRows, Rows, SparseRow, SparseRows, beginning, position, size, value
+from ..linalg.vectors import LARGEST, NO_DIRECTION, SOUND, UNSOUND, all_finite, all_within, inner, measure
 from .standardise import Prepare, PrepareState, absorb_statistics, transform
 
 HELD = 64
@@ -40,10 +40,13 @@ SEEN, DRAW = 0, 1
 
 
 class ViewsState(NamedTuple):
-    """``held`` has a row for each feature, NaN where nothing is held yet. counts = (instances, the generator's s).
+    """``held`` has a row for each number, NaN where nothing is held yet. counts = (instances, the generator's s).
 
-    ``scratch`` holds the features, the ranks and z of the instance that was transformed last. The numbers are
-    offsets in the row, see :class:`askwhen.contracts.views.Layout`.
+    ``scratch`` holds the numbers, the ranks and z of the instance that was transformed last, and ``raw``, where there
+    are several kinds, all features before the words. ``vectors`` has the length of each vector, of which the first
+    begins at feature ``begin``. The numbers from ``d`` on are offsets in the row, see
+    :class:`askwhen.contracts.views.Layout`; ``words`` is the number of words, and ``unit`` says whether they are scaled
+    to length 1.
     """
 
     first: PrepareState
@@ -53,11 +56,18 @@ class ViewsState(NamedTuple):
     waves: Any
     counts: Any
     scratch: Any
+    raw: Any
+    vectors: Any
     d: int
     linear: int
     deviation: int
     ranks: int
+    direction: int
+    one: int
     width: int
+    begin: int
+    words: int
+    unit: bool
 
 
 def start_views(prepare: Prepare | None, layout: Layout, randomness: np.random.Generator) -> ViewsState:
@@ -65,16 +75,36 @@ def start_views(prepare: Prepare | None, layout: Layout, randomness: np.random.G
     d = layout.d
     scale = Prepare(scale="none") if prepare is None else prepare
     first = scale.start(d, False)._replace(bias=False)
-    second = Prepare(bias=False).start(d, False)
-    waves = math.sqrt(2.0) * randomness.standard_normal((d, WAVES))
+    ranked = d if layout.direction > layout.ranks else 0
+    second = Prepare(bias=False).start(ranked, False)
+    waves = math.sqrt(2.0) * randomness.standard_normal((ranked, WAVES))
     counts = np.array([0, randomness.integers(1, _PRIME)], np.int64)
-    held, scratch = np.full((d, HELD), np.nan), np.zeros((3, d))
-    places = (d, layout.linear, layout.deviation, layout.ranks, layout.width)
-    return ViewsState(first, second, held, np.zeros(d), waves, counts, scratch, *places)
+    held, scratch = np.full((ranked, HELD), np.nan), np.zeros((3, d))
+    return ViewsState(
+        first,
+        second,
+        held,
+        np.zeros(d),
+        waves,
+        counts,
+        scratch,
+        np.zeros(layout.features - layout.words if layout.first or layout.words or not d else 0),
+        np.array(layout.vectors, np.int64),
+        d,
+        layout.linear,
+        layout.deviation,
+        layout.ranks,
+        layout.direction,
+        layout.one,
+        layout.width,
+        layout.first,
+        layout.words,
+        scale.scale != "none",
+    )
 
 
 def held_rows(state: PrepareState | ViewsState | None) -> set[bytes]:
-    """The raw instances that are held, as bytes; none where instances are prepared one by one."""
+    """The numbers of the raw instances that are held, as bytes; none where instances are prepared one by one."""
     if not isinstance(state, ViewsState):
         return set()
     return {each.tobytes() for each in (*state.held.T, state.scratch[0])}
@@ -84,13 +114,15 @@ def let_go(state: PrepareState | ViewsState | None, x: Any) -> None:
     """Remove an instance from those that are held, in place: copies of others take its place."""
     if not isinstance(state, ViewsState):
         return
-    m = min(int(state.counts[SEEN]), HELD)
-    is_x = (state.held[:, :m] == x[:, None]).all(axis=0)
+    x = x[: state.d]
+    m = min(int(state.counts[SEEN]), HELD) if len(state.held) else 0
+    is_x = (state.held[:, :m] == x[: len(state.held), None]).all(axis=0)
     others = np.flatnonzero(~is_x)
     for i, place in enumerate(np.flatnonzero(is_x)):
         state.held[:, place] = state.held[:, others[i % len(others)]] if len(others) else 0.0
     if (state.scratch[0] == x).all():
         state.scratch[:] = 0.0
+        state.raw[:] = 0.0
 
 
 def statistics_of(state: PrepareState | ViewsState | None) -> PrepareState | None:
@@ -101,8 +133,20 @@ def statistics_of(state: PrepareState | ViewsState | None) -> PrepareState | Non
 def width_of(state: PrepareState | ViewsState | None, d: int) -> int:
     """The dimension of what the learner sees of instances with d features."""
     if isinstance(state, ViewsState):
-        return state.width
+        return state.width + (state.words + 1 if state.words else 0)
     return d + bool(state is not None and state.bias)
+
+
+def is_sparse_after(state: PrepareState | ViewsState | None, sparse: bool) -> bool:
+    """Whether prepared instances are sparse: where there are several views, only those with words."""
+    return state.words > 0 if isinstance(state, ViewsState) else sparse
+
+
+def entries_of(state: PrepareState | ViewsState, x: SparseRow) -> int:
+    """The number of entries that a sparse instance has once it is prepared."""
+    if isinstance(state, ViewsState):
+        return state.width + 1 + int(np.count_nonzero(x.indices[x.start : x.stop] >= len(state.raw)))
+    return x.stop - x.start + int(state.bias)
 
 
 @is_sound.of(ViewsState)
@@ -111,7 +155,9 @@ def _is_sound(state: ViewsState) -> Any:
     return (
         is_sound(state.first)
         and is_sound(state.second)
-        and all_finite(state.mean, state.waves, state.held[:, :held])
+        and all_finite(state.mean, state.waves, state.raw, state.held[:, :held])
+        and all_within(state.vectors, 1, state.one)
+        and int(state.vectors.sum()) == state.one - state.direction
         and bool(np.isnan(state.held[:, held:]).all())
         and all_within(state.counts[SEEN], 0, LARGEST_COUNT)
         and all_within(state.counts[DRAW], 1, _PRIME - 1)
@@ -181,43 +227,97 @@ def _transform_dense(state: Any, x: Any, out: Any) -> Any:
 
 @transform.of(ViewsState, SparseRow)
 def _transform_sparse(state: Any, x: Any, out: Any) -> Any:
-    """Convert a sparse instance to a dense one, which gives the same bits as a dense instance."""
-    _, _, status = look(state.mean, x)
+    """Convert the part before the words to a dense instance, which gives the same bits as a dense one."""
+    raw = state.raw if len(state.raw) > 0 else state.scratch[0]
+    _, status = measure(x, len(raw) + state.words)
     if status != SOUND:
         return status
-    dense = state.scratch[0]
-    for j in range(len(dense)):
-        dense[j] = 0.0
-    for j in range(size(x)):
-        dense[position(x, j)] = value(x, j)
-    return write_views(state, dense, out)
+    for j in range(len(raw)):
+        raw[j] = 0.0
+    n = 0
+    while n < size(x) and position(x, n) < len(raw):
+        raw[position(x, n)] = value(x, n)
+        n += 1
+    status = write_views(state, raw, beginning(out, state.width))
+    if status == SOUND and state.words > 0:
+        write_words(out, x, n, state.width - len(raw), state.width, state.words, state.unit)
+    return status
+
+
+write_words = Family("write_words", forceinline=False)
+"""write_words(out, x, n, shift, width, words, unit): write the features of x from entry n on, which are words."""
+
+
+@write_words.of(np.ndarray)
+def _no_words(out: Any, x: Any, n: int, shift: int, width: int, words: int, unit: bool) -> None:
+    return
+
+
+@write_words.of(SparseRow)
+def _write_words(out: Any, x: Any, n: int, shift: int, width: int, words: int, unit: bool) -> None:
+    """Write the words, scaled to length 1 if ``unit``, and a 1; the indices of everything before are written too."""
+    start, norm2 = out.start, 0.0
+    for j in range(width):
+        out.indices[start + j] = j
+    for j in range(n, size(x)):
+        norm2 += value(x, j) * value(x, j)
+    factor = 1.0 / math.sqrt(norm2) if unit and norm2 > NO_DIRECTION else 1.0
+    at = start + width
+    for j in range(n, size(x)):
+        out.indices[at] = position(x, j) + shift
+        out.data[at] = factor * value(x, j)
+        at += 1
+    out.indices[at] = width + words
+    out.data[at] = 1.0
 
 
 @apart
 def write_views(state: Any, x: Any, out: Any) -> Any:
-    """Write the row of x, except f, which the learner writes."""
+    """Write the row of x, except f, which the learner writes, and words."""
     d, linear, deviation, ranks = state.d, state.linear, state.deviation, state.ranks
-    z = out[linear:deviation]
-    status = transform(state.first, x, z)
-    if status != SOUND:
-        return status
-    ones_and_zeros(z, d)
-    curve(state.waves, z[:d], out)
-    raw, ranked, centred = state.scratch[0], state.scratch[1], state.scratch[2]
-    for j in range(d):
-        raw[j], centred[j] = x[j], z[j]
-    if ranks > deviation:
-        delta = out[deviation:ranks]
-        begun = 1.0 if state.counts[SEEN] > 0 else 0.0
+    if d > 0:
+        numbers = x[:d]
+        z = out[linear:deviation]
+        status = transform(state.first, numbers, z)
+        if status != SOUND:
+            return status
+        ones_and_zeros(z, d)
+        raw, ranked, centred = state.scratch[0], state.scratch[1], state.scratch[2]
         for j in range(d):
-            delta[j] = begun * (z[j] - state.mean[j])
-        for j in range(d, len(delta)):
-            delta[j] = 0.0
-    rank(state.held, x, min(state.counts[SEEN], HELD), ranked)
-    u = out[ranks + 2 * WAVES :]
-    transform(state.second, ranked, u)
-    ones_and_zeros(u, d)
-    curve(state.waves, u[:d], out[ranks:])
+            raw[j], centred[j] = x[j], z[j]
+        if ranks > deviation:
+            delta = out[deviation:ranks]
+            begun = 1.0 if state.counts[SEEN] > 0 else 0.0
+            for j in range(d):
+                delta[j] = begun * (z[j] - state.mean[j])
+            for j in range(d, len(delta)):
+                delta[j] = 0.0
+        if linear > 0:
+            curve(state.waves, z[:d], out)
+            rank(state.held, numbers, min(state.counts[SEEN], HELD), ranked)
+            u = out[ranks + 2 * WAVES : state.direction]
+            transform(state.second, ranked, u)
+            ones_and_zeros(u, d)
+            curve(state.waves, u[:d], out[ranks:])
+    return write_directions(state.vectors, x[state.begin :], out[state.direction : state.width])
+
+
+@apart
+def write_directions(lengths: Any, v: Any, out: Any) -> Any:
+    """Write every vector of v, scaled to length 1, then a 1 and zeros; return whether the vectors are sound."""
+    if len(lengths) == 0:
+        return SOUND
+    first = 0
+    for k in range(len(lengths)):
+        part = v[first : first + lengths[k]]
+        norm2 = inner(part, part)
+        if not norm2 <= LARGEST:
+            return UNSOUND
+        factor = 1.0 / math.sqrt(norm2) if norm2 > NO_DIRECTION else 0.0
+        for j in range(len(part)):
+            out[first + j] = factor * part[j]
+        first += lengths[k]
+    ones_and_zeros(out, first)
     return SOUND
 
 
@@ -233,13 +333,17 @@ def ones_and_zeros(stretch: Any, d: int) -> None:
 @absorb_statistics.of(ViewsState, SparseRow)
 def _absorb(state: Any, x: Any) -> None:
     raw, ranked, z = state.scratch[0], state.scratch[1], state.scratch[2]
-    absorb_statistics(state.first, raw)
-    absorb_statistics(state.second, ranked)
     state.counts[SEEN] += 1
+    if state.d == 0:
+        return
+    absorb_statistics(state.first, raw)
     n = state.counts[SEEN]
     share = max(1.0 / _LATE, 1.0 / n)
     for j in range(len(z)):
         state.mean[j] += share * (z[j] - state.mean[j])
+    if state.linear == 0:
+        return
+    absorb_statistics(state.second, ranked)
     place = n - 1
     if n > HELD:
         state.counts[DRAW] = state.counts[DRAW] * _FACTOR % _PRIME
@@ -252,13 +356,16 @@ def _absorb(state: Any, x: Any) -> None:
 def empty_output(state: PrepareState | ViewsState, rows: Rows) -> Rows:
     """Uninitialised rows for the result of ``transform_rows``."""
     n = len(rows.X) if isinstance(rows, DenseRows) else len(rows.indptr) - 1
-    if isinstance(state, ViewsState):
-        return DenseRows(np.empty((n, state.width)))
     d = width_of(state, len(state.mean))
-    if isinstance(rows, DenseRows):
+    if isinstance(rows, DenseRows) or (isinstance(state, ViewsState) and not state.words):
         return DenseRows(np.empty((n, d)))
     indptr = np.asarray(rows.indptr, np.int64) - int(rows.indptr[0])
     if (np.diff(indptr) < 0).any():
         indptr = np.zeros(n + 1, np.int64)  # transform_rows will refuse the first row
-    indptr = indptr + int(state.bias) * np.arange(n + 1)
+    if isinstance(state, ViewsState):
+        first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+        words = np.append(0, np.cumsum(rows.indices[first:last] >= len(state.raw)))
+        indptr = words[indptr] + (state.width + 1) * np.arange(n + 1)
+    else:
+        indptr = indptr + int(state.bias) * np.arange(n + 1)
     return SparseRows(np.empty(indptr[-1]), np.empty(indptr[-1], np.uint32), indptr, d)

@@ -36,9 +36,10 @@ from .legacy.older_layouts import with_missing_arrays
 
 Content = tuple[dict[str, Any], dict[str, np.ndarray]]
 
-LAYOUT = 5
+LAYOUT = 6
 """Version of the set of arrays. Since 2 there are a tally and the spending of a rule, since 3 the look-ahead statistics
-of Prepare, since 4 a tally that predicts mistakes; since 5 the open questions share one array."""
+of Prepare, since 4 a tally that predicts mistakes; since 5 the open questions share one array;
+since 6 the default learner has experts on vectors and words, and weights for models that only predict."""
 
 LARGEST_DIMENSION = (1 << 31) - 1
 

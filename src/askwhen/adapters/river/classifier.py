@@ -171,8 +171,8 @@ class SelectiveClassifier(base.Classifier):
         """The label, without playing a round; None before any is known."""
         row = self._row("predict_one", x)
         if self.multiclass:
-            return self.sampler.predict(row)[0].item() if self.sampler.classes else None
-        return self._label(float(self.sampler.margins(row)[0]))
+            return self.sampler.predict(row, live=True)[0].item() if self.sampler.classes else None
+        return self._label(float(self.sampler.margins(row, live=True)[0]))
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The probability of each label that has come, without playing a round; see ``Sampler.probabilities``.
@@ -181,9 +181,9 @@ class SelectiveClassifier(base.Classifier):
         """
         row = self._row("predict_proba_one", x)
         if self.multiclass:
-            chances = self.sampler.probabilities(row)[0].tolist() if self.sampler.classes else []
+            chances = self.sampler.probabilities(row, live=True)[0].tolist() if self.sampler.classes else []
             return dict(zip(self.sampler.classes or [], chances, strict=True))
-        p = float(self.sampler.margins(row)[0])
+        p = float(self.sampler.margins(row, live=True)[0])
         likely, other = self._label(p), self._label(-p if p != 0.0 else 1.0)
         if likely is None:
             likely, other = p > 0.0, not p > 0.0

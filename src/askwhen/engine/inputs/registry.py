@@ -41,11 +41,11 @@ OWN_KERNEL = ["Kernel", {}]
 ENTRY_POINTS = "askwhen.parts"
 """The group of entry points in which installed packages announce their parts."""
 
-_LACKING = {"BudgetRule": {"spread": False}}
+_LACKING: dict[str, dict[str, Any]] = {"BudgetRule": {"spread": False}, "Mixture": {"version": 1}}
 """Parameters that old descriptions lack, with the values that reproduce the behaviour of that time."""
 
-_LATER = {"BudgetRule": ("length",)}
-"""Parameters that were added later; they are left out at their defaults, so that old and new descriptions are equal."""
+_LATER: dict[str, dict[str, Any]] = {"BudgetRule": {"length": None}, "Mixture": {"version": 1, "kinds": None}}
+"""Parameters that were added later, with the values at which old and new descriptions are equal: they are left out."""
 
 _PROVIDED = {
     "learner": ("regression", "has_uncertainty", "start"),
@@ -66,11 +66,11 @@ def describe(part: Any) -> list[Any] | None:
         return None
     if isinstance(part, kernels.Kernel):
         return OWN_KERNEL
-    later = _LATER.get(name_of(type(part)), ())
+    later = _LATER.get(name_of(type(part)), {})
     values = {
         field.name: getattr(part, field.name)
         for field in dataclasses.fields(part)
-        if field.name not in later or getattr(part, field.name) != field.default
+        if field.name not in later or getattr(part, field.name) != later[field.name]
     }
     return [name_of(type(part)), {name: _plain(value) for name, value in values.items()}]
 

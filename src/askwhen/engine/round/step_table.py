@@ -41,6 +41,7 @@ from ...contracts.learner import (
     ready,
     restart,
     score,
+    score_lasting,
     write_margins,
 )
 from ...linalg.rows import example_rows, row
@@ -97,6 +98,13 @@ def look_at(learner: Any, rows: Any, i: int, how: int) -> Any:
     bound = quadratic_bound(learner, norm2)
     q = quadratic(learner, x) if how & FORM != 0 or bound == 0.0 else math.nan
     return float(m), float(norm2), int(status), float(q), float(bound)
+
+
+@by_address
+def look_lasting_at(learner: Any, rows: Any, i: int, how: int) -> Any:
+    """As ``look_at`` for a model that only predicts: (m, 0, status, q, q) of row i."""
+    m, q, status = score_lasting(learner, row(rows, i))
+    return float(m), 0.0, int(status), float(q), float(q)
 
 
 @by_address
@@ -237,6 +245,15 @@ def learner_calls(
             address_of(opens_at, lent, what=what) if type(learner) in open_class else 0,
         )
     return LearnerCalls(state, *_known[key]), block
+
+
+def predicting(calls: LearnerCalls, learner: State, sparse: bool, what: Any = None) -> LearnerCalls:
+    """The calls with the ``look`` of a model that goes on predicting without labels, where a learner has one."""
+    if type(learner) not in score_lasting:
+        return calls
+    (_block, _state), kind = new_frame(learner)
+    lent, rows = LentType(kind.states[0]), _lent_rows(sparse)
+    return calls._replace(look=address_of(look_lasting_at, lent, rows, 0, 0, what=what))
 
 
 def drift_calls(drift: State, sparse: bool, what: Any = None) -> tuple[DriftCalls, np.ndarray | None]:

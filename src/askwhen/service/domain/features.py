@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ...contracts.kinds import Kinds
 from ...data.hashing import counted, hashed_names, hashed_words
 from ...errors import InputError
 from ..events.settings import Features
@@ -20,8 +21,9 @@ MOST_FEATURES = 100_000
 class FeatureReader:
     """Makes instances from raw input, according to the settings of a stream."""
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: Features, version: int | None = None) -> None:
         self._features = features
+        self._numbers_first = version not in (None, 1)
         self._names = features.names
         self._read = {
             "numbers": self._numbers,
@@ -113,8 +115,15 @@ class FeatureReader:
             if not isinstance(x.get(name), str):
                 raise _wrong("a text", x.get(name), name)
             parts.append(hashed_words([x[name]], self._features.places, name if k else ""))
-        numbers = self._named(x, exact=False)
-        return sp.hstack([sum(parts[1:], parts[0]), sp.csr_matrix(numbers.reshape(1, -1))], "csr")
+        numbers, words = sp.csr_matrix(self._named(x, exact=False).reshape(1, -1)), sum(parts[1:], parts[0])
+        return sp.hstack([numbers, words] if self._numbers_first else [words, numbers], "csr")
+
+
+def kinds_of_features(features: Features) -> Kinds | None:
+    """The kinds of features, where there are several."""
+    if features.kind != "mixed":
+        return None
+    return Kinds(len(features.names or ()), (), features.places)
 
 
 def _finite(values: list[Any]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import scipy.sparse as sp
 
 from ...algorithms import algorithm
 from ...errors import InputError, SnapshotError
+from ...learners import Mixture
 from ...prepare import Prepare
 from ...rules import BudgetRule
 from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
+from .features import kinds_of_features
 
 _MOST_WARMING = 20
 
@@ -53,8 +56,10 @@ class Model:
         if self.sampler.classes == []:
             return None, None
         rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
-        label = self._label(self.sampler.margins(rows)[0])  # works before anything was learnt, as a round does
-        found = self.sampler.probabilities(rows)[0]
+        label = self._label(
+            self.sampler.margins(rows, live=True)[0]
+        )  # works before anything was learnt, as a round does
+        found = self.sampler.probabilities(rows, live=True)[0]
         if self._values:
             return self.word(float(label)), float(found if label > 0 else 1.0 - found)
         return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
@@ -145,7 +150,18 @@ def build(settings: Settings) -> Sampler:
         )
     if budget is not None and isinstance(rule, BudgetRule):
         rule = rule_of_budget(budget)
-    return Sampler(made.learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
+    learner = _learner(made.learner, settings)
+    return Sampler(learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
+
+
+def _learner(learner: Any, settings: Settings) -> Any:
+    """The learner of a stream; the default one in the stream's version, for its kinds of features."""
+    if not isinstance(learner, Mixture):
+        return learner
+    if settings.version in (None, 1):
+        return replace(learner, version=1)
+    kinds = kinds_of_features(settings.features)
+    return learner if kinds is None else learner.with_kinds(kinds)
 
 
 def rule_of_budget(budget: Budget) -> BudgetRule:
@@ -174,6 +190,8 @@ def warm_guesses(settings: Settings) -> None:
 def _scratch(settings: Settings) -> tuple[Model, Any]:
     """A throwaway model for compilation, and an instance for it."""
     x: Any = np.ones(3)
+    kinds = kinds_of_features(settings.features)
     if settings.features.kind != "numbers":
-        x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))
+        d = 3 if kinds is None or settings.version in (None, 1) else kinds.d
+        x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, d))
     return Model(settings, build(settings)), x

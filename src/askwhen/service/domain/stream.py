@@ -66,7 +66,7 @@ class ServiceStream:
         begin: bool = True,
     ) -> None:
         self.number, self.aside = number, ""
-        self.reader = FeatureReader(settings.features)
+        self.reader = FeatureReader(settings.features, settings.version)
         self._created, self._log = settings, StreamLog(event, of_question)
         self._current: EventSourcedStream | None = None
         self._load: Callable[[], None] | None = None

@@ -11,6 +11,9 @@ from ...data.hashing import DEFAULT_FEATURES
 from ...errors import InputError
 from .instance_display import View, check_view
 
+NEWEST = 2
+"""The newest version of the default algorithm."""
+
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 OPEN, MOST_OPEN = "open", 100
@@ -47,7 +50,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     number of annotators who answer each question, and ``decide`` how their answers become one label. A lease lasts
     ``lease`` seconds; the model learns an answer after ``grace`` seconds; a question is dropped after ``forget``
     seconds. ``guess`` shows annotators the prediction before they answer. ``view`` is how they see instances, whose
-    contents are erased after ``erase`` seconds.
+    contents are erased after ``erase`` seconds. ``version`` is that of the default algorithm: a new stream gets the
+    newest, and streams of release 0.1, which have none, keep the first.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -66,6 +70,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     erase: float | None = None
     guess: bool = False
     view: View = msgspec.field(default_factory=View)
+    version: Literal[1, 2] | None = None
 
 
 def check_settings(settings: Settings) -> None:

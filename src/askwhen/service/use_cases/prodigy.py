@@ -28,7 +28,7 @@ def tasks(
     that is decided, with the one on which all answers agree. An unsolicited label is written as it was given last.
     Instances whose contents were erased are skipped.
     """
-    features = FeatureReader(settings.features)
+    features = FeatureReader(settings.features, settings.version)
     while True:
         events = reader.events(stream, after, CHUNK, ("answered", "volunteered"))
         if not events:

@@ -11,7 +11,7 @@ from ..domain.setting_changes import Changes, differences
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Changed, Created, Renamed, SettingsChanged, facts_of
-from ..events.settings import Settings, check_name, check_settings
+from ..events.settings import NEWEST, Settings, check_name, check_settings
 from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
@@ -20,11 +20,16 @@ MOST_STREAMS = 10_000
 
 
 async def create(coordinator: Coordinator, name: str, settings: Settings, key: str | None = None) -> ServiceStream:
-    """A new stream; its seed is drawn where none is given. The same key gets the first stream again."""
+    """A new stream; its seed is drawn where none is given, and its default algorithm is the newest version.
+
+    The same key gets the first stream again.
+    """
     check_name(name)
     check_settings(settings)
     if settings.seed is None:
         settings = msgspec.structs.replace(settings, seed=secrets.randbits(62))
+    if settings.version is None:
+        settings = msgspec.structs.replace(settings, version=NEWEST)
     stored = stored_key("c", key)
 
     async def act() -> Event:

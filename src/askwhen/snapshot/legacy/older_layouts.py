@@ -9,6 +9,9 @@ import numpy as np
 from ...contracts.drift import NoDrift
 from ...engine.engine import Engine
 from ...engine.state_arrays import arrays_of
+from ...learners.mixture import MixtureState
+from ...learners.mixture_classes import SeveralState
+from ...prepare import ViewsState
 from ..header import count
 from . import first_release_tally
 
@@ -16,6 +19,7 @@ from . import first_release_tally
 def with_missing_arrays(engine: Engine, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """The arrays of an older snapshot, and those it lacks: nothing is spent, and all its rounds are unobserved."""
     layout, missing = header.get("layout", 1), dict[str, Any]()
+    missing |= {name: array for name, array in _later_arrays(engine).items() if array.size == 0}
     if not isinstance(engine.drift, NoDrift):
         missing |= arrays_of(engine.drift, "drift")
     if engine.prepare is not None and layout < 3:
@@ -34,3 +38,15 @@ def with_missing_arrays(engine: Engine, header: dict[str, Any], arrays: dict[str
         arrays = {name: array for name, array in arrays.items() if not name.startswith("tally.")}
         missing |= arrays_of(tally, "tally")
     return missing | arrays
+
+
+def _later_arrays(engine: Engine) -> dict[str, np.ndarray]:
+    """The arrays of kinds of features, of which an older snapshot has none."""
+    found: dict[str, np.ndarray] = {}
+    for name in ("learner", "prepare"):
+        state = getattr(engine, name)
+        later = ("direction", "lines", "taken", "gain", "lasting", "lasts") if name == "learner" else ("raw", "vectors")
+        if isinstance(state, (MixtureState, SeveralState, ViewsState)):
+            arrays = arrays_of(state, name)
+            found |= {path: array for path, array in arrays.items() if path.split(".")[1] in later}
+    return found
