@@ -1,4 +1,4 @@
-from . import data, evaluate, keyed
+from . import data, encoders, evaluate, keyed
 from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, SelectiveRegressor
 from .batch import BatchClassifier, online_to_batch
 from .client import AsyncClient, Client
@@ -81,6 +81,7 @@ __all__ = [
     "Trace",
     "Winnow",
     "data",
+    "encoders",
     "evaluate",
     "keyed",
     "online_to_batch",

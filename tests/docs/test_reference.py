@@ -42,7 +42,17 @@ def families(module):
     ]
 
 
-MODULES = [aw, aw.data, aw.evaluate, aw.keyed, askwhen.report, askwhen.checks, askwhen.errors, askwhen.adapters.river]
+MODULES = [
+    aw,
+    aw.data,
+    aw.encoders,
+    aw.evaluate,
+    aw.keyed,
+    askwhen.report,
+    askwhen.checks,
+    askwhen.errors,
+    askwhen.adapters.river,
+]
 MODULES += [askwhen.service.client, aw.evaluate.bounds]
 NAMES = [
     *((module, name) for module in MODULES for name in module.__all__),
@@ -50,7 +60,7 @@ NAMES = [
     (askwhen.adapters.sklearn, "priced"),
 ]
 SERVED = (askwhen.service.client.Stream, askwhen.service.client.AsyncStream, askwhen.service.client.Decision)
-MADE_BY_OTHERS = (aw.BatchClassifier, aw.data.Stream, *SERVED)  # online_to_batch, read and clients make them
+MADE_BY_OTHERS = (aw.BatchClassifier, aw.data.Stream, aw.encoders.Encoder, *SERVED)  # which other functions make
 CALLED = {}
 for module, name in NAMES:
     found = getattr(module, name)

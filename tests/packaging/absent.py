@@ -112,6 +112,7 @@ CALLS = {
     "parquet": lambda: aw.data.read("rows.parquet"),
     "parquet of the page": parquet_of_the_page,
     "spans": spans,
+    "static vectors": lambda: aw.encoders.load("static").encode(["a text"]),
     "to_arrow": lambda: trace().to_arrow(),
     "to_csv": lambda: trace().to_csv("trace.csv"),
     "to_pandas": lambda: trace().to_pandas(),

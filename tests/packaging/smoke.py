@@ -60,6 +60,12 @@ def river():
     assert model.predict_one({"a": 1.0}) is True
 
 
+def text():
+    found = aw.encoders.load("static").encode(["a text", ""])
+    assert found.shape == (2, 256)
+    assert found[0].any()
+
+
 def service():
     """The command serves; a client asks and tells; the page has all its files."""
     with socket.socket() as free:
@@ -117,8 +123,11 @@ def cluster():
 
 
 def main():
-    parts = {each.__name__: each for each in (bare, sklearn, data, river, service, otel, keyed, cluster)}
-    several = {"all": ["sklearn", "data", "river", "service", "otel", "keyed"], "benchmarks": ["sklearn", "data"]}
+    parts = {each.__name__: each for each in (bare, sklearn, data, river, text, service, otel, keyed, cluster)}
+    several = {
+        "all": ["sklearn", "data", "river", "text", "service", "otel", "keyed"],
+        "benchmarks": ["sklearn", "data"],
+    }
     for name in sys.argv[1:]:
         for part in several.get(name, [name]):
             parts[part]()

@@ -1,0 +1,1 @@
+"""Vectors of texts: functions, static vectors and folders as encoders, and their cache."""
