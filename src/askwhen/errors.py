@@ -8,7 +8,7 @@
     ├── QuestionError    a label was given for a question that is not open (also a LookupError)
     └── SnapshotError    a saved sampler is truncated, altered, foreign or too new (also a ValueError)
 
-    CacheWarning         compiled steps cannot be stored on the disk, or are damaged there (a RuntimeWarning)
+    CacheWarning         compiled steps or vectors of texts cannot be stored on the disk (a RuntimeWarning)
     InputWarning         a file can be read, but something in it looks wrong (a UserWarning)
 
 Every message is one sentence: the function, the parameter, what was expected, what was given, and a remedy if there is
@@ -64,7 +64,7 @@ class Wording:
 
 
 class CacheWarning(RuntimeWarning):
-    """Compiled steps cannot be stored or read, so that they are compiled again; raised once in each process."""
+    """Compiled steps or vectors of texts cannot be stored or read, so that they are computed again."""
 
 
 class InputWarning(UserWarning):

@@ -2,5 +2,6 @@
 
 from .encoder import Encoder
 from .loading import is_installed, load
+from .vector_cache import VectorCache, cached_vectors
 
-__all__ = ["Encoder", "is_installed", "load"]
+__all__ = ["Encoder", "VectorCache", "cached_vectors", "is_installed", "load"]
