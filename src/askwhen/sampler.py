@@ -803,8 +803,8 @@ class Sampler:
     def probabilities(self, X: Any, live: bool = False) -> np.ndarray:
         """P(y = +1) for many instances, or the probability of every class, without asking or playing a round.
 
-        A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. See
-        ``ask.certainty`` for the current round.
+        A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. Above one half
+        exactly where +1 is predicted, unless ``costs`` move the boundary. See ``ask.certainty`` for the current round.
 
         Parameters
         ----------

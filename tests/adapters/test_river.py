@@ -12,7 +12,17 @@ from tests.table import ROWS
 
 river = pytest.importorskip("river")
 
-from river import checks, compose, datasets, evaluate, linear_model, metrics, preprocessing, tree  # noqa: E402
+from river import (  # noqa: E402
+    checks,
+    compose,
+    datasets,
+    evaluate,
+    linear_model,
+    metrics,
+    naive_bayes,
+    preprocessing,
+    tree,
+)
 
 from askwhen.adapters.river import RiverSampler, SelectiveClassifier  # noqa: E402
 from askwhen.prepare import statistics_of  # noqa: E402
@@ -414,6 +424,20 @@ def test_the_accuracy_of_rivers_classifier_is_estimated_like_any_other():
     found = aw.evaluate.accuracy(sampler).overall
     assert found.low <= 1 - mistakes / 400 <= found.high
     assert found.low > 0.5
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("no", "yes", "perhaps")])
+def test_a_certainty_is_at_least_that_of_a_guess(labels):
+    rng = np.random.default_rng(3)
+    sampler = RiverSampler(naive_bayes.GaussianNB(), aw.BudgetRule(0.5), labels, seed=1)
+    sure = []
+    for x in rng.standard_normal((400, 2)):
+        ask = sampler.ask(dict(enumerate(x)))
+        sure.append(ask.certainty)
+        if ask.query:
+            sampler.tell(ask, labels[rng.integers(len(labels))])
+    assert min(sure) >= 1 / len(labels)
+    assert (min(sure) < 0.5) == (len(labels) > 2)
 
 
 def test_probabilities_serve_rivers_metrics():

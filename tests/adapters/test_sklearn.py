@@ -188,6 +188,8 @@ def test_probabilities_serve_scikit_learns_tools():
     assert roc_auc_score(y == "spam", chances[:, 1]) > 0.9
     said, came = calibration_curve(y == "spam", chances[:, 1], n_bins=5)
     assert np.abs(said - came).mean() < 0.1
+    unclear = aw.SelectiveClassifier(random_state=1).fit(X, np.where(rng.random(3000) < 0.5, "spam", "ham"))
+    np.testing.assert_array_equal(unclear.classes_[unclear.predict_proba(X).argmax(axis=1)], unclear.predict(X))
     eager = aw.SelectiveClassifier(random_state=1, costs=(1, 10)).fit(X, y)
     assert (eager.predict(X) == "spam").mean() > (model.predict(X) == "spam").mean()
     several = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]

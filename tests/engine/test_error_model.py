@@ -5,6 +5,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.engine.tally.error_model import CENTRE, SCALE, boundary, log_odds, new_model, note_margin, sigmoid
+from askwhen.workflows.predict import predictions
 from tests.streams import drifting, noisy
 
 
@@ -53,6 +54,50 @@ def test_it_is_the_probability_of_the_predicted_label_and_needs_no_round():
     assert aw.Sampler(regression=True, seed=1).ask([1.0]).certainty is None
     with pytest.raises(aw.InputError, match="no probability"):
         aw.Sampler(regression=True, seed=1).probabilities(X)
+
+
+def unclear(n=600):
+    """A stream whose labels have nothing to do with the instances."""
+    rng = np.random.default_rng(5)
+    return rng.standard_normal((n, 3)), np.where(rng.random(n) < 0.5, 1, -1)
+
+
+@pytest.mark.parametrize(
+    "learner", [None, aw.Perceptron(), aw.Lasec(1.0, 50.0)], ids=["default", "perceptron", "lasec"]
+)
+def test_a_predicted_label_is_never_the_less_likely_of_two(learner):
+    X, y = unclear()
+    sampler = aw.Sampler(learner, aw.BudgetRule(0.1), seed=1)
+    asks = play(sampler, X, y)
+    model, p = sampler.engine.tally.model, sampler.margins(X)
+    modelled = np.array([sigmoid(log_odds(model, each)) for each in p])
+    assert ((modelled > 0.5) != (p > 0.0)).any(), "the curve alone would contradict some predictions"
+    assert min(ask.certainty for ask in asks) >= 0.5
+    chances = sampler.probabilities(X)
+    np.testing.assert_array_equal(chances > 0.5, sampler.predict(X) > 0)
+    agrees = (modelled > 0.5) == (p > 0.0)
+    np.testing.assert_array_equal(chances[agrees], modelled[agrees])
+    found = predictions(sampler, X)
+    assert found["probability"].min() >= 0.5
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], "open"])
+def test_a_predicted_class_is_never_less_likely_than_one_of_as_many(classes):
+    X, y = unclear()
+    sampler = aw.Sampler(classes=classes, seed=1)
+    asks = play(sampler, X, np.where(y > 0, "yes", "no").tolist())
+    assert min(ask.certainty for ask in asks[20:]) >= 0.5
+    np.testing.assert_array_equal(
+        np.array(sampler.classes)[sampler.probabilities(X).argmax(axis=1)], sampler.predict(X)
+    )
+
+
+def test_with_costs_the_boundary_is_not_where_both_labels_are_equally_likely():
+    X, y = unclear()
+    sampler = aw.Sampler(costs=(1, 3), seed=1)
+    asks = play(sampler, X, y)
+    assert min(ask.certainty for ask in asks) < 0.5
+    assert (sampler.probabilities(X)[sampler.predict(X) > 0] < 0.5).any()
 
 
 def test_the_boundary_is_where_the_odds_are_those_of_the_costs():

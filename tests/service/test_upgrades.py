@@ -257,3 +257,29 @@ def test_a_database_of_an_older_version_goes_on(version, address, tmp_path):
                 history.check(reader.events(stream.number, 0, 1 << 40))
 
     run(go())
+
+
+def test_a_log_is_played_again_whose_certainties_were_below_one_half(tmp_path):
+    """Earlier versions stored what the error model said; this one calls no predicted label the less likely of two."""
+    old = unpacked("service-1", tmp_path)
+    known = json.loads((GOLDEN / "service-1.json").read_text())
+    with contextlib.closing(apsw.Connection(str(old))) as connection:
+        connection.execute("delete from snapshots")  # so that all rounds are played again
+    logged = [facts_of(row) for row in rows_of(old) if isinstance(row, Event) and row.kind == "instance"]
+    assert sum(fact.certainty < 0.5 for fact in logged) > 30
+
+    async def go():
+        async with open_coordinator(str(old), Time(1060.0)) as coordinator:
+            for name, wanted in known.items():
+                assert coordinator.stream(name).state.round == wanted["facts"]["rounds"]
+            stream = coordinator.stream("numbers")
+            for i in range(60, 80):
+                await instances.play(coordinator, stream, Raw(X[i].tolist(), f"n{i}"))
+            with contextlib.closing(coordinator.reader()) as reader:
+                rounds = [facts_of(row) for row in reader.events(stream.number, 0, 1 << 40) if row.kind == "instance"]
+            assert all(fact.certainty >= 0.5 for fact in rounds[-20:])
+            label, certainty = stream.model.guess(X[0])
+            assert label in stream.settings.labels
+            assert certainty >= 0.5
+
+    run(go())

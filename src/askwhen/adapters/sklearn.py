@@ -26,8 +26,6 @@ try:
 except ImportError as error:
     raise missing_extra(error, "sklearn", "an estimator") from error
 
-_ABOVE_HALF = float(np.nextafter(0.5, 1.0))
-
 
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """Base class with nested parameters for the parts of a sampler, as ``learner__c`` or ``rule__rate``."""
@@ -249,8 +247,6 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             return np.column_stack([task.engine.probabilities(p[:, j]) for j, task in enumerate(tasks)])
         if p.ndim == 1:
             positive = self.sampler_.engine.probabilities(p)
-            if self.costs is None:  # the predicted class must not be the less likely one
-                positive = np.where(p > 0.0, np.maximum(positive, _ABOVE_HALF), np.minimum(positive, 0.5))
             return np.column_stack([1.0 - positive, positive])
         return self.sampler_.engine.shares(p)  # type: ignore[no-any-return]
 

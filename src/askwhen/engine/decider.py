@@ -49,7 +49,14 @@ def _restart_given(state: Any) -> None:
 
 
 class Decider(Engine):
-    """An engine whose margins are given to it, round by round."""
+    """An engine whose margins are given to it, round by round; ``labels`` is how many labels they decide between."""
+
+    labels = 2
+
+    @property
+    def least_certainty(self) -> float:
+        """The least probability of a predicted label, the likeliest of all."""
+        return 1.0 / self.labels if self.answers is None else super().least_certainty
 
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
         """Make the states for instances of this dimension and form; later instances must agree."""

@@ -350,6 +350,8 @@ class Engine:
         self.round = number + 1
         if marks & SWITCHED:
             self.switches.append(number)
+        if certainty < 0.5:
+            certainty = max(certainty, self.least_certainty)
         r = r if self.has_uncertainty else None
         if self.regression:
             ask = _new(Ask, (number, p, p, r, chance, query, None))
@@ -509,8 +511,26 @@ class Engine:
         watched = not isinstance(self.drift, NoDrift) and bool(watches(self.drift))
         return not (every_margin or steers or watched or self.costs) and type(self.learner) in quadratic_bound
 
+    @property
+    def least_certainty(self) -> float:
+        """The least probability of a predicted label, whatever the error model says; 0 where costs move the boundary.
+
+        The model is a curve that need not be one half at the boundary, but of two labels the predicted one is never
+        called the less likely one.
+        """
+        if self.costs is not None:
+            return 0.0
+        return 0.5 if self.answers is None else self.answers.least_certainty
+
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
-        """P(y = +1) for these margins."""
+        """P(y = +1) for these margins: without costs, above one half exactly where +1 is predicted."""
+        found = self._modelled(margins)
+        if self.costs is not None:
+            return found
+        return np.asarray(np.where(margins > 0.0, np.maximum(found, _ABOVE_HALF), np.minimum(found, 0.5)))
+
+    def _modelled(self, margins: np.ndarray) -> np.ndarray:
+        """P(y = +1) by the error model."""
         raw = margins + boundary(self.tally.model, self.tally.log_cost)
         return np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
 
@@ -523,7 +543,7 @@ class Engine:
             return np.ones_like(margins)
         rows, best = np.arange(len(margins)), margins.argmax(axis=1)
         second, first = np.partition(margins, -2, axis=1)[:, -2:].T
-        right = np.maximum(self.probabilities(np.maximum(0.5 * (first - second), 5e-324)), 1.0 / margins.shape[1])
+        right = np.maximum(self._modelled(np.maximum(0.5 * (first - second), 5e-324)), 1.0 / margins.shape[1])
         others = margins - second[:, None]
         others[rows, best] = 0.0
         weights = np.exp(others)
@@ -580,6 +600,7 @@ class Engine:
         )
 
 
+_ABOVE_HALF = float(np.nextafter(0.5, 1.0))
 _STATES = ("learner", "rule", "drift", "prepare", "tally", "class_tally")
 _COMPILED = ("plain", "plain_csr", "session")
 

@@ -39,6 +39,11 @@ class Classes:
         """Number of classes that a learner is started with; 0 for open classes."""
         return 0 if self.most else len(self.names)
 
+    @property
+    def least_certainty(self) -> float:
+        """The least probability of the predicted class, which is the likeliest: 0 while there are fewer than two."""
+        return 1.0 / len(self.names) if len(self.names) > 1 else 0.0
+
     def decode(self, best: int) -> Any:
         """The class of a learner's number; None before the first class is known."""
         return self.names[best] if best >= 0 else None
@@ -89,6 +94,7 @@ class LabelSets:
 
     multi = True
     most = 0
+    least_certainty = 0.0  # a whole set may well be more likely wrong than right
 
     def __init__(self, names: list[Any]) -> None:
         self.names = names

@@ -75,7 +75,8 @@ class Ask(_AskFields):
     query : bool
         Whether the label is worth asking for.
     certainty : float or None
-        Probability that the prediction is right, learnt from the labels given so far; None for a regressor.
+        Probability that the prediction is right, learnt from the labels given so far; of two labels at least one half,
+        unless costs move the boundary. None for a regressor.
     origin : Origin or None
         The sampler that asked for the label, so that another sampler refuses the answer. It is not part of the tuple:
         asks are compared without it.

@@ -190,7 +190,7 @@ class SelectiveClassifier(base.Classifier):
         if likely == other:
             return {likely: 1.0}
         positive = float(self.sampler.engine.probabilities(np.array([p]))[0])
-        right = max(positive if p > 0.0 else 1.0 - positive, 0.5)  # the predicted label must not be the less likely one
+        right = positive if p > 0.0 else 1.0 - positive
         return {likely: right, other: 1.0 - right}
 
     def ask_one(self, x: dict[Any, Any]) -> Ask:

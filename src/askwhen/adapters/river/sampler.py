@@ -73,6 +73,7 @@ class RiverSampler:
         self.classifier = classifier
         self.labels = tuple(labels)
         self._judge = Decider(parts, seed)
+        self._judge.labels = len(labels)
         self._begin()
         self._row = np.zeros(1)
         self._lock = new_lock(self, threading.RLock)

@@ -182,7 +182,8 @@ class EventSourcedStream:
         ask, coin, _, _ = self.model.ask(row_codec.from_bytes(event.row), event.time)
         found = (ask.round, self.model.word(ask.prediction), ask.margin, ask.probability, coin, ask.query)
         stored = (fact.played, fact.prediction, fact.margin, fact.probability, fact.coin, fact.asked)
-        if found != stored or (ask.certainty, ask.uncertainty) != (fact.certainty, fact.uncertainty):
+        certainty = self.model.least_certain(fact.certainty)  # earlier versions stored smaller ones
+        if found != stored or (ask.certainty, ask.uncertainty) != (certainty, fact.uncertainty):
             raise StoreError(
                 f"round {fact.round} of stream {self.state.name}, played again, does not give the decision in the log: "
                 f"{found} instead of {stored}; askwhen serve --from-snapshots continues without playing again.",

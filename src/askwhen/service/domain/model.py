@@ -64,6 +64,10 @@ class Model:
             return self.word(float(label)), float(found if label > 0 else 1.0 - found)
         return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
 
+    def least_certain(self, certainty: float | None) -> float | None:
+        """A stored certainty, or if that is larger, the least that the sampler gives to a label it predicts."""
+        return None if certainty is None else max(certainty, self.sampler.engine.least_certainty)
+
     def _label(self, margin: Any) -> Any:
         """The label of a margin, or of the margins of all classes."""
         classes = self.sampler.classes or []
