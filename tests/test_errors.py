@@ -100,11 +100,13 @@ def test_a_seed_is_a_whole_number(seed):
         ([[1, 2], [3]], [1, 1], "rows of different lengths"),
         (np.ones((2, 2)), [1], "y must hold 2 labels"),
         (np.ones((2, 2)), [[[1]], [[1]]], "y must hold 2 labels"),
-        (np.ones((2, 2)), [1, 0], "y must hold -1 and .1 only, got 0 in row 1"),
-        (np.ones((2, 2)), [1, np.nan], "y must hold -1 and .1 only, got nan in row 1"),
-        (np.ones((2, 2)), [True, False], "y must hold numbers, got True and False"),
-        (np.ones((2, 2)), ["a", "b"], "y must hold real numbers"),
-        (np.ones((2, 2)), None, "y must hold real numbers"),
+        (np.ones((2, 2)), [1, 7], r"y has the labels 1 \(1\) and 7 \(1\), which do not say which of them is positive"),
+        (np.ones((2, 2)), [1, np.nan], "y must hold a label in every row, .* got nan in row 1"),
+        (np.ones((2, 2)), ["a", None], "y must hold a label in every row, .* got None in row 1"),
+        (np.ones((2, 2)), ["a", "a"], "y is 'a' only, and which label is the other one is not known"),
+        (np.ones((2, 2)), ["a", 1], "y has the string 'a' beside 1; labels are all strings or all numbers"),
+        (np.ones((2, 2)), [b"a", b"b"], "y must hold a label in every row, .* got b'a' in row 0"),
+        (np.ones((2, 2)), None, "y must hold 2 labels"),
         ([[1, 2], [3, np.nan]], [1, 1], "row 1 of X must hold finite numbers only, got nan"),
         ([[1, 2], [-np.inf, 1]], [1, 1], "row 1 of X must hold finite numbers only, got -inf"),
         ([[1, 2], [1e101, 1]], [1, 1], "row 1 of X must have a norm of at most 1e100"),
@@ -253,10 +255,3 @@ def test_errors_begin_with_what_was_called():
             with pytest.raises(aw.InputError, match=f"^{name}: (row 0 of )?X must ") as caught:
                 getattr(thing, name)(strange)
             assert caught.value.owner == name
-
-
-def test_labels_of_0_and_1_are_refused_with_a_cure():
-    X, y = np.ones((3, 2)), np.array([0, 1, 0])
-    with pytest.raises(aw.InputError, match=r"got 0 in row 0\. For 0 and 1 give np.where\(y == 1, 1, -1\)\.$"):
-        aw.Sampler(seed=1).run(X, y)
-    assert aw.Sampler(seed=1).run(X, np.where(y == 1, 1, -1)).rounds == 3

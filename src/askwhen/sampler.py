@@ -6,7 +6,7 @@ import contextlib
 import copy
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -27,8 +27,6 @@ from .engine.inputs.argument_checks import (
     check_classes,
     check_costs,
     check_flags,
-    check_label,
-    check_labels,
     check_most,
     check_new_label,
     check_open_labels,
@@ -42,6 +40,7 @@ from .engine.inputs.argument_checks import (
 )
 from .engine.inputs.instance_checks import check_instance, check_instances, check_names
 from .engine.inputs.registry import check_parts
+from .engine.inputs.two_labels import NO_PAIR, SIGNS, Pair, check_number, check_numbers, check_pair, sign_of, signs_of
 from .engine.label_spaces import Classes
 from .engine.round.each_class import EachState
 from .engine.shared_tasks import run_tasks
@@ -64,9 +63,10 @@ _ARRAY, _FLOAT64 = np.ndarray, np.dtype(np.float64)
 _CSR = (sp.csr_matrix, sp.csr_array)
 
 
-def _check_with_classes(learner: Any, names: list[Any], regression: bool, costs: Any, drift: Any) -> None:
+# One argument for each that cannot be combined.
+def _check_with_classes(learner: Any, names: list[Any], regression: bool, costs: Any, drift: Any, labels: Any) -> None:
     """Refuse arguments that cannot be combined with several classes."""
-    for what, given in (("regression", regression), ("costs", costs is not None)):
+    for what, given in (("regression", regression), ("costs", costs is not None), ("labels", labels is not None)):
         if given:
             raise InputError(f"classes cannot be combined with {what}.", owner="Sampler")
     if drift is not None and (not names or not provides(drift, ClassDrift)):
@@ -103,21 +103,27 @@ class Sampler:
         it. Without a seed, every sampler draws different numbers.
 
     regression : bool, default False
-        Without a learner: predict numbers instead of -1 and +1.
+        Without a learner: predict numbers instead of one of two labels.
     costs : (float, float), optional
         The costs of a false positive and of a false negative, as ``(1, 20)`` where a missed fraud costs as much as
         twenty false alarms. The decision boundary then moves to where both are expected to cost the same; the margin is
         the distance from there.
     classes : list or "open", optional
-        Predict one of these labels, strings or numbers, instead of -1 and +1. One question serves all of them; the
-        margin is half the gap between the two best classes. Use "open" if the labels are not known beforehand: every
-        new label then adds a class.
+        Predict one of these labels, strings or numbers, where there may be more than two. One question serves all of
+        them; the margin is half the gap between the two best classes. Use "open" if the labels are not known
+        beforehand: every new label then adds a class.
     most_classes : int, default 100
         Largest number of open classes, from 3 to 1,000: further new labels are refused, since they are most likely free
         text.
     kinds : Kinds, optional
         How many features are numbers, vectors and words, in this order, where they are not all of one kind. Instances
         from :func:`askwhen.data.read` know it themselves.
+    labels : (negative, positive), optional
+        The two labels, strings or numbers, where they are not to be found from the data. Otherwise, 1 and True are
+        positive and 0, -1 and False negative; of two strings in ``run`` or ``learn`` the second in sorted order is
+        positive, as in scikit-learn, or the one that says so ("yes", "true"). Give them if the first string comes
+        alone, by ``tell``; for numbers such as 1 and 2; or to choose which label is positive. Predictions come back as
+        labels are written; until that is known, they are -1 and +1.
 
     Without a learner, the sampler uses the recommended one and prepares instances for it: ``Sampler()`` is
     ``Sampler(Mixture(), BudgetRule(0.1), prepare=Prepare())``, and needs no tuning.
@@ -132,6 +138,13 @@ class Sampler:
     >>> trace = sampler.run(X, y)
     >>> trace.questions < 400 and trace.mistakes < 100
     True
+
+    Labels are taken as they are, and predictions come back in the same form:
+
+    >>> sampler = aw.Sampler(seed=7)
+    >>> trace = sampler.run(X, np.where(y > 0, "spam", "ham"))
+    >>> sampler.classes, sampler.predict([[2.0, 0, 0, 0, 0]]).tolist()
+    (['ham', 'spam'], ['spam'])
     """
 
     # More than eight arguments: these are the public parameters, and each of them is documented by name.
@@ -148,6 +161,7 @@ class Sampler:
         classes: Any = None,
         most_classes: int = 100,
         kinds: Kinds | None = None,
+        labels: Sequence[Any] | None = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
         opens = isinstance(classes, str) and classes == "open"
@@ -159,7 +173,7 @@ class Sampler:
             names, opens = list(range(number)), number == 0
         most = check_most("Sampler", most_classes) if opens else 0
         if names is not None:
-            _check_with_classes(learner, names, regression, costs, drift)
+            _check_with_classes(learner, names, regression, costs, drift, labels)
         if learner is None:
             learner = Mixture(regression, None if names is None else len(names))
             learner = learner if kinds is None else learner.with_kinds(check_kinds("Sampler", kinds))
@@ -178,8 +192,12 @@ class Sampler:
         paid = None if costs is None else check_costs("Sampler", costs)
         if paid is not None and learner.regression:
             raise InputError("costs are for a classifier: a regressor makes no mistakes to pay for.", owner="Sampler")
+        if labels is not None and learner.regression:
+            raise InputError("labels are for a classifier: a regressor predicts numbers.", owner="Sampler")
         answers = None if names is None else Classes(names, most)
-        self._own(Engine(parts, None if seed is None else int(seed), paid, answers))
+        engine = Engine(parts, None if seed is None else int(seed), paid, answers)
+        engine.pair = NO_PAIR if labels is None else check_pair("Sampler", labels)
+        self._own(engine)
 
     def _own(self, engine: Engine) -> None:
         self._engine = engine
@@ -234,10 +252,13 @@ class Sampler:
 
     @property
     def classes(self) -> list[Any] | None:
-        """The labels it predicts: -1 and +1, the classes so far, or None for a regressor, which predicts numbers."""
+        """The labels it predicts: the negative and the positive one, or the classes so far; None for a regressor.
+
+        Of two labels they are -1 and +1 until it is known how they are written.
+        """
         if self._engine.classes is not None:
             return list(self._engine.classes)
-        return None if self._engine.regression else [-1, 1]
+        return None if self._engine.regression else self._engine.pair.labels
 
     @property
     def engine(self) -> Engine:
@@ -259,9 +280,13 @@ class Sampler:
 
     def begin_tasks(self, number: int) -> None:
         """Create this many tasks before the first of them is played; see ``run_tasks``."""
+        self._tasks = self._new_tasks(number)
+
+    def _new_tasks(self, number: int) -> list[Sampler]:
         engine = self._engine
+        labels = engine.pair.labels if engine.pair.known == 2 else None
         seeds = [None if engine.seed is None else engine.seed + j for j in range(number)]
-        self._tasks = [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
+        return [Sampler(*engine.parts, seed=seed, costs=engine.costs, labels=labels) for seed in seeds]
 
     @property
     def needs_time(self) -> bool:
@@ -503,16 +528,20 @@ class Sampler:
         ----------
         ask : Ask or int
             What ``ask`` returned, or the number of its round.
-        y : number
-            -1 or +1; any finite number for a regressor.
+        y : label
+            One of the two labels: 0 or 1, True or False, -1 or +1, or one of the strings that are known; one of the
+            classes; any finite number for a regressor.
         """
         engine = self._engine
         if engine.answers is not None:
             self._tell_one_of(ask, y)
             return
-        if type(y) is not float or (y != 1.0 and y != -1.0):
-            y = check_label("tell", y, engine.regression)
         with self._lock:
+            pair = engine.pair
+            if engine.regression:
+                y = check_number("tell", y)
+            elif type(y) is not float or pair != SIGNS or (y != 1.0 and y != -1.0):
+                y, pair = sign_of("tell", y, pair)
             try:
                 question = engine.pending.get(ask[0]) if type(ask) is Ask else None
             except TypeError:  # ask[0] is not hashable
@@ -520,6 +549,7 @@ class Sampler:
             if question is None or question[0] is not ask:  # not the same object as the open Ask: compare in detail
                 question = self._open_question("tell", ask)
             engine.tell(question, y)
+            engine.pair = pair
 
     def _tell_one_of(self, ask: Ask | int, y: Any) -> None:
         """Give a label that is a class, possibly a new one, or the number of a set of labels."""
@@ -562,8 +592,8 @@ class Sampler:
         ----------
         x : array, sparse row, Series or table
             One instance, or many: an array, a CSR matrix or a table with one in each row.
-        y : number or array
-            Its label, or one for each of them: -1 and +1, or numbers for a regressor.
+        y : label or array
+            Its label, or one for each of them, as for ``run``.
 
         Examples
         --------
@@ -582,9 +612,10 @@ class Sampler:
                 engine.take_kinds(kinds_of(x))
                 rows, y = given_rows("learn", x, one_column(y), engine.form)
                 names = check_names("learn", x, engine.names)
-                labels, new = self._labels("learn", y, shape_of(rows)[0])
+                labels, new, pair = self._labels("learn", y, shape_of(rows)[0])
                 engine.begin("learn", "x", shape_of(rows)[1], isinstance(rows, SparseRows))
-                learn(engine, rows, labels, new)
+                with engine.writing(pair):
+                    learn(engine, rows, labels, new)
             except BaseException:
                 engine.restore(before)
                 raise
@@ -604,8 +635,9 @@ class Sampler:
             The instances, one in each row. The column names of a table (pandas, polars, Arrow) are remembered, and a
             later table with other names, or another order, is refused; arrays have no names and are always accepted.
         y : array
-            Their labels: -1 and +1, or finite numbers for a regressor; a table of one column is accepted too. A matrix
-            is passed to ``run_tasks``, whose list of traces is returned; call ``run_tasks`` directly in new code.
+            Their labels: 0 and 1, False and True, -1 and +1, or two strings, in an array, a list, or a column of a
+            table (see ``labels`` of the class); the classes; finite numbers for a regressor. A matrix is passed to
+            ``run_tasks``, whose list of traces is returned; call ``run_tasks`` directly in new code.
         times : array, optional
             Times of the instances, numbers or datetime64, never decreasing; needed for a budget per period of time.
         margins : bool, default True
@@ -661,28 +693,35 @@ class Sampler:
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
             n, d = shape_of(rows)
-            (labels, new), when = self._labels("run", y, n), round_times(engine, "run", times, n)
+            (labels, new, pair), when = self._labels("run", y, n), round_times(engine, "run", times, n)
             given = check_flags("run", "volunteered", volunteered, n)
             engine.begin("run", "X", d, isinstance(rows, SparseRows))
             every = margins or engine.regression
-            played = run(engine, RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new))
+            with engine.writing(pair):
+                played = run(
+                    engine, RowBatch(rows, labels, every, trace, when, unsolicited=given, draws=draws, new=new)
+                )
         except BaseException:
             engine.restore(before)
             raise
         engine.names = names
         return played
 
-    def _labels(self, owner: str, y: Any, n: int) -> tuple[np.ndarray, list[Any]]:
-        """Labels as numbers, and the new labels that are not a class yet."""
-        if self._engine.most:
-            return check_open_labels(owner, self._engine.places, y, n)
-        if self._engine.answers is not None and self._engine.answers.multi:
+    def _labels(self, owner: str, y: Any, n: int) -> tuple[np.ndarray, list[Any], Pair]:
+        """Labels as numbers, the new labels that are not a class yet, and how two labels are written."""
+        engine = self._engine
+        if engine.most:
+            return *check_open_labels(owner, engine.places, y, n), engine.pair
+        if engine.answers is not None and engine.answers.multi:
             if len(y) != n:
                 raise InputError(f"Y must have {n} rows, as many as X, got {len(y)}.", owner=owner)
-            return np.asarray(y, float), []
-        if self._engine.classes is not None:
-            return check_class_labels(owner, self._engine.places, y, n), []
-        return check_labels(owner, y, n, self._engine.regression), []
+            return np.asarray(y, float), [], engine.pair
+        if engine.classes is not None:
+            return check_class_labels(owner, engine.places, y, n), [], engine.pair
+        if engine.regression:
+            return check_numbers(owner, y, n), [], engine.pair
+        signs, pair = signs_of(owner, y, n, engine.pair)
+        return signs, [], pair
 
     def run_tasks(self, X: Any, Y: Any, times: Any = None, margins: bool = True, trace: bool = True) -> list[Trace]:
         """Play several tasks over one stream, one for each column of Y: the same bits as a separate sampler for each.
@@ -695,7 +734,7 @@ class Sampler:
         X, times, margins, trace
             As for ``run``.
         Y : matrix
-            The labels, a row for each instance and a column for each task.
+            The labels, a row for each instance and a column for each task, written as for ``run``.
 
         Returns
         -------
@@ -733,19 +772,23 @@ class Sampler:
         if dimensions_of(owner, Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
             wanted = f"{len(self._tasks)} columns as before" if self._tasks else "at least one column"
             raise InputError(f"y must be a matrix of labels with {wanted}, got shape {np.shape(Y)}.", owner=owner)
-        columns = [check_labels(owner, column, shape_of(rows)[0], engine.regression) for column in np.asarray(Y).T]
-        seeds = [None if engine.seed is None else engine.seed + j for j in range(len(columns))]
-        tasks = self._tasks or [Sampler(*engine.parts, seed=seed, costs=engine.costs) for seed in seeds]
-        labels, when = np.column_stack(columns), round_times(tasks[0]._engine, owner, times, shape_of(rows)[0])
+        n, columns = shape_of(rows)[0], np.asarray(Y).T
+        tasks = self._tasks or self._new_tasks(len(columns))
+        found = [task._labels(owner, column, n) for task, column in zip(tasks, columns, strict=True)]
+        labels, when = np.column_stack([each[0] for each in found]), round_times(tasks[0]._engine, owner, times, n)
         names = [check_names(owner, X, each.names) for each in (engine, *(task._engine for task in tasks))]
         with contextlib.ExitStack() as held:
             for task in tasks:  # after the lock of this sampler, and always in the same order, so without deadlocks
                 held.enter_context(task._lock)
-            found = run_tasks([task._engine for task in tasks], rows, labels, margins or engine.regression, trace, when)
+            for task, (_, _, pair) in zip(tasks, found, strict=True):
+                held.enter_context(task._engine.writing(pair))
+            played = run_tasks(
+                [task._engine for task in tasks], rows, labels, margins or engine.regression, trace, when
+            )
         self._tasks = tasks
         for each, known in zip((engine, *(task._engine for task in tasks)), names, strict=True):
             each.names = known
-        return found
+        return played
 
     def _has_tasks(self, owner: str) -> InputError:
         return InputError(f"this sampler has {len(self._tasks)} tasks; use sampler.tasks[j].{owner}.", owner=owner)
@@ -756,7 +799,7 @@ class Sampler:
         return list(self._tasks)
 
     def margins(self, X: Any, live: bool = False) -> np.ndarray:
-        """The margins of many instances, without asking and without playing a round: positive where +1 is predicted.
+        """The margins of many instances, without playing a round: positive where the positive label is predicted.
 
         With classes, a column for each of them.
 
@@ -777,7 +820,7 @@ class Sampler:
             return margins_of(self._engine, rows, live)
 
     def predict(self, X: Any, live: bool = False) -> np.ndarray:
-        """The labels of many instances, without asking and without playing a round.
+        """The labels of many instances, as they are written in ``classes``, without asking or playing a round.
 
         Before the first label was learnt there is nothing to predict from, and the call is refused.
 
@@ -791,20 +834,19 @@ class Sampler:
         if self._tasks:
             raise self._has_tasks("predict")
         with self._lock:
-            learnt = self._engine.has_learnt
-        if not learnt:
-            raise InputError("nothing was learnt yet; give it a label first, by tell, learn or run.", owner="predict")
+            self._engine.check_learnt("predict")
         with owned_by("predict"):
             p = self.margins(X, live)
         if self._engine.classes is not None:
             return np.asarray(np.array(self._engine.classes)[p.argmax(axis=1)])
-        return p if self._engine.regression else np.where(p > 0.0, 1, -1)
+        return p if self._engine.regression else self._engine.pair.decode(np.where(p > 0.0, 1, -1))
 
     def probabilities(self, X: Any, live: bool = False) -> np.ndarray:
-        """P(y = +1) for many instances, or the probability of every class, without asking or playing a round.
+        """The probability of the positive label for many instances, or of every class, without playing a round.
 
-        A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. Above one half
-        exactly where +1 is predicted, unless ``costs`` move the boundary. See ``ask.certainty`` for the current round.
+        A logistic function of the margin, fitted to the labels that were asked for; it follows a drift. Of two labels,
+        the one that is predicted is never the less likely one, unless ``costs`` move the boundary. See
+        ``ask.certainty`` for the current round.
 
         Parameters
         ----------

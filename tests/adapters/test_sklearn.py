@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -173,6 +174,18 @@ def test_scikit_learns_own_tools_take_it():
     assert cross_val_score(aw.SelectiveClassifier(random_state=0), X, y, cv=2).mean() > 0.5
     drawn = aw.SelectiveClassifier(random_state=np.random.RandomState(1)).fit(X, y)
     assert drawn.sampler_.round == 600
+
+
+def test_nothing_is_predicted_before_anything_was_learnt():
+    X, y = np.eye(4), np.array([0, 1, 0, 1])
+    for labels in (y, np.array(list("abca")), np.column_stack([y, y])):
+        model = aw.SelectiveClassifier(aw.Perceptron(), aw.FixedRate(1e-9), random_state=1)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+        model.fit(X, labels)
+        with pytest.raises(aw.InputError, match="^predict: nothing was learnt yet; give it a label first"):
+            model.predict(X)
+    assert model.decision_function(X).shape == (4, 2)
 
 
 def test_probabilities_serve_scikit_learns_tools():

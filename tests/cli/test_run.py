@@ -11,6 +11,7 @@ import time
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -333,6 +334,31 @@ def test_a_run_of_a_part_goes_on_after_that_part():
         resume_command = RunTerminal(None, None).resume_command
         assert resume_command("m.askwhen", 1250).endswith("askwhen run --resume m.askwhen --skip 1250")
         assert resume_command("m.askwhen", None).endswith("askwhen run --resume m.askwhen")
+
+
+def test_a_sampler_of_python_goes_on_with_a_file_in_its_own_labels():
+    X, y = stream()
+    write_csv(HERE / "s.csv")
+    for labels, other in ((("ham", "spam"), aw.Sampler(seed=4)), ((0, 1), aw.Sampler(seed=4))):
+        sampler = aw.Sampler(seed=4)
+        names = [f"f{j}" for j in range(D)]
+        sampler.run(pd.DataFrame(X[:500], columns=names), np.where(y[:500] > 0, labels[1], labels[0]))
+        sampler.save(HERE / "m.askwhen")
+        other.run(X[:500], y[:500])
+        options = ("--label", "spam", "--skip", 500, "--model", "n.askwhen", "--trace", "t.csv", "--report", "r.html")
+        facts("run", "s.csv", "--resume", "m.askwhen", *options)
+        expected = other.run(X[500:], y[500:])
+        found = aw.Sampler.load(HERE / "n.askwhen")
+        assert found.classes == list(labels)
+        np.testing.assert_array_equal(found.margins(X), other.margins(X))
+        trace = read_trace(HERE / "t.csv").trace
+        np.testing.assert_array_equal(trace.signs, expected.signs)
+        assert set(trace.prediction.tolist()) == set(labels)
+        asked = int(np.flatnonzero(expected.queried)[-1]) + 500
+        said = facts("explain", "t.csv", "--round", asked)
+        assert said["prediction"] in map(str, labels)
+        assert f"predicted {said['prediction']}: its margin" in said["why"]
+        (HERE / "t.csv").unlink()
 
 
 def test_a_positive_label_that_never_comes_is_said_at_once():

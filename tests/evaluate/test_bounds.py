@@ -253,9 +253,9 @@ def test_what_a_bound_cannot_be_made_of_is_refused():
     refused("traces must be a list of traces, got Trace", bounds.sel_p, X, y, u, 1.0, traces=traces[0])
     refused("traces must be traces of runs, got list", bounds.lasec, X, y, u, 1.0, 3.0, traces)
     refused("all rounds of these instances, got 500 rounds for 9", bounds.sel_p, X[:9], y[:9], u, 1.0, traces=traces)
-    for labels in (y[:, None], y[:1], (y > 0) * 1, np.zeros(len(y))):
-        refused("^sel_p: y must", bounds.sel_p, X, labels, u, 1.0)
-        refused("^best_linear: y must", best_linear, X, labels)
+    for labels in (y[:, None], y[:1], 2 * y, np.full(len(y), np.nan)):
+        refused("^sel_p: y (must|has)", bounds.sel_p, X, labels, u, 1.0)
+        refused("^best_linear: y (must|has)", best_linear, X, labels)
     refused("u must be one vector of 4", bounds.sel_p, X, y, u[:2], 1.0)
     refused("u must hold finite numbers", bounds.sel_p, X, y, u * np.nan, 1.0)
     refused("X must hold finite numbers", bounds.sel_p, X * np.inf, y, u, 1.0)

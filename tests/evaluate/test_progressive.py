@@ -161,7 +161,7 @@ def test_bad_input_is_refused_in_one_sentence():
     refused(r"row 3 of X must hold finite numbers only, got nan, in chunk 1\.$", sampler(), [(X, y), (holed(X), y)])
     refused(r"holdout must be a pair", sampler(), X, y, holdout=X)
     fresh = sampler()
-    refused("holdout: y must hold -1 and", fresh, X, y, holdout=(X, np.zeros(60)))
+    refused("holdout: y is 3 only", fresh, X, y, holdout=(X, np.full(60, 3)))
     refused("holdout: X must have the same columns as the stream", fresh, X, y, holdout=(X[:, :2], y))
     refused("holdout: y must have the same columns as the stream", fresh, X, y, holdout=(X, np.column_stack([y, y])))
     refused("holdout: X must hold finite numbers", fresh, X, y, holdout=(holed(X), y))

@@ -280,7 +280,7 @@ def test_a_refused_question_leaves_no_names_and_a_wrong_label_no_answer():
     ask = both.ask([1.0, 2.0])
     both.a.forget(ask.a)
     both.b.forget(ask.b)
-    for wrong in ("spam", 0, None):
-        with pytest.raises(aw.InputError, match="y must be one of"):
+    for wrong in ("spam", 7, None):
+        with pytest.raises(aw.InputError, match="^tell: y (is|must)"):
             both.tell(ask, wrong)
     assert len(both.pending) == 1

@@ -8,7 +8,7 @@ from askwhen.keyed.seeds import partition_of
 from tests.keyed.reference import Reference
 
 
-def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, sparse=False, timed=False):
+def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, sparse=False, timed=False, labels=(-1, 1)):
     """Write partitions of NDJSON; the reference that played each of them, by its name."""
     rng = np.random.default_rng(seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -19,10 +19,10 @@ def make_log(folder, make, seed=7, events=600, keys=40, partitions=2, d=5, spars
     for number in rng.choice(keys, events, p=np.ones(keys) / keys).tolist():
         key = f"key {number}"
         x = rng.standard_normal(d).tolist()
-        truth = 1 if x[number % d] > 0 else -1
+        truth = labels[x[number % d] > 0]
         if sparse:
             x = {str(place): x[place] for place in sorted(rng.choice(d, 3, replace=False).tolist())}
-            truth = 1 if sum(x.values()) > 0 else -1
+            truth = labels[sum(x.values()) > 0]
         draw = rng.random()
         event = {"key": key, "x": x} | ({"label": truth} if draw < 0.03 else {})
         if timed and draw > 0.05:  # some come late, and some without a time

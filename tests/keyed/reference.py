@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from askwhen.engine.inputs.two_labels import NO_PAIR, SIGNS
 from askwhen.errors import AskwhenError
 from askwhen.keyed.seeds import seed_of
 from askwhen.snapshot import engine_state, file_format
@@ -33,6 +34,8 @@ class Reference:
         sampler = self.samplers.get(key)
         if sampler is None:
             sampler = self.make(seed_of(self.seed, key))
+            if sampler.engine.answers is None and sampler.engine.pair == NO_PAIR:  # the labels of all keys are the same
+                sampler.engine.pair = NO_PAIR if sampler.engine.regression else SIGNS
         try:
             if "x" in event and "label" not in event:
                 if time is not None:

@@ -77,6 +77,39 @@ def test_a_store_ends_as_a_plain_loop_whatever_the_pieces_and_the_cache(tmp_path
             assert counts.volunteered > 0 or events < 500
 
 
+@pytest.mark.parametrize("labels", [("ham", "spam"), (0, 1)])
+@pytest.mark.parametrize("costs", [None, (1, 5)])
+def test_the_two_labels_of_a_log_may_be_given(tmp_path, labels, costs):
+    """In slots and in snapshots, which samplers with costs are stored as."""
+
+    def make(seed):
+        return aw.Sampler(aw.Perceptron(), aw.MarginRule(0.5), seed=seed, costs=costs, labels=labels)
+
+    played = make_log(tmp_path / "log", make, events=150, keys=10, labels=labels)
+    kind = SamplerSpec.of(make(7), 5, False)
+    assert SamplerSpec.read(kind.written()) == kind
+    for cache, batch in ((2, 7), (1000, 1000)):
+        store = SqliteKeyedStore(str(tmp_path / f"store-{batch}"))
+        play_all(tmp_path / "log", store, kind, cache, batch)
+        for partition, reference in played.items():
+            assert reference.fingerprints() == states(store, kind, partition)
+            decisions = [each for each in decided(store.decisions(partition)) if "refused" not in each]
+            assert reference.decisions == decisions
+            assert {each["prediction"] for each in decisions} == set(labels)
+
+
+def test_without_labels_a_log_has_those_that_it_always_had(tmp_path):
+    make, _ = KINDS["a Perceptron"]
+    assert "labels" not in SamplerSpec.of(make(7), 5, False).written()
+    played = make_log(tmp_path / "log", make, events=150, keys=10, labels=(0, 1))
+    kind = SamplerSpec.of(make(7), 5, False)
+    store = SqliteKeyedStore(str(tmp_path / "store"))
+    play_all(tmp_path / "log", store, kind, 10, 100)
+    for partition in played:
+        refused = {each["refused"] for each in decided(store.decisions(partition)) if "refused" in each}
+        assert "y must be -1 or +1, got 0.0." in refused
+
+
 def test_of_two_workers_with_one_partition_the_older_cannot_commit(tmp_path):
     make, _ = KINDS["a Perceptron"]
     played = make_log(tmp_path / "log", make, partitions=1)

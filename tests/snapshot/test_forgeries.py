@@ -83,6 +83,7 @@ MAKERS = {
     "by time": lambda: played(aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=10.0, count=5), seed=1), times=True),
     "classes": lambda: played(aw.Sampler(seed=1, classes=["a", "b", "c"])),
     "classes, wide": lambda: wide(aw.Sampler(rule=aw.FixedRate(0.5), seed=1, classes=["a", "b", "c"])),
+    "labels": lambda: played(aw.Sampler(labels=("ham", "spam"), seed=1)),
     "costs": lambda: played(aw.Sampler(costs=(1, 5), seed=1)),
     "side by side": beside,
     "vote": lambda: voted("vote", aw.Perceptron(kernel=aw.Linear())),

@@ -227,9 +227,14 @@ class SelectiveClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             return self.sampler_.margins(rows)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The classes; for multilabel a matrix of the two values that were learnt."""
+        """The classes; for multilabel a matrix of the two values that were learnt.
+
+        As of a sampler, a prediction is refused before any label was learnt, which the rule may never ask for.
+        """
         with owned_by("predict"):
             p = self.decision_function(X)
+        for sampler in self.sampler_.tasks or [self.sampler_]:
+            sampler.engine.check_learnt("predict")
         if isinstance(self.classes_, list):
             return self.classes_[0][(p > 0.0).astype(int)]  # type: ignore[no-any-return]
         return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.0).astype(int)]  # type: ignore[no-any-return]

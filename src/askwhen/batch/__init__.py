@@ -23,8 +23,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..data.stream_pieces import pieces_of
-from ..engine.inputs.argument_checks import check_class_labels, check_labels
+from ..engine.inputs.argument_checks import check_class_labels
 from ..engine.inputs.instance_checks import check_names
+from ..engine.inputs.two_labels import signs_of
 from ..errors import InputError, SnapshotError, owned_by
 from ..sampler import Sampler
 from ..snapshot import engine_state, file_format
@@ -119,7 +120,10 @@ def online_to_batch(
     order, pick = np.random.SeedSequence(seed).spawn(2)
     run = Run(sampler, pieces_of("online_to_batch", X, y, times, int(passes), order), np.random.default_rng(pick))
     makers = MAKERS if engine.answers is None else class_models.MAKERS
-    return BatchClassifier(makers[how](run), how, run, engine.names)
+    model = makers[how](run)
+    if engine.pair.written is not None:  # a hypothesis may be older than the knowledge of how labels are written
+        model.sampler.engine.pair = engine.pair
+    return BatchClassifier(model, how, run, engine.names)
 
 
 class BatchClassifier:
@@ -136,7 +140,7 @@ class BatchClassifier:
     hypotheses : int
         Number of different hypotheses of the run.
     classes_ : array
-        -1 and +1, or the classes.
+        The two labels, the negative one first, or the classes.
     """
 
     def __init__(self, model: Any, how: str, run: Any, names: tuple[str, ...] | None = None) -> None:
@@ -162,7 +166,7 @@ class BatchClassifier:
             return self._model.margins(X)  # type: ignore[no-any-return]
 
     def predict(self, X: Any) -> np.ndarray:
-        """The labels; a tied vote is -1, as a margin of 0 is, or the first of several classes."""
+        """The labels; a tied vote is the negative one, as a margin of 0 is, or the first of several classes."""
         with owned_by("predict"):
             found = self.decision_function(X)
         best = found.argmax(axis=1) if found.ndim == 2 else (found > 0.0).astype(int)
@@ -174,7 +178,8 @@ class BatchClassifier:
         if engine.answers is not None:
             labels = self.classes_[check_class_labels("score", engine.places, y, len(found)).astype(int)]
         else:
-            labels = check_labels("score", y, len(found), False)
+            signs, _ = signs_of("score", y, len(found), engine.pair)
+            labels = engine.pair.decode(signs)
         return float(np.mean(found == labels))
 
     def fit(self, X: Any = None, y: Any = None) -> Self:

@@ -15,8 +15,9 @@ from ..data.stream_pieces import Piece
 from ..drift.switch import SwitchState
 from ..engine.batch_run import RowBatch, chunk_size, prepared, run
 from ..engine.engine import Engine
-from ..engine.inputs.argument_checks import check_class_labels, check_labels, round_times
+from ..engine.inputs.argument_checks import check_class_labels, round_times
 from ..engine.inputs.instance_checks import all_canonical, check_instances, check_names
+from ..engine.inputs.two_labels import signs_of
 from ..engine.state_arrays import copy_state
 from ..linalg.rows import DenseRows, Rows, SparseRows, example_rows, part_of, row, shape_of, size
 from ..sampler import Sampler
@@ -58,13 +59,14 @@ class Run:
         rows = all_canonical(owner, check_instances(owner, piece.X, engine.form))
         names = check_names(owner, piece.X, engine.names)
         n, d = shape_of(rows)
+        pair = engine.pair
         if engine.answers is None:
-            labels = check_labels(owner, piece.y, n, False)
+            labels, pair = signs_of(owner, piece.y, n, pair)
         else:
             labels = check_class_labels(owner, engine.places, piece.y, n)
         when = round_times(engine, owner, piece.times, n)
         engine.begin(owner, "X", d, isinstance(rows, SparseRows))
-        engine.names = names
+        engine.names, engine.pair = names, pair
         return rows, labels, when
 
     def play(self, block: StreamBlock) -> tuple[Rows, Trace]:

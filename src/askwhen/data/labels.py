@@ -34,6 +34,13 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
     return None if (negative, word) == ("-1", "1") else (negative, word)
 
 
+def in_order(a: str, b: str) -> tuple[str, str]:
+    """Two labels, the negative one first: by what they say, or else in sorted order."""
+    says = {_written(a), _written(b)} in _CODINGS
+    negative, positive = sorted((a, b), key=lambda label: _WORDS[_written(label)] if says else label)
+    return negative, positive
+
+
 def whole(y: np.ndarray) -> np.ndarray:
     """Labels that are numbers, as whole ones where all of them are."""
     return y.astype(np.int64) if y.dtype.kind == "f" and (np.trunc(y) == y).all() and (abs(y) < 2**53).all() else y

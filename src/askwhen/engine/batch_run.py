@@ -178,6 +178,7 @@ class _Run:
             blind=self._blind,
             costs=engine.costs,
             several=several,
+            pair=engine.pair.written,
             experts=engine.expert_names(),
         )
 

@@ -7,8 +7,9 @@ which becomes an ``InputError`` here.
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -49,6 +50,7 @@ from ..weights.class_slots import repeat_last
 from .compiled_session import CompiledSession
 from .draws import Draws
 from .inputs.instance_checks import describe_unsound
+from .inputs.two_labels import NO_PAIR, Pair
 from .label_spaces import Classes, LabelSets
 from .round.each_class import EachState, start_classes
 from .round.rounds import (
@@ -113,8 +115,11 @@ class Engine:
     before rounds are compiled, and where every round needs a time. ``names`` are the names of the features, or None as
     long as no instance had any. ``raw`` has the raw margins of open questions, where costs have moved the boundary, and
     ``signs`` the predictions of each class's learner, where every class has its own. ``answers`` describes the classes
-    or labels; it is None for labels -1 and +1, and for numbers.
+    or labels; it is None for two labels, and for numbers. ``pair`` says how the two labels are written; labels come to
+    an engine as -1 and +1.
     """
+
+    pair: Pair = NO_PAIR
 
     learner, rule, drift, tally, prepare = (InFrame() for _ in range(5))
 
@@ -189,6 +194,12 @@ class Engine:
         if self.answers is not None:
             self.answers.tally = tally
 
+    def may_predict(self, label: Any) -> bool:
+        """Whether an open question may have this prediction: a label, or None while there is no open class."""
+        if self.answers is None:
+            return self.pair.may_predict(label)
+        return label in self.answers.names or (self.most > 0 and label is None)
+
     @property
     def seed(self) -> int | None:
         """The seed of the random draws."""
@@ -207,6 +218,11 @@ class Engine:
         """Whether any label was learnt from; before that, a prediction means nothing."""
         answered = self.tally.sums[:, ANSWERED] + self.tally.fresh[:, ANSWERED]
         return bool(self.updates or self.volunteered or answered.any())
+
+    def check_learnt(self, owner: str) -> None:
+        """Refuse to predict before there is anything to predict from."""
+        if not self.has_learnt:
+            raise InputError("nothing was learnt yet; give it a label first, by tell, learn or run.", owner=owner)
 
     @property
     def dimension(self) -> int:
@@ -359,7 +375,7 @@ class Engine:
             ask = _new(Ask, (number, self.answers.decode(best), p, r, chance, query, certainty))
             self.answers.count(best, chance, marks % PERIOD // LEVEL, query)
         else:
-            ask = _new(Ask, (number, 1 if p > 0.0 else -1, p, r, chance, query, certainty))
+            ask = _new(Ask, (number, self.pair[1 if p > 0.0 else 0], p, r, chance, query, certainty))
         if query:
             self.questions += 1
             ask.origin = self.origin
@@ -409,8 +425,10 @@ class Engine:
         session = self.session
         _held, address = session.frame or self._compile()  # first, since compiling sets session.live and session.tell
         tell_round = session.tell
-        label = y if self.answers is None else self.answers.decode(int(y))
-        mistaken = bool(label != prediction and not self.regression)
+        if self.answers is None:
+            mistaken = not self.regression and (y > 0.0) != (margin > 0.0)
+        else:
+            mistaken = bool(self.answers.decode(int(y)) != prediction)
         before = self._take_signs(number) if self.signs else None
         rows = session.live.take(x)
         raw = self.raw.get(number, margin)
@@ -495,10 +513,20 @@ class Engine:
         return found
 
     def predictions(self, record: Record) -> np.ndarray:
-        """The predictions of recorded rounds: -1 and +1, classes, or the margins themselves."""
+        """The predictions of recorded rounds: labels, classes, or the margins themselves."""
         if self.answers is not None:
             return self.answers.decode_all(record.best)
-        return cast(np.ndarray, record.margin if self.regression else record.prediction)
+        return cast(np.ndarray, record.margin) if self.regression else self.pair.decode(record.prediction)
+
+    @contextlib.contextmanager
+    def writing(self, pair: Pair) -> Iterator[None]:
+        """Inside and afterwards, the two labels are written in this way; as before, if anything inside fails."""
+        before, self.pair = self.pair, pair
+        try:
+            yield
+        except BaseException:
+            self.pair = before
+            raise
 
     def least_chance(self) -> float:
         """Lower bound of the probability of asking, except in rounds in which nothing may be asked."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..engine.inputs.argument_checks import check_labels
 from ..engine.inputs.instance_checks import check_instances
+from ..engine.inputs.two_labels import signs_of
 from ..errors import InputError
 from ..linalg.rows import DenseRows
 from ..system.extras import needs_extra
@@ -74,7 +74,7 @@ def _checked(owner: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     X = rows.X if isinstance(rows, DenseRows) else sp.csr_matrix(X, dtype=float)
     if not np.isfinite(X.data if sp.issparse(X) else X).all():
         raise InputError("X must hold finite numbers only.", owner=owner)
-    return X, check_labels(owner, y, X.shape[0], False)
+    return X, signs_of(owner, y, X.shape[0])[0]
 
 
 def _solve(X: Any, y: np.ndarray, C: float) -> np.ndarray:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..data.stream_pieces import Piece, pieces_of
-from ..engine.inputs.argument_checks import check_labels, dimensions_of
+from ..engine.inputs.argument_checks import dimensions_of, one_column
 from ..engine.inputs.instance_checks import check_instances
+from ..engine.inputs.two_labels import NO_PAIR, check_numbers, signs_of
 from ..errors import InputError
 from ..linalg.rows import DenseRows, shape_of
 from ..sampler import Sampler
@@ -26,6 +27,8 @@ from .comparison.baselines import EVERYTHING, ClassBaselines, LabelNumbering, Ta
 from .comparison.label_order import LabelOrder
 from .estimation.accuracy import RECENT, Accuracy, AccuracyCollector, Curve, accuracy
 from .progress import Progress
+
+_HOLDOUT = "progressive, holdout"
 
 
 def progressive(
@@ -97,7 +100,7 @@ def progressive(
         classes = LabelNumbering(sampler.engine.classes)
     if classes is not None and (holdout is not None or before is not None):
         raise InputError("holdout and before are for two labels or numbers.", owner="progressive")
-    held = None if holdout is None else _checked_holdout(holdout, regression)
+    held = None if holdout is None else _checked_holdout(holdout, sampler)
     check_flag("progressive", "everything", everything)
     other = fully_labelled("progressive", sampler) if everything else None
     found = _ProgressCounter(int(window), regression, classes)
@@ -107,15 +110,15 @@ def progressive(
                 "before must be the trace of a classifier's rounds just before this stream.", owner="progressive"
             )
         found.add([before], labels_of(before)[:, None], several=False)
-    for piece in pieces_of("progressive", X, y, times):
+    for given in pieces_of("progressive", X, y, times):
+        piece = given._replace(y=one_column(given.y))
         if held is not None:
             _check_fits(held, piece)
         with piece.named():  # the fully labelled sampler first: if it raises, the sampler is unchanged
             several = bool(sampler.tasks) or dimensions_of("run", piece.y) == 2
             baseline = _played(other, piece, several, margins=False) if other is not None else []
             traces = _played(sampler, piece, several, margins)
-        labels = np.asarray(piece.y if classes is None else classes.numbers(piece.y), float)
-        labels = labels.reshape(traces[0].rounds, len(traces))
+        labels = _labels(traces, piece, classes, regression)
         found.add(traces, labels, several=several, baseline=baseline)
         if watch is not None:
             watch(traces if several else traces[0])
@@ -126,6 +129,14 @@ def progressive(
         return progress
     known = accuracy(sampler, confidence=1.0 - float(delta))
     return replace(progress, estimate=replace(progress.estimate, classes=known.classes, confusion=known.confusion))
+
+
+def _labels(traces: list[Trace], piece: Piece, classes: LabelNumbering | None, regression: bool) -> np.ndarray:
+    """The labels of a piece, a column for each task: -1 and +1, numbers, or the numbers of classes."""
+    if classes is None and not regression:
+        return np.column_stack([labels_of(trace) for trace in traces])
+    labels = np.asarray(piece.y if classes is None else classes.numbers(piece.y), float)
+    return labels.reshape(traces[0].rounds, len(traces))
 
 
 def _played(sampler: Sampler, piece: Piece, several: bool, margins: bool) -> list[Trace]:
@@ -284,23 +295,33 @@ def _window_counts(trace: Trace, y: np.ndarray, first: int, last: int, regressio
     if regression:
         return np.array([0, 0, 0, 0, asked, updated, ((trace.prediction[here] - y) ** 2).sum()])
     mistaken = trace.mistaken[here]
-    positive = np.zeros(len(mistaken), np.bool_) if trace.several else trace.prediction[here] > 0
+    positive = np.zeros(len(mistaken), np.bool_) if trace.several else trace.signs[here] > 0
     tp, fp = np.count_nonzero(positive & ~mistaken), np.count_nonzero(positive & mistaken)
     fn, tn = np.count_nonzero(~positive & mistaken), np.count_nonzero(~positive & ~mistaken)
     return np.array([tp, fp, fn, tn, asked, updated, 0.0])
 
 
-def _checked_holdout(holdout: Any, regression: bool) -> tuple[Any, np.ndarray]:
-    owner = "progressive, holdout"
+def _checked_holdout(holdout: Any, sampler: Sampler) -> tuple[Any, np.ndarray]:
     if not isinstance(holdout, (tuple, list)) or len(holdout) != 2:
         raise InputError(f"holdout must be a pair (X, y), got {type(holdout).__name__}.", owner="progressive")
-    rows = check_instances(owner, holdout[0])
+    rows = check_instances(_HOLDOUT, holdout[0])
     values = rows.X if isinstance(rows, DenseRows) else rows.data
     if not np.isfinite(values).all():
-        raise InputError("X must hold finite numbers only.", owner=owner)
-    n, y = shape_of(rows)[0], np.asarray(holdout[1])
-    columns = [check_labels(owner, column, n, regression) for column in (y.T if y.ndim == 2 else [y])]
-    return holdout[0], np.column_stack(columns) if y.ndim == 2 else columns[0]
+        raise InputError("X must hold finite numbers only.", owner=_HOLDOUT)
+    y = np.asarray(one_column(holdout[1]))
+    _held_labels(sampler, y, shape_of(rows)[0])
+    return holdout[0], y
+
+
+def _held_labels(sampler: Sampler, y: np.ndarray, n: int) -> np.ndarray:
+    """Held-out labels as the engine has them: -1 and +1, or numbers."""
+    columns, samplers = y.T if y.ndim == 2 else [y], sampler.tasks or [sampler]
+    if sampler.learner.regression:
+        found = [check_numbers(_HOLDOUT, column, n) for column in columns]
+    else:
+        pairs = [each.engine.pair for each in samplers] if len(samplers) == len(columns) else [NO_PAIR] * len(columns)
+        found = [signs_of(_HOLDOUT, column, n, pair)[0] for column, pair in zip(columns, pairs, strict=True)]
+    return np.column_stack(found) if y.ndim == 2 else found[0]
 
 
 def _check_fits(holdout: tuple[Any, np.ndarray], piece: Piece) -> None:
@@ -311,14 +332,14 @@ def _check_fits(holdout: tuple[Any, np.ndarray], piece: Piece) -> None:
     ):
         if held[1:] != played[1:]:
             shapes = f"columns as the stream, {played[1:]}, got {held[1:]}"
-            raise InputError(f"{name} must have the same {shapes}.", owner="progressive, holdout")
+            raise InputError(f"{name} must have the same {shapes}.", owner=_HOLDOUT)
 
 
 def _held_out(sampler: Sampler, holdout: tuple[Any, np.ndarray] | None, delta: float) -> tuple[Any, Any]:
     """Error of the last hypothesis on held-out instances, and an upper bound on its expected error."""
     if holdout is None:
         return None, None
-    X, y = holdout
+    X, y = holdout[0], _held_labels(sampler, holdout[1], len(holdout[1]))
     found = np.column_stack([task.margins(X) for task in sampler.tasks]) if y.ndim == 2 else sampler.margins(X)
     if sampler.learner.regression:
         return ((found - y) ** 2).mean(axis=0), None

@@ -65,6 +65,7 @@ class SamplerPool:
 
     def __init__(self, spec: SamplerSpec, d: int) -> None:
         self._spec, self._d = spec, d
+        self._pair = spec.make(0).engine.pair
         self._free_slots: list[PooledSampler] = []
         self._uses_slots = spec.classes is None and spec.costs is None
         if self._uses_slots:
@@ -98,6 +99,7 @@ class SamplerPool:
             if stored[:1] == _SNAPSHOT:
                 content = zlib.decompress(stored[1:])
                 (engine,) = engine_state.restore(*file_format.unpack(content), None)
+                engine.pair = self._pair
                 engine.begin("keyed", "x", self._d, self._spec.sparse)
                 return PooledSampler(Sampler.of(engine))
             return self._fill_slot(key, stored)
@@ -184,7 +186,7 @@ class SamplerPool:
         if engine.sees_sparse:
             x = SparseRow(x, np.frombuffer(stored, "<u4", n, at).copy(), 0, n)
             at += 4 * n
-        predicted, sure = (margin, None) if engine.regression else (prediction, certainty)
+        predicted, sure = (margin, None) if engine.regression else (engine.pair[prediction > 0], certainty)
         uncertainty = r if engine.has_uncertainty else None
         engine.pending[number] = (Ask(number, predicted, margin, uncertainty, chance, True, sure), x, marks)
         return at
@@ -206,8 +208,8 @@ def _words(held: PooledSampler) -> np.ndarray:
 
 
 def _packed_question(ask: Ask, x: Any, marks: int) -> list[bytes]:
-    number, prediction, margin, r, chance, _, certainty = ask
-    side = 1 if prediction > 0 else -1
+    number, _, margin, r, chance, _, certainty = ask
+    side = 1 if margin > 0 else -1
     values = values_of(x)
     figures = (margin, r or 0.0, chance, certainty or 0.0)
     found = [_QUESTION.pack(number, marks, side, *figures, len(values)), values.tobytes()]

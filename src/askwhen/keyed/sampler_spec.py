@@ -18,7 +18,8 @@ from ..validation import check_count, check_flag
 class SamplerSpec:
     """The parameters of every key's sampler, the seed from which theirs are derived, and the form of the instances.
 
-    ``features`` is None if the first instance of a partition determines it, which only dense instances can.
+    ``features`` is None if the first instance of a partition determines it, which only dense instances can. ``labels``
+    are the two labels of the log, the negative one first, or None where they are -1 and +1: all keys have the same.
     """
 
     parts: Parts
@@ -28,6 +29,7 @@ class SamplerSpec:
     most: int
     features: int | None
     sparse: bool
+    labels: tuple[Any, Any] | None = None
 
     @classmethod
     def of(cls, sampler: Sampler, features: int | None, sparse: bool) -> SamplerSpec:
@@ -45,7 +47,9 @@ class SamplerSpec:
         elif sparse:
             raise InputError("features must say how many features there are where instances are sparse.", owner="keyed")
         classes = None if engine.classes is None else tuple(engine.classes)
-        found = cls(engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse)
+        found = cls(
+            engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse, engine.pair.written
+        )
         found.make(0)  # raises now what every worker would raise later
         return found
 
@@ -58,6 +62,8 @@ class SamplerSpec:
         """A new sampler."""
         classes: Any = "open" if self.most else None if self.classes is None else list(self.classes)
         more: dict[str, Any] = {"most_classes": self.most} if self.most else {}
+        if classes is None and not self.parts.learner.regression:
+            more["labels"] = self.labels or (-1, 1)
         return Sampler(*self.parts, seed=seed, costs=self.costs, classes=classes, **more)
 
     def as_stored(self, kind: str | None) -> SamplerSpec:
@@ -78,14 +84,14 @@ class SamplerSpec:
             "most": self.most,
             "features": self.features,
             "sparse": self.sparse,
-        }
+        } | ({} if self.labels is None else {"labels": self.labels})
         return json.dumps(facts, sort_keys=True)
 
     @classmethod
     def read(cls, text: str) -> SamplerSpec:
         """The inverse of ``written``."""
         facts = json.loads(text)
-        pair, classes = facts["costs"], facts["classes"]
+        pair, classes, labels = facts["costs"], facts["classes"], facts.get("labels")
         return cls(
             Parts(*(build(part) for part in facts["parts"])),
             facts["seed"],
@@ -94,4 +100,5 @@ class SamplerSpec:
             facts["most"],
             facts["features"],
             facts["sparse"],
+            None if labels is None else (labels[0], labels[1]),
         )

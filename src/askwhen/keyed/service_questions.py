@@ -171,7 +171,7 @@ class AnswerImporter:
         self._service, self._log, self._store = LabellingStream(address, token), log, store
         self._name = f"answers of {address}"
         self._spec = spec
-        self._labels: dict[str, str | int] | None = None
+        self._labels: dict[str, Any] | None = None
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -196,7 +196,7 @@ class AnswerImporter:
             self._store.remember(self._name, last)
         return sum(map(len, found.values()))
 
-    def _labels_here(self, labels: list[str]) -> dict[str, str | int]:
+    def _labels_here(self, labels: list[str]) -> dict[str, Any]:
         """The samplers' label for each label of the service."""
         if self._spec.classes is not None:
             unknown = [label for label in labels if label not in self._spec.classes and not self._spec.most]
@@ -210,7 +210,7 @@ class AnswerImporter:
             return {label: label for label in labels}
         if len(labels) != 2 or self._spec.parts.learner.regression:
             raise InputError("the stream in the service must have two labels, as the samplers do.", owner="keyed")
-        return {labels[0]: -1, labels[1]: 1}
+        return dict(zip(labels, self._spec.labels or (-1, 1), strict=True))
 
     def follow(self) -> None:
         """Go on importing answers, in a thread, until ``close``; a service that is away is tried again."""

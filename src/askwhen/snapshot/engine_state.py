@@ -21,6 +21,7 @@ from ..engine.decider import Decider, GivenMargins
 from ..engine.engine import Engine
 from ..engine.inputs.argument_checks import check_classes, check_costs, check_most, check_new_label
 from ..engine.inputs.registry import build, check_parts, describe
+from ..engine.inputs.two_labels import read_pair, written_pair
 from ..engine.label_spaces import Classes, LabelSets
 from ..engine.state_arrays import arrays_of, with_arrays
 from ..engine.tally.round_tally import DERIVED, complete
@@ -104,6 +105,9 @@ def _dump(engine: Engine) -> Content:
         header |= {"most": engine.most, "rooms": slots}
     if engine.names is not None:
         header["names"] = list(engine.names)
+    pair = written_pair(engine.pair, engine.has_learnt) if engine.answers is None and not engine.regression else None
+    if pair is not None:
+        header["pair"] = pair
     arrays: dict[str, np.ndarray] = {}
     for name, state in _states(engine, engine.round):
         arrays |= arrays_of(state, name)
@@ -214,6 +218,8 @@ def _restore(
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.draws.generator.bit_generator.state = header["coins"]
     engine.draws.randomness.bit_generator.state = header["randomness"]
+    if engine.answers is None and not engine.regression:
+        engine.pair = read_pair(header.get("pair"), engine.has_learnt)
     open_questions.reopen(engine, header, arrays)
     for number, raw in header.get("raw", []):
         if type(raw) is not float or not math.isfinite(raw) or number not in engine.pending:

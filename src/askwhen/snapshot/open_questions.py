@@ -132,7 +132,7 @@ def _reopen(engine: Engine, line: list[Any], x: Row, origin: Origin) -> None:
         ask = ask._replace(prediction=engine.answers.decode(engine.answers.number(ask.prediction)))
         known = True
     else:
-        known = ask.prediction in (engine.classes or (-1, 1)) or (engine.most > 0 and ask.prediction is None)
+        known = engine.may_predict(ask.prediction)
     if engine.regression:
         known = ask.prediction == ask.margin
     has_both = (ask.uncertainty is not None) == engine.has_uncertainty

@@ -125,6 +125,7 @@ class TraceWriter:
         table = trace.to_arrow()
         if self._schema is None:
             about = self._about | {name: getattr(trace, name) for name in _OF_THE_RUN}
+            about |= {} if trace.pair is None else {"pair": trace.pair}
             schema = table.schema
             if self._arrow.types.is_null(schema.field("prediction").type):  # no class was known yet
                 at = schema.get_field_index("prediction")
@@ -229,7 +230,7 @@ def _stored_trace(table: Any, name: str) -> StoredTrace:
     columns = {field: table.column(field).to_numpy() for field in table.column_names}
     try:
         about = json.loads((table.schema.metadata or {}).get(_ABOUT, b"{}"))
-        known = {name: about.pop(name) for name in _OF_THE_RUN if name in about}
+        known = {name: about.pop(name) for name in (*_OF_THE_RUN, "pair") if name in about}
         return StoredTrace(_trace(columns, known), about)
     except (KeyError, IndexError) as error:
         raise InputError(f"{name} does not hold a trace: it lacks the column {error}.", owner="trace") from error
@@ -240,7 +241,8 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
     rounds, prediction = columns["round"], columns["prediction"]
     names = sorted((name for name in columns if name.startswith("drift_weight_")), key=lambda name: (len(name), name))
     weights = [columns[name] for name in names]
-    switched = columns["switched"].astype(bool)
+    switched, margin = columns["switched"].astype(bool), columns["margin"].astype(float)
+    pair = known.get("pair", None if "several" in known else _pair_of(prediction, margin))
     queried, updated, mistaken = (columns[name].astype(bool) for name in ("queried", "updated", "mistaken"))
     return Trace(
         start=int(rounds[0]),
@@ -248,7 +250,7 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
         questions=int(queried.sum()),
         updates=int(updated.sum()),
         mistakes=int(mistaken.sum()),
-        margin=columns["margin"].astype(float),
+        margin=margin,
         prediction=prediction,
         probability=columns["probability"].astype(float),
         coin=columns["coin"].astype(float),
@@ -259,10 +261,19 @@ def _trace(columns: dict[str, np.ndarray], known: dict[str, Any]) -> Trace:
         updated=updated,
         mistaken=mistaken,
         floor=float(known.get("floor", 0.0)),
-        blind=bool(known.get("blind", np.isnan(columns["margin"].astype(float)).any())),
+        blind=bool(known.get("blind", np.isnan(margin).any())),
         costs=None if costs is None else (float(costs[0]), float(costs[1])),
-        several=bool(known.get("several", _names_classes(prediction, columns["margin"].astype(float)))),
+        several=bool(known.get("several", pair is None and _names_classes(prediction, margin))),
+        pair=None if pair is None else (pair[0], pair[1]),
     )
+
+
+def _pair_of(prediction: np.ndarray, margin: np.ndarray) -> tuple[Any, Any] | None:
+    """The two labels, if a file does not name them: of a class the margin is never negative."""
+    negative, positive = (np.unique(prediction[side]).tolist() for side in (margin < 0.0, margin > 0.0))
+    if len(negative) != 1 or len(positive) != 1 or negative == positive:
+        return None
+    return None if (negative, positive) == ([-1], [1]) else (negative[0], positive[0])
 
 
 def _names_classes(prediction: np.ndarray, margin: np.ndarray) -> bool:

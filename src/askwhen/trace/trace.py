@@ -65,7 +65,8 @@ class Ask(_AskFields):
     round : int
         The number of the round, which ``tell`` and ``forget`` take too.
     prediction : label
-        -1 or +1, a class, or the margin itself for a regressor.
+        One of the two labels, as they are written (-1 or +1 until that is known), a class, or the margin itself for a
+        regressor.
     margin : float
         The signed margin p.
     uncertainty : float or None
@@ -124,7 +125,7 @@ class Trace:
     margin : array of float
         The signed margin p. NaN where ``margins=False`` made it unnecessary.
     prediction : array
-        -1 or +1, or the margin itself for a regressor.
+        One of the two labels, as they were written in ``y``; a class; or the margin itself for a regressor.
     probability : array of float
         The probability with which the label was asked for. NaN where the margin is.
     coin : array of float
@@ -149,6 +150,8 @@ class Trace:
         Costs of a false positive and of a false negative, where they moved the decision boundary.
     several : bool
         Whether predictions are classes.
+    pair : (negative, positive) or None
+        The two labels, as predictions give them; None where they are -1 and +1, classes or numbers.
 
     With ``run(..., trace=False)`` the arrays are empty and only ``start``, ``switches`` and the counts are set.
     """
@@ -172,6 +175,7 @@ class Trace:
     experts: tuple[str, ...] = ()
     blind: bool = False
     costs: tuple[float, float] | None = None
+    pair: tuple[Any, Any] | None = None
 
     def __repr__(self) -> str:
         return (
@@ -185,6 +189,13 @@ class Trace:
         found = np.zeros(self.rounds, np.bool_)
         found[self.switches - self.start] = True
         return found
+
+    @property
+    def signs(self) -> np.ndarray:
+        """The predictions of one of two labels as -1 and +1, however the labels are written."""
+        if self.pair is None:
+            return self.prediction
+        return np.where(self.prediction == self.pair[1], 1, -1).astype(np.int8)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of tables and files, with one entry for each round."""
@@ -250,6 +261,11 @@ def join(traces: list[Trace]) -> Trace:
         "drift_weights",
     )
     arrays: dict[str, Any] = {name: np.concatenate([getattr(trace, name) for trace in traces]) for name in names}
+    pair = traces[-1].pair
+    if any(trace.pair != pair for trace in traces):  # the first rounds came before it was known how labels are written
+        arrays["prediction"] = np.array((-1, 1) if pair is None else pair)[
+            np.concatenate([(trace.signs > 0).astype(int) for trace in traces])
+        ]
     return Trace(
         start=traces[0].start,
         rounds=sum(trace.rounds for trace in traces),
@@ -261,5 +277,6 @@ def join(traces: list[Trace]) -> Trace:
         blind=any(trace.blind for trace in traces),
         costs=traces[0].costs,
         several=traces[0].several,
+        pair=pair,
         **arrays,
     )

@@ -218,7 +218,8 @@ class _Run:
         try:
             with stopping.listening(), self.observer.progress(self.source.name, self.source.size()) as move:
                 watch = RunProgress(self.sampler, move, started)
-                chunks = stopping.pieces(_doubted(self.source, self.skipped, move, self.observer.say))
+                read = _doubted(self.source, self.skipped, move, self.observer.say)
+                chunks = stopping.pieces(_as_written(read, self.sampler))
                 made = files.play(chunks, watch, **scoring)
         except NothingLeftError as error:
             result = self._nothing_left(error, files)
@@ -367,6 +368,13 @@ def _doubted(source: Source, skipped: int, move: Move, say: Say) -> Iterator[tup
             say(f"None of the first {n:,} instances has the label {positive!r}.")
             positive = None
         yield chunk
+
+
+def _as_written(chunks: Iterator[tuple[Any, ...]], sampler: Sampler) -> Iterator[tuple[Any, ...]]:
+    """Chunks whose -1 and +1 are the two labels that a resumed sampler has learnt in Python."""
+    pair = sampler.engine.pair
+    for X, y, *times in chunks:
+        yield (X, y if pair.written is None else pair.decode(y), *times)
 
 
 def _new_sampler(source: Source, options: RunOptions, classes: Any, say: Say) -> Sampler:

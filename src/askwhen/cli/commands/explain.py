@@ -33,6 +33,8 @@ def explain(out: Output, trace: str, number: int) -> None:
     facts = {name: values[at : at + 1].tolist()[0] for name, values in found.columns().items() if "drift" not in name}
     facts["sampler"] = about.get("sampler", {})
     facts["several"] = found.several
+    if found.pair is not None:
+        facts["prediction"] = str(facts["prediction"])
     if found.experts and found.drift_weights.size:
         facts["views"] = views_of(found.experts, found.drift_weights[at])
     facts["why"] = why(facts)
@@ -56,7 +58,7 @@ def why(facts: dict[str, Any]) -> str:
     predicted = facts["prediction"]
     if facts.get("several") and (predicted == "" or predicted != predicted):  # as CSV has it
         predicted = None
-    shown = f"{predicted:+g}" if not facts.get("several") else predicted
+    shown = predicted if facts.get("several") or isinstance(predicted, str) else f"{predicted:+g}"
     if facts.get("several") and predicted is None:
         first = f"Round {facts['round']} predicted no class, since no label was known yet."
     elif math.isnan(p):

@@ -20,7 +20,7 @@ from ...errors import InputError, QuestionError
 from ...linalg.rows import DenseRows, Rows, SparseRow, SparseRows
 from ...trace.trace import Ask, Origin
 from ...validation import LARGEST_TIME, as_float, short
-from .instance_checks import all_canonical, as_numbers, check_instance, check_instances
+from .instance_checks import all_canonical, check_instance, check_instances
 
 T = TypeVar("T", bound=tuple[Any, ...])
 
@@ -121,7 +121,7 @@ def check_classes(owner: str, classes: Any, name: str = "classes") -> list[Any]:
     figures = [isinstance(label, (int, float)) and label == label for label in found]  # NaN is not itself
     if len(found) < 2 or not (all(words) or all(figures)) or len(set(found)) < len(found):
         raise InputError(
-            f"{name} must be a list of at least two different strings or numbers, not both, got {_short(classes)}.",
+            f"{name} must be a list of at least two different strings or numbers, not both, got {shortened(classes)}.",
             owner=owner,
         )
     return found
@@ -131,7 +131,7 @@ LONGEST_LABEL = 200
 """Largest number of characters of a label; longer ones are most likely free text."""
 
 
-def _short(value: object) -> str:
+def shortened(value: object) -> str:
     """The representation of a value in an error message, cut off where it is long."""
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:90]}..."
@@ -141,7 +141,10 @@ def check_label_vector(owner: str, y: Any, n: int) -> np.ndarray:
     """One label of any type for each of n instances."""
     if isinstance(y, np.ma.MaskedArray):
         raise InputError("y must be a plain array, got a masked one; fill it first.", owner=owner)
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(one_column(y))
+    except ValueError:
+        raise InputError("y must hold one label for each row, got rows of different lengths.", owner=owner) from None
     if labels.shape != (n,):
         raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
     return labels
@@ -207,10 +210,10 @@ def check_new_label(owner: str, known: list[Any], label: Any) -> Any:
     if not (word or figure) or (known and isinstance(known[0], str) != word):
         kind = "a string or a number" if not known else f"a {'string' if isinstance(known[0], str) else 'number'}"
         like = ", as those before" if known else ""
-        raise InputError(f"the label must be {kind}{like}, got {_short(label)}.", owner=owner)
+        raise InputError(f"the label must be {kind}{like}, got {shortened(label)}.", owner=owner)
     if word and (len(found) > LONGEST_LABEL or "\0" in found):
         raise InputError(
-            f"the label must have at most {LONGEST_LABEL} characters, and no NUL character, got {_short(label)}.",
+            f"the label must have at most {LONGEST_LABEL} characters, and no NUL character, got {shortened(label)}.",
             owner=owner,
         )
     return found
@@ -236,19 +239,14 @@ def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:
     found = label.item() if isinstance(label, np.generic) else label
     if not isinstance(found, (str, int, float)) or found not in places:
         classes = list(places)
-        listed = ", ".join(map(_short, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
-        raise InputError(f"the label must be one of the classes {listed}, got {_short(label)}.", owner=owner)
+        listed = ", ".join(map(shortened, classes[:8])) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
+        raise InputError(f"the label must be one of the classes {listed}, got {shortened(label)}.", owner=owner)
     return places[found]
 
 
 def check_class_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> np.ndarray:
     """The class numbers of labels, as floats."""
     return numbered(owner, check_label_vector(owner, y, n), lambda label: check_class(owner, places, label))
-
-
-LARGEST_LABEL = 1e100
-
-_NUMBER = f"a number between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}"
 
 
 def check_time(owner: str, time: Any) -> float:
@@ -289,30 +287,6 @@ def _moment(time: Any) -> Any:
     if not isinstance(time, datetime.datetime):
         return time
     return np.datetime64(time if time.tzinfo is None else time.astimezone(datetime.UTC).replace(tzinfo=None))
-
-
-def check_labels(owner: str, y: Any, n: int, regression: bool) -> np.ndarray:
-    """Labels as float64: -1 and +1, or finite numbers for a regressor."""
-    labels = as_numbers(owner, "y", y)
-    if labels.dtype == np.bool_:
-        raise InputError("y must hold numbers, got True and False; use np.where(y, 1, -1).", owner=owner)
-    if labels.shape != (n,):
-        raise InputError(f"y must hold {n} labels, one for each row of X, got shape {labels.shape}.", owner=owner)
-    labels = np.ascontiguousarray(labels, np.float64)
-    wrong = ~(np.abs(labels) <= LARGEST_LABEL) if regression else np.abs(labels) != 1.0
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        expected = f"numbers between -{LARGEST_LABEL:g} and {LARGEST_LABEL:g}" if regression else "-1 and +1 only"
-        cure = " For 0 and 1 give np.where(y == 1, 1, -1)." if not regression and labels[first] == 0.0 else ""
-        raise InputError(
-            f"y must hold {expected}, got {labels[first]:g} in row {first}.{cure}",
-            owner=owner,
-            parameter="y",
-            expected=expected,
-            got=float(labels[first]),
-            row=first,
-        )
-    return labels
 
 
 def given_rows(owner: str, x: Any, y: Any, sparse: bool | None) -> tuple[Rows, Any]:
@@ -356,14 +330,3 @@ def dimensions_of(owner: str, y: Any) -> int:
         return np.ndim(y)
     except ValueError:
         raise InputError("y must be an array of numbers, got rows of different lengths.", owner=owner) from None
-
-
-def check_label(owner: str, y: Any, regression: bool) -> float:
-    """One label as a float: -1 or +1, or a finite number for a regressor."""
-    if (type(y) is int or type(y) is float) and (y == 1 or y == -1):
-        return float(y)
-    if isinstance(y, numbers.Real) and not isinstance(y, bool):
-        label = as_float(y)
-        if label == 1.0 or label == -1.0 or (regression and abs(label) <= LARGEST_LABEL):
-            return label
-    raise InputError(f"y must be {_NUMBER if regression else '-1 or +1'}, got {y!r}.", owner=owner)

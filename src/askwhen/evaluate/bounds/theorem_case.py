@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ...engine.inputs.argument_checks import check_labels
 from ...engine.inputs.instance_checks import check_instances
+from ...engine.inputs.two_labels import signs_of
 from ...errors import InputError
 from ...linalg.rows import DenseRows
 from ...trace.trace import Trace
@@ -27,7 +27,7 @@ class TheoremCase:
         self.owner = owner
         self.X = rows.X if isinstance(rows, DenseRows) else sp.csr_matrix(X, dtype=float)
         self.n, self.d = self.X.shape
-        self.y = None if y is None else check_labels(owner, y, self.n, False)
+        self.y = None if y is None else signs_of(owner, y, self.n)[0]
         self.u = _checked_u(owner, u, self.n, self.d)
         check_positive(owner, "gamma", gamma)
         self.gamma = gamma

@@ -28,7 +28,7 @@ MAJORITY, MEAN, LAST, EVERYTHING = "majority so far", "mean so far", "last label
 
 def labels_of(trace: Trace) -> np.ndarray:
     """Labels -1 and +1 of all rounds of a classifier, from its predictions and which of them were wrong."""
-    return np.where(trace.mistaken, -trace.prediction, trace.prediction).astype(float)
+    return np.where(trace.mistaken, -trace.signs, trace.signs).astype(float)
 
 
 class LabelNumbering:
@@ -109,4 +109,7 @@ def fully_labelled(owner: str, sampler: Sampler) -> Sampler:
             owner=owner,
         )
     classes = None if sampler.engine.classes is None else "open" if sampler.engine.most else sampler.classes
-    return Sampler(sampler.learner, Always(), sampler.drift, sampler.prepare, seed=sampler.seed, classes=classes)
+    pair = sampler.engine.pair
+    labels = (pair.negative, pair.positive) if pair.known == 2 else None
+    parts = (sampler.learner, Always(), sampler.drift, sampler.prepare)
+    return Sampler(*parts, seed=sampler.seed, classes=classes, labels=labels)

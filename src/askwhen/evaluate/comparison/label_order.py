@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.inputs.argument_checks import check_labels, dimensions_of
+from ...engine.inputs.argument_checks import dimensions_of
+from ...engine.inputs.two_labels import signs_of
 
 FEWEST = 0.05
 """Smallest share of the expected changes for which no warning is given."""
@@ -64,7 +65,7 @@ def order_warning(y: Any, classes: Any = None) -> str | None:
     Parameters
     ----------
     y : array
-        Labels -1 and +1 in their order; a matrix for several tasks.
+        Two labels, or their numbers, in their order; a matrix for several tasks.
     classes : list, optional
         The labels, where they are others.
 
@@ -84,5 +85,5 @@ def order_warning(y: Any, classes: Any = None) -> str | None:
         return found.warning()
     columns = labels.T if dimensions_of("order_warning", y) == 2 else [labels]
     found = LabelOrder()
-    found.add(np.column_stack([check_labels("order_warning", column, len(labels), False) for column in columns]))
+    found.add(np.column_stack([signs_of("order_warning", column, len(labels))[0] for column in columns]))
     return found.warning()

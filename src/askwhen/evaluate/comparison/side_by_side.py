@@ -28,6 +28,7 @@ from ...engine.engine import Engine, Waiting
 from ...engine.inputs.argument_checks import check_new_label, check_origin, dimensions_of, open_question
 from ...engine.inputs.instance_checks import check_instances
 from ...engine.inputs.registry import OWN_KERNEL
+from ...engine.inputs.two_labels import NO_PAIR, Pair, sign_of
 from ...engine.state_arrays import arrays_of, copy_state, with_arrays
 from ...engine.tally.betting import LEVELS
 from ...engine.tally.paired_rounds import BOTH, compare_rounds, settle_one
@@ -45,7 +46,7 @@ from ...weights.kernels import Kernel
 from ..estimation.tally_views import sides_of
 
 _KIND = "side_by_side"
-_COUNTS = ("round", "questions", "updates", "volunteered", "switches", "names")
+_COUNTS = ("round", "questions", "updates", "volunteered", "switches", "names", "pair")
 """Attributes of an engine that a run changes, other than the states."""
 
 
@@ -135,7 +136,7 @@ class SideBySide:
         for name, sampler in (("a", a), ("b", b)):
             if not isinstance(sampler, Sampler) or sampler.classes is None or sampler.tasks:
                 raise InputError(f"{name} must be a Sampler that predicts labels, got {sampler!r}.", owner="SideBySide")
-        if _labels(a) != _labels(b):
+        if not _predict_alike(a, b):
             raise InputError(
                 f"a and b must predict the same labels, got {a.classes} and {b.classes}.", owner="SideBySide"
             )
@@ -200,7 +201,7 @@ class SideBySide:
             a, b = self.a.ask_on(draw, x, time), self.b.ask_on(draw, x, time)
             chance, query = self._union(a.probability, b.probability), a.query or b.query
             ask = PairAsk(self._round, a, b, chance, query)
-            differs = a.prediction != b.prediction
+            differs = self._side(a) != self._side(b)
             nothing = ([False], [False], [False])
             levels = self._count([a.margin], [b.margin], [differs], [chance], [query], *nothing)
             if query:
@@ -209,6 +210,10 @@ class SideBySide:
                 self._questions += 1
             self._round += 1
             return ask
+
+    def _side(self, ask: Ask) -> Any:
+        """The class that is predicted, or of two labels whether the positive one is, however it is written."""
+        return ask.margin > 0.0 if self.a.engine.answers is None else ask.prediction
 
     def _union(self, a: Any, b: Any) -> Any:
         """The probability that either asks: rules ask for small random draws, audits for large ones."""
@@ -241,7 +246,9 @@ class SideBySide:
         with self._lock:
             waiting = self._waiting("tell", ask)
             label = y.item() if isinstance(y, np.generic) else y
-            if self.a.engine.most:
+            if self.a.engine.answers is None:
+                label = self._sign(y) > 0.0
+            elif self.a.engine.most:
                 label = check_new_label("tell", self.a.classes or [], y)
             elif not isinstance(label, (str, int, float)) or label not in (self.a.classes or ()):
                 raise InputError(f"y must be one of {self.a.classes}, got {y!r}.", owner="tell")
@@ -252,11 +259,19 @@ class SideBySide:
                     sampler.tell(each, y)
             if waiting.place >= 0:
                 ago = int(self._tally.count[0]) - waiting.place
-                wrong = [bool(each.prediction != label) for each in (waiting.ask.a, waiting.ask.b)]
+                wrong = [bool(self._side(each) != label) for each in (waiting.ask.a, waiting.ask.b)]
                 answer = (ago, waiting.ask.probability, waiting.levels, *wrong, self._several)
                 (_held, address), kind = new_frame(self._tally)
                 entry_point(settle_one, kind, *answer)(address, *answer)
             del self._open[waiting.ask.round]
+
+    def _sign(self, y: Any) -> float:
+        """One of two labels as -1 or +1; a sampler that was not told any label yet learns how they are written."""
+        sign, pair = sign_of("tell", y, _pair_of(self.a, self.b))
+        for sampler in (self.a, self.b):
+            if pair.written is not None and sampler.engine.pair.known < 2:
+                sampler.engine.pair = pair
+        return sign
 
     def forget(self, ask: PairAsk | int) -> None:
         """Drop a question that will never be answered, by what ``ask`` returned or the number of its round.
@@ -316,7 +331,7 @@ class SideBySide:
                     setattr(engine, name, value)
                 self._draws.bit_generator.state = generator
                 raise
-            differs, asked = a.prediction != b.prediction, a.queried | b.queried
+            differs, asked = a.signs != b.signs, a.queried | b.queried
             chance = self._union(a.probability, b.probability)
             self._count(a.margin, b.margin, differs, chance, asked, asked, a.mistaken, b.mistaken)
             self._round += a.rounds
@@ -403,7 +418,7 @@ class SideBySide:
         try:
             engine_state.check_kind(header, "SideBySide")
             a, b = (Sampler.of(_engine(header[name], arrays, name, kernel, parts)) for name in ("a", "b"))
-            if _labels(a) != _labels(b) or a.classes is None:
+            if a.classes is None or not _predict_alike(a, b):
                 raise SnapshotError("the snapshot's arrays contradict each other.", owner="load")
             about = header[_KIND]
             made = cls.__new__(cls)
@@ -445,8 +460,7 @@ def _read_open_question(line: list[Any], pair: SideBySide) -> tuple[int, _OpenQu
         raise SnapshotError(f"the open question of round {number} cannot be used.", owner="load")
     a, b = (Ask(*each) for each in asks)
     known = all(
-        (ask.prediction in (sampler.classes or ()) or (ask.prediction is None and sampler.engine.most))
-        and type(ask.query) is bool
+        sampler.engine.may_predict(ask.prediction) and type(ask.query) is bool
         for ask, sampler in ((a, pair.a), (b, pair.b))
     ) and (a.query or b.query)
     if not known or number in pair._open or type(chance) is not float or not 0.0 < chance <= 1.0:
@@ -454,6 +468,14 @@ def _read_open_question(line: list[Any], pair: SideBySide) -> tuple[int, _OpenQu
     return number, _OpenQuestion(PairAsk(number, a, b, chance, True), place, levels)
 
 
-def _labels(sampler: Sampler) -> int | list[Any] | None:
-    """The labels that a sampler predicts; with open classes, their largest number."""
-    return sampler.engine.most or sampler.classes
+def _predict_alike(a: Sampler, b: Sampler) -> bool:
+    """Whether two samplers predict the same labels, as far as they are known; open ones are as many at most."""
+    if a.engine.answers is not None or b.engine.answers is not None:
+        return (a.engine.most or a.engine.classes) == (b.engine.most or b.engine.classes)
+    known = [each.engine.pair.labels for each in (a, b) if each.engine.pair.known == 2]
+    return a.engine.regression == b.engine.regression and known[1:] in ([], known[:1])
+
+
+def _pair_of(a: Sampler, b: Sampler) -> Pair:
+    """How two labels are written, as far as either sampler knows it."""
+    return max(a.engine.pair, b.engine.pair, NO_PAIR, key=lambda pair: pair.known)

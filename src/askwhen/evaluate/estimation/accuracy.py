@@ -257,7 +257,7 @@ class AccuracyCollector:
             lengths = [WINDOWS] + ([] if self._window is None else [(self._window,)])
             self._tallies = [new_tally(windows, log_cost_of(trace.costs)) for windows in lengths]
         here = slice(first, last)
-        predicted = np.ones(last - first, np.int8) if trace.several else trace.prediction[here]
+        predicted = np.ones(last - first, np.int8) if trace.several else trace.signs[here]
         rounds = (trace.probability[here], trace.margin[here], predicted, trace.queried[here], trace.mistaken[here])
         for tally in self._tallies:
             note_rounds(tally, *rounds, trace.floor, trace.blind)
@@ -296,7 +296,7 @@ def _check_trace(trace: Trace) -> None:
         raise InputError(f"trace must be a Trace, got {type(trace).__name__}.", owner="accuracy_curve")
     if trace.rounds > len(trace.queried):
         raise InputError("this trace holds only counts; run with trace=True.", owner="accuracy")
-    if trace.rounds and trace.prediction.dtype.kind == "f" and not trace.several:
+    if trace.rounds and trace.signs.dtype.kind == "f" and not trace.several:
         raise InputError(_REGRESSOR, owner="accuracy")
 
 
