@@ -29,6 +29,7 @@ KINDS = {
         False,
     ),
     "the default": (lambda seed: aw.Sampler(seed=seed), False),
+    "kinds of features": (lambda seed: aw.Sampler(seed=seed, kinds=aw.Kinds(2, (2,), 1)), True),
 }
 
 

@@ -88,7 +88,8 @@ def run(
     features : int, optional
         Number of features; by default that of the first instance. Sparse instances need it.
     sparse : bool, default False
-        Whether x is an object that maps indices to numbers, ``{"3": 0.5}``, and not a list.
+        Whether x is an object that maps indices to numbers, ``{"3": 0.5}``, and not a list. Instances of several kinds
+        always are: a sampler with ``kinds`` says how many features there are.
     cache : int, default 10000
         Number of samplers that a worker holds in memory; those of all other keys are in the store.
     batch : int, default 100000

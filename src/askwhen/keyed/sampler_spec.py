@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..contracts.abilities import KindLearner, provides
 from ..contracts.sampler import Parts
 from ..engine.inputs.registry import build, describe
 from ..errors import InputError
@@ -42,6 +43,13 @@ class SamplerSpec:
         if engine.seed is None:
             raise InputError("sampler must have a seed, from which the seed of every key follows.", owner="keyed")
         check_flag("keyed", "sparse", sparse)
+        learner = engine.parts.learner
+        if provides(learner, KindLearner) and learner.kinds is not None:
+            features, sparse = learner.kinds.d if features is None else features, True
+            if features != learner.kinds.d:
+                raise InputError(
+                    f"features must be {learner.kinds.d}, as the sampler's kinds say, got {features!r}.", owner="keyed"
+                )
         if features is not None:
             check_count("keyed", "features", features)
         elif sparse:

@@ -1,0 +1,231 @@
+"""Rows of several kinds: words, vectors, and numbers beside them that say nothing.
+
+    python benchmarks/kinds.py                     accuracy on texts, by what is seen of them, beside a refitted model
+    python benchmarks/kinds.py --frozen            the last 30 % of ordered streams, predicted without labels
+    python benchmarks/kinds.py --cost              microseconds a round by the width of vectors, and texts a second
+
+Texts are those of agnews, banking77 and stance in the folder that ASKWHEN_DATA names, shuffled by each seed, 6,000 rows
+at most. *Beside* is the number of a row, a length, a price and a time, none of which says anything about the label.
+Logistic regression is refitted whenever the asked labels have grown by 15 %, and asks by margin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.csv as arrow_csv
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+
+import askwhen as aw
+from askwhen.contracts.kinds import MixedRows
+from askwhen.data import hash_text
+from askwhen.linalg.single import form_in_single
+from streams import DRIFTING
+
+ROWS = 6000
+SETS = ("agnews", "banking77", "stance")
+SEEN = {
+    "words": ("words",),
+    "static": ("static",),
+    "words, static": ("static", "words"),
+    "words, beside": ("beside", "words"),
+    "static, beside": ("beside", "static"),
+    "words, static, beside": ("beside", "static", "words"),
+    "MiniLM": ("minilm",),
+    "MiniLM, plain array": (384,),
+    "MiniLM, 768": (768,),
+    "MiniLM, 1,536": (1536,),
+}
+
+
+def parts_of(name: str, seed: int) -> tuple[dict[str, Any], np.ndarray]:
+    """What can be seen of each text, by its name, and the labels."""
+    folder = Path(os.environ["ASKWHEN_DATA"])
+    table = arrow_csv.read_csv(folder / f"{name}.csv.gz")
+    texts, y = table["text"].to_pylist(), np.array(table["label"].to_pylist())
+    minilm = np.load(folder / f"{name}_minilm.npz")["vectors"].astype(float)
+    order = np.random.default_rng(seed).permutation(min(len(texts), len(minilm)))[:ROWS]
+    texts, rng, n = [texts[i] for i in order], np.random.default_rng(seed + 77), len(order)
+    times = 1.6e9 + 3600.0 * np.arange(n)
+    beside = [np.arange(n) + 1000.0, rng.integers(5, 300, n), np.exp(rng.normal(3, 1, n)), times]
+    static = aw.encoders.load("static").encode(texts).astype(float)
+    return {
+        "words": hash_text(texts),
+        "static": static,
+        "minilm": minilm[order],
+        "beside": np.column_stack(beside),
+    }, y[order]
+
+
+def rows_of(seen: str, parts: dict[str, Any], seed: int) -> Any:
+    """Instances with these parts, which know their kinds; a plain array for vectors that were repeated with noise."""
+    wanted = SEEN[seen]
+    if isinstance(wanted[0], int):
+        rng, minilm = np.random.default_rng(seed), parts["minilm"]
+        noisy = [minilm + 0.02 * k * rng.standard_normal(minilm.shape) for k in range(wanted[0] // 384)]
+        return np.hstack(noisy)
+    numbers = 4 if "beside" in wanted else 0
+    vectors = tuple(parts[name].shape[1] for name in ("static", "minilm") if name in wanted)
+    words = parts["words"].shape[1] if "words" in wanted else 0
+    joined = sp.hstack([sp.csr_matrix(parts[str(name)]) for name in wanted], "csr")
+    return MixedRows.of(joined, aw.Kinds(numbers, vectors, words))
+
+
+def refitted(X: Any, y: np.ndarray, share: float, seed: int) -> float:
+    """Accuracy of a refitted model that asks by margin, on vectors of length 1 or counts of words of length 1."""
+    X = sp.csr_matrix(X)
+    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+    X = sp.diags(1.0 / np.maximum(norms, 1e-300)) @ X
+    rng, asked, gaps, model, due, right = np.random.default_rng(seed), list[int](), list[float](), None, 10.0, 0
+    for i in range(len(y)):
+        wanted = rng.random() < (0.5 if len(asked) < 10 else share)
+        if model is not None:
+            p = model.predict_proba(X[i])[0]
+            right += int(model.classes_[p.argmax()] == y[i])
+            first, second = np.sort(p)[-1:-3:-1]
+            gaps.append(first - second)
+            wanted = bool(gaps[-1] <= np.quantile(gaps[-200:], share))
+        if wanted and len(asked) < share * len(y):
+            asked.append(i)
+            if len(asked) >= due and len(set(y[asked])) > 1:
+                model, due = LogisticRegression(C=10.0, max_iter=300).fit(X[asked], y[asked]), 1.15 * len(asked)
+    return right / len(y)
+
+
+def cell(name: str, seen: str, share: float, seed: int, is_default: bool) -> float:
+    """Accuracy in percent of the default, or of the refitted model."""
+    parts, y = parts_of(name, seed)
+    X = rows_of(seen, parts, seed)
+    if not is_default:
+        return 100.0 * refitted(X, y, share, seed)
+    trace = aw.Sampler(rule=aw.BudgetRule(share), seed=seed, classes=sorted(set(y.tolist()))).run(X, y)
+    return 100.0 * (1.0 - trace.mistakes / trace.rounds)
+
+
+def accuracies(options: argparse.Namespace) -> None:
+    """Print a table for each set."""
+    shares, seeds = [float(share) for share in options.shares.split(",")], range(options.seeds)
+    wanted = [(seen, True) for seen in SEEN] + [(seen, False) for seen in ("static", "MiniLM")]
+    for name in options.sets.split(","):
+        print(f"\n{name}: percent right (standard error) at so many labels\n")
+        print("| | " + " | ".join(f"{share:.0%}" for share in shares) + " |\n" + "|---" * (len(shares) + 1) + "|")
+        with ProcessPoolExecutor(options.jobs) as pool:
+            work = {
+                (each, share, seed): pool.submit(cell, name, each[0], share, seed, each[1])
+                for each, share, seed in itertools.product(wanted, shares, seeds)
+            }
+            for seen, is_default in wanted:
+                cells = []
+                for share in shares:
+                    found = [work[(seen, is_default), share, seed].result() for seed in seeds]
+                    cells.append(f"{np.mean(found):.1f} ({np.std(found) / np.sqrt(len(found)):.1f})")
+                title = seen if is_default else f"logistic regression by margin: {seen}"
+                print(f"| {title} | " + " | ".join(cells) + " |", flush=True)
+
+
+def occupied(seed: int, n: int = 12_000) -> tuple[np.ndarray, np.ndarray]:
+    """A room that is occupied for hours or not: long runs of a label, sensors that follow slowly, days."""
+    rng, y, i, sign = np.random.default_rng(seed), np.zeros(n), 0, -1.0
+    while i < n:
+        length = int(rng.exponential(300)) + 20
+        y[i : i + length], sign, i = sign, -sign, i + length
+    day, air = 2.0 * np.pi * np.arange(n) / 1440.0, np.zeros(n)
+    for i in range(1, n):
+        air[i] = air[i - 1] + 0.02 * ((y[i] > 0) - air[i - 1]) + 0.01 * rng.standard_normal()
+    light = np.where(y > 0, 400.0, 20.0) + 60.0 * np.sin(day) + 50.0 * rng.standard_normal(n)
+    light = np.where(rng.random(n) < 0.1, rng.uniform(0.0, 450.0, n), light)
+    warm = 20.0 + 2.0 * np.sin(day) + air + 0.3 * rng.standard_normal(n)
+    humid = 30.0 + 5.0 * np.cos(1.3 * day) + rng.standard_normal(n)
+    return np.column_stack([warm, humid, light, 500.0 * air + 400.0]), y
+
+
+def frozen(options: argparse.Namespace) -> None:
+    """Print what a model says of the last 30 % of ordered streams: with labels, without, and a refitted model."""
+    print("| | live | without labels | logistic regression |\n|---|---|---|---|")
+    for name in ("elec2", "usenet2", "spam", "occupied"):
+        found = []
+        for seed in range(options.seeds):
+            X, y = occupied(seed) if name == "occupied" else DRIFTING[name](np.random.default_rng(seed))
+            k = int(0.7 * len(y))
+            live = aw.Sampler(rule=aw.BudgetRule(0.1), seed=seed).run(X, y).mistaken[k:]
+            sampler = aw.Sampler(rule=aw.BudgetRule(0.1), seed=seed)
+            asked = np.flatnonzero(sampler.run(X[:k], y[:k]).queried)
+            scale = np.sqrt(np.asarray(sp.csr_matrix(X[asked]).power(2).mean(axis=0)).ravel())
+            Z = sp.csr_matrix(X) @ sp.diags(1.0 / np.where(scale > 0.0, scale, 1.0)) if name != "spam" else X
+            model = LogisticRegression(max_iter=2000).fit(Z[asked], y[asked])
+            found.append((1.0 - live.mean(), (sampler.predict(X[k:]) == y[k:]).mean(), model.score(Z[k:], y[k:])))
+        print(
+            f"| {name} | " + " | ".join(f"{100.0 * value:.1f}" for value in np.mean(found, axis=0)) + " |", flush=True
+        )
+
+
+def cost() -> None:
+    """Print microseconds a round at 10 % of the labels, and of one quadratic form in single precision."""
+    rng = np.random.default_rng(0)
+    print("| width | microseconds a round | one quadratic form | rounds in forms |\n|---|---|---|---|")
+    for d in (256, 384, 768, 1536):
+        centre, n = rng.standard_normal(d), 800
+        y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+        X = MixedRows.of(sp.csr_matrix(0.3 * np.outer(y, centre) + rng.standard_normal((n, d))), aw.Kinds(0, (d,)))
+        aw.Sampler(rule=aw.BudgetRule(0.1), seed=1).run(X[:5], y[:5])
+        Q, x = np.eye(d, dtype=np.float32), rng.standard_normal(d).astype(np.float32)
+        rounds, forms = [], []
+        for _ in range(5):
+            sampler = aw.Sampler(rule=aw.BudgetRule(0.1, length=n), seed=1)
+            start = time.perf_counter()
+            sampler.run(X, y)
+            rounds.append((time.perf_counter() - start) / n)
+            forms.append(_form_time(Q, x))
+        print(
+            f"| {d:,} | {1e6 * min(rounds):.0f} | {1e6 * min(forms):.0f} | {min(rounds) / min(forms):.1f} |", flush=True
+        )
+    texts = arrow_csv.read_csv(Path(os.environ["ASKWHEN_DATA"]) / "agnews.csv.gz")["text"].to_pylist()
+    encoder, start = aw.encoders.load("static"), time.perf_counter()
+    encoder.encode(texts)
+    print(f"\n{len(texts) / (time.perf_counter() - start):,.0f} texts of agnews a second become vectors")
+
+
+def _form_time(Q: np.ndarray, x: np.ndarray) -> float:
+    """Seconds of one quadratic form, compiled as learners have it."""
+    import numba
+
+    @numba.njit  # type: ignore[untyped-decorator, unused-ignore]
+    def forms(Q: Any, x: Any, times: int) -> float:
+        total = 0.0
+        for _ in range(times):
+            total += form_in_single(Q, x)
+        return total
+
+    forms(Q, x, 1)
+    start = time.perf_counter()
+    forms(Q, x, 20)
+    return (time.perf_counter() - start) / 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Rows of several kinds.")
+    parser.add_argument("--frozen", action="store_true", help="models that predict without labels")
+    parser.add_argument("--cost", action="store_true", help="microseconds a round")
+    parser.add_argument("--shares", default="0.02,0.05,0.1")
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    if options.cost:
+        cost()
+    elif options.frozen:
+        frozen(options)
+    else:
+        accuracies(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Texts with numbers beside them in a stream of the service, and streams of the default of an earlier release."""
+
+import msgspec
+import numpy as np
+
+import askwhen as aw
+from askwhen.contracts.kinds import MixedRows
+from askwhen.service.domain.features import FeatureReader
+from askwhen.service.domain.model import build
+from askwhen.service.events.settings import Features, Settings
+from askwhen.service.use_cases import instances, questions, replaying, streams
+from askwhen.service.use_cases.instances import Raw
+from tests.service.coordinators import Time, open_coordinator, run, settings
+
+MIXED = Features(kind="mixed", text=["body"], names=["price", "length"], places=64)
+RECORDS = [
+    {"body": ["cheap pills for you", "the minutes of the meeting"][i % 2], "price": 1e6 * (i % 7), "length": float(i)}
+    for i in range(60)
+]
+
+
+def test_a_new_stream_learns_numbers_and_words_apart_and_an_old_one_goes_on_as_it_was():
+    new, old = settings(features=MIXED, version=2), settings(features=MIXED)
+    assert build(new).learner == aw.Mixture(kinds=aw.Kinds(2, (), 64))
+    assert build(old).learner == aw.Mixture(version=1)
+    row = FeatureReader(MIXED, 2).instance(RECORDS[3])
+    before = FeatureReader(MIXED).instance(RECORDS[3])
+    np.testing.assert_array_equal(row.toarray()[0, :2], [3e6, 3.0])
+    np.testing.assert_array_equal(row.toarray()[0, 2:], before.toarray()[0, :64])
+    np.testing.assert_array_equal(before.toarray()[0, 64:], [3e6, 3.0])
+
+
+def test_settings_that_were_written_before_there_were_versions_are_the_first_version():
+    written = msgspec.json.encode(settings(features=MIXED)).replace(b',"version":null', b"")
+    assert b"version" not in written
+    assert build(msgspec.json.decode(written, type=Settings)).learner.version == 1
+
+
+def test_a_stream_of_texts_and_numbers_decides_as_the_library_and_replays(tmp_path):
+    async def go():
+        time = Time()
+        async with open_coordinator(tmp_path / "log.db", time) as coordinator:
+            stream = await streams.create(coordinator, "mails", settings(features=MIXED, grace=0.0))
+            assert stream.settings.version == 2
+            sampler = aw.Sampler(rule=aw.BudgetRule(0.3), seed=7, kinds=aw.Kinds(2, (), 64))
+            reader = FeatureReader(MIXED, 2)
+            for i, record in enumerate(RECORDS):
+                decision = await instances.play(coordinator, stream, Raw(record, f"n{i}"))
+                ask = sampler.ask(MixedRows.of(reader.instance(record), aw.Kinds(2, (), 64)))
+                assert (decision.margin, decision.asked) == (ask.margin, ask.query)
+                if ask.query:
+                    shown = await questions.next_question(coordinator, stream, "cid")
+                    await questions.answer(coordinator, stream, shown.question, "cid", "spam", f"c{i}")
+                    time.now += 1.0
+                    coordinator.tick()
+                    sampler.tell(ask, 1)
+            before = stream.model.sampler.margins(reader.instance(RECORDS[0]))
+            assert await replaying.replay(coordinator, stream, "ann") == stream.model.sampler.questions > 3
+            np.testing.assert_array_equal(stream.model.sampler.margins(reader.instance(RECORDS[0])), before)
+
+    run(go())
