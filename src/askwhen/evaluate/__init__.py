@@ -11,7 +11,7 @@ from .estimation.alarms import Alarm, alarm
 from .estimation.by_class import ClassAccuracy
 from .estimation.estimate import Cost, Estimate
 from .estimation.sample_size import Needed
-from .progress import Progress, Scores
+from .progress import Progress, Refitted, Scores
 from .progressive import progressive
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "Estimate",
     "Needed",
     "Progress",
+    "Refitted",
     "Scores",
     "SideBySide",
     "Tried",

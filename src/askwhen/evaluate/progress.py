@@ -12,7 +12,7 @@ macro       the mean of a ratio over the tasks in which it is defined
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,6 +55,27 @@ class Scores:
     question_rate: np.ndarray
     updates: np.ndarray
     squared_error: np.ndarray
+
+
+class Refitted(NamedTuple):
+    """What a model that is refitted again and again would have had on the same rows.
+
+    Attributes
+    ----------
+    name : str
+        The model, and how its labels are asked for.
+    score : float
+        Its accuracy; for a regressor, its mean squared error.
+    labels : int
+        Number of labels asked for.
+    refits : int
+        Number of fits.
+    """
+
+    name: str
+    score: float
+    labels: int
+    refits: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +150,8 @@ class Progress:
     unpredicted: np.ndarray | None = None
     costs: tuple[float, float] | None = None
     label_variance: Any = None
+    refitted: list[Refitted] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def confusion_of_two(self) -> np.ndarray | None:

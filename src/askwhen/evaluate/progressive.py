@@ -25,6 +25,8 @@ from ..validation import check_count, check_flag, check_number
 from . import bounds
 from .comparison.baselines import EVERYTHING, ClassBaselines, LabelNumbering, TaskBaselines, fully_labelled, labels_of
 from .comparison.label_order import LabelOrder
+from .comparison.model_rows import HeldRows
+from .comparison.refitted_runs import check_can_have_baselines, with_refitted
 from .estimation.accuracy import RECENT, Accuracy, AccuracyCollector, Curve, accuracy
 from .progress import Progress
 
@@ -44,6 +46,7 @@ def progressive(
     watch: Callable[[Any], None] | None = None,
     before: Trace | None = None,
     everything: bool = False,
+    baselines: bool = False,
 ) -> Progress:
     """Run the sampler over a labelled stream and report its results, window by window.
 
@@ -76,6 +79,10 @@ def progressive(
     everything : bool, default False
         Whether to run the same learner over the stream a second time, given every label, for the baseline "all
         labels". The sampler must not have played a round.
+    baselines : bool, default False
+        Whether to play what one would have done otherwise, as ``refitted``: logistic regression and gradient boosting
+        (of scikit-learn; ridge regression for numbers), refitted whenever their labels have grown by 15 %, with as
+        many labels as the sampler has asked for, at random and by margin. The rows are then held in memory.
 
     Examples
     --------
@@ -102,6 +109,10 @@ def progressive(
         raise InputError("holdout and before are for two labels or numbers.", owner="progressive")
     held = None if holdout is None else _checked_holdout(holdout, sampler)
     check_flag("progressive", "everything", everything)
+    check_flag("progressive", "baselines", baselines)
+    if baselines:
+        check_can_have_baselines("progressive", sampler)
+    held_rows = HeldRows() if baselines else None
     other = fully_labelled("progressive", sampler) if everything else None
     found = _ProgressCounter(int(window), regression, classes)
     if before is not None:
@@ -116,6 +127,10 @@ def progressive(
             _check_fits(held, piece)
         with piece.named():  # the fully labelled sampler first: if it raises, the sampler is unchanged
             several = bool(sampler.tasks) or dimensions_of("run", piece.y) == 2
+            if held_rows is not None:
+                if several:
+                    raise InputError("baselines are for one task, and y has several columns.", owner="progressive")
+                held_rows.add(piece.X, piece.y)
             baseline = _played(other, piece, several, margins=False) if other is not None else []
             traces = _played(sampler, piece, several, margins)
         labels = _labels(traces, piece, classes, regression)
@@ -123,6 +138,8 @@ def progressive(
         if watch is not None:
             watch(traces if several else traces[0])
     progress = found.progress(float(delta), *_held_out(sampler, held, float(delta)))
+    if held_rows is not None:
+        progress = with_refitted("progressive", progress, sampler, *held_rows.all())
     if (
         classes is None or int(progress.rounds[-1]) != sampler.round
     ):  # per-class estimates cover the whole life of the sampler

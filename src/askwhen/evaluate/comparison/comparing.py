@@ -23,6 +23,7 @@ from .baselines import EVERYTHING, LAST, MAJORITY
 from .cluster import workers_of
 from .label_order import order_warning
 from .plans import WINDOWS, CellRun, ComparisonWork, RunPlan
+from .refitted_runs import RefittedWork
 from .workers import Watch
 
 
@@ -44,6 +45,8 @@ class Cell:
         The accuracy in each window of rounds: a row for each repeat.
     seconds : float
         Mean duration of a repeat.
+    refits : float or None
+        Mean number of fits of a model that is refitted; None for others.
     """
 
     algorithm: str
@@ -53,6 +56,7 @@ class Cell:
     accuracy: np.ndarray
     windows: np.ndarray
     seconds: float
+    refits: float | None = None
 
     @property
     def mean(self) -> float:
@@ -89,6 +93,11 @@ class Comparison:
         Results of simple rules.
     order_warning : str or None
         A warning if the labels come sorted or in blocks, None otherwise.
+    refitted : list of Cell
+        With ``baselines=True``, results of models that are refitted again and again, at each share: what one would have
+        had otherwise.
+    left_out : list of str
+        Which of these models were left out, and why.
     """
 
     cells: list[Cell]
@@ -98,6 +107,8 @@ class Comparison:
     repeats: int
     baselines: list[Cell] = field(default_factory=list)
     order_warning: str | None = None
+    refitted: list[Cell] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     @property
     def best(self) -> Cell:
@@ -137,6 +148,7 @@ def compare(
     everything: bool = False,
     classes: Any = None,
     cluster: str | None = None,
+    baselines: bool = False,
 ) -> Comparison:
     """Run algorithms at the same shares of labels, and measure the accuracy of each.
 
@@ -170,6 +182,10 @@ def compare(
     cluster : str, optional
         Run on a Ray cluster instead of on the cores of this machine: ``host:port`` or "auto", from one of its machines,
         or "local" to start one here. The numbers are the same to the bit; if a worker dies, only its run is repeated.
+    baselines : bool, default False
+        Whether to play what one would have done otherwise, as ``refitted``: logistic regression and gradient boosting
+        (of scikit-learn), refitted whenever their labels have grown by 15 %, with as many labels as each share allows,
+        asked for at random and by margin.
 
     Examples
     --------
@@ -187,6 +203,7 @@ def compare(
     check_count("compare", "repeats", repeats)
     check_count("compare", "windows", WINDOWS if windows is None else windows)
     check_flag("compare", "everything", everything)
+    check_flag("compare", "baselines", baselines)
     check_seed("compare", seed)
     for share in wanted:
         check_number("compare", "share", share, "a number strictly between 0 and 1", 0.0, 1.0, open_high=True)
@@ -202,24 +219,41 @@ def compare(
     if everything:
         plans += work.fully_labelled_plans(plans)
     again = int(repeats)
-    with workers_of(cluster, watch, len(plans) * (1 + again)) as workers:
+    otherwise = RefittedWork.of(work, wanted, again) if baselines else None
+    total = len(plans) * (1 + again) + (0 if otherwise is None else len(otherwise.pieces))
+    with workers_of(cluster, watch, total) as workers:
         tuned = workers.all([(plan.name, partial(work.match, plan)) for plan in plans])
         pairs = list(zip(plans, tuned, strict=True))
         runs = workers.all(
             [(plan.name, partial(work.run, plan, found, k)) for plan, found in pairs for k in range(again)]
         )
+        refitted = [] if otherwise is None else otherwise.play(workers)
     groups = [runs[at : at + again] for at in range(0, len(runs), again)]
     cells = [_cell(plan, found, group) for (plan, found), group in zip(pairs, groups, strict=True)]
     number = sum(not plan.everything for plan in plans)
-    baselines = _simple(cells[:number], groups[:number]) + cells[number:]
-    warning = None if shuffle else order_warning(work.y, names)
-    return Comparison(cells[:number], [each.name for each in chosen], wanted, work.ends, again, baselines, warning)
+    return Comparison(
+        cells[:number],
+        [each.name for each in chosen],
+        wanted,
+        work.ends,
+        again,
+        _simple(cells[:number], groups[:number]) + cells[number:],
+        None if shuffle else order_warning(work.y, names),
+        [_cell_of(model.name, {}, share, runs) for model, share, runs in refitted],
+        [] if otherwise is None else otherwise.left_out,
+    )
 
 
 def _cell(plan: RunPlan, hyperparameters: dict[str, Any], runs: list[CellRun]) -> Cell:
     name = f"{plan.algorithm.name}, {EVERYTHING}" if plan.everything else plan.algorithm.name
+    return _cell_of(name, hyperparameters, plan.share, runs)
+
+
+def _cell_of(name: str, hyperparameters: dict[str, Any], share: float, runs: list[CellRun]) -> Cell:
     asked, accuracy, windows, seconds = (np.array([run[at] for run in runs]) for at in range(4))
-    return Cell(name, hyperparameters, plan.share, asked, accuracy, windows, float(seconds.mean()))
+    fits = [run.refits for run in runs if run.refits is not None]
+    refits = float(np.mean(fits)) if fits else None
+    return Cell(name, hyperparameters, share, asked, accuracy, windows, float(seconds.mean()), refits)
 
 
 def _simple(cells: list[Cell], groups: list[list[CellRun]]) -> list[Cell]:

@@ -33,13 +33,17 @@ class RunPlan(NamedTuple):
 
 
 class CellRun(NamedTuple):
-    """Results of one run, over all rounds and in each window; ``simple`` has the accuracies of simple rules."""
+    """Results of one run, over all rounds and in each window.
+
+    ``simple`` has the accuracies of simple rules; ``refits`` is for a model that is refitted.
+    """
 
     asked: float
     accuracy: float
     windows: np.ndarray
     seconds: float
     simple: dict[str, tuple[float, np.ndarray]]
+    refits: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +112,9 @@ class ComparisonWork:
             right = TaskBaselines(False).scores(labels_of(trace), trace.queried)
         else:
             right = ClassBaselines().scores(LabelNumbering(self.classes).numbers(y).astype(float), trace.queried)
-        simple = {name: (float(values.mean()), self._windowed(values)) for name, values in right.items()}
+        simple = {name: (float(values.mean()), self.windowed(values)) for name, values in right.items()}
         accuracy = 1 - trace.mistakes / len(y)
-        return CellRun(trace.questions / len(y), accuracy, 1 - self._windowed(trace.mistaken), seconds, simple)
+        return CellRun(trace.questions / len(y), accuracy, 1 - self.windowed(trace.mistaken), seconds, simple)
 
     def _given(self, each: Algorithm) -> dict[str, Any]:
         return self.hyperparameters.get(each.name, {})
@@ -119,13 +123,15 @@ class ComparisonWork:
         """A sampler of the algorithm, at any share."""
         return each.build(self._given(each), share=None if each.scale is None else 0.5, classes=self.classes)
 
-    def _windowed(self, values: np.ndarray) -> np.ndarray:
+    def windowed(self, values: np.ndarray) -> np.ndarray:
         """Mean of the values in each window."""
         sums = np.add.reduceat(values, np.r_[0, self.ends[:-1]], dtype=float)
         return np.asarray(sums / np.diff(self.ends, prepend=0))
 
+    def order(self, k: int) -> np.ndarray | None:
+        """The order of the rows in repeat k; None for their own."""
+        return np.random.default_rng([self.seed, k]).permutation(len(self.y)) if self.shuffle else None
+
     def _stream(self, k: int) -> tuple[Any, np.ndarray]:
-        if not self.shuffle:
-            return self.X, self.y
-        order = np.random.default_rng([self.seed, k]).permutation(len(self.y))
-        return self.X[order], self.y[order]
+        order = self.order(k)
+        return (self.X, self.y) if order is None else (self.X[order], self.y[order])
