@@ -5,7 +5,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.report import picture, write_comparison, write_run
-from tests.report.made import COMMAND, progress_of, trace_of, twelve
+from tests.report.made import COMMAND, progress_of, trace_of, twelve, with_refitted
 
 FACTS = {"file": "/a/path/without/any/space/" + "in_it" * 40 + ".csv", "name" * 30: "value " * 60, "seed": "7"}
 WIDTHS = (1400, 800, 380)
@@ -67,7 +67,7 @@ def folder(tmp_path_factory):
     write_run(made / "regressor.html", progress_of(trace, 9999, regression=True), trace, title="Errors", **more)
     trace = trace_of(1, margin=np.nan)
     write_run(made / "tiny.html", progress_of(trace, 1, known=False), trace, title="One round", **more)
-    write_comparison(made / "comparison.html", twelve(), title="Twelve", **more)
+    write_comparison(made / "comparison.html", with_refitted(twelve()), title="Twelve", **more)
     (made / "picture.svg").write_text(picture(twelve(), 0.1, title="Over time"), encoding="utf-8")
     return made
 

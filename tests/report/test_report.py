@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from askwhen.errors import InputError
+from askwhen.evaluate import Refitted
 from askwhen.report import picture, write_comparison, write_run
 from askwhen.report.run import by_view
-from tests.report.made import COMMAND, FACTS, comparison_of, progress_of, trace_of, twelve
+from tests.report.made import COMMAND, FACTS, REFITTED, comparison_of, progress_of, trace_of, twelve, with_refitted
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'too' \x00 \ud800"
 
@@ -364,3 +365,43 @@ def test_an_old_file_stays_until_the_new_one_is_complete(path, monkeypatch):
     assert [path] == list(path.parent.iterdir())
     assert comparison_text(path, comparison_of(["A"])) != "old"
     assert [path] == list(path.parent.iterdir())
+
+
+def test_a_run_is_shown_beside_refitted_models_the_best_first(path):
+    trace = trace_of(1000)
+    progress = progress_of(trace, 100)
+    assert "What you would have had otherwise" not in plain(run_text(path, trace, progress))
+    models = [Refitted(REFITTED[0], 0.7, 200, 21), Refitted(REFITTED[1], 0.95, 201, 22)]
+    progress = dataclasses.replace(progress, refitted=models, left_out=["Gradient boosting is left out: why."])
+    text = plain(run_text(path, trace, progress))
+    right = 1 - progress.error
+    own = f"model accuracy this run is better by labels refits this run {right:.1%} {trace.questions}"
+    best = f"logistic regression by margin 95.0% \N{MINUS SIGN}{100 * (0.95 - right):.1f} points 201 22"
+    other = f"logistic regression at random 70.0% {100 * (right - 0.7):.1f} points 200 21"
+    assert f"{own} {best} {other} Gradient boosting is left out: why." in text
+    progress = dataclasses.replace(progress_of(trace, 100, regression=True), refitted=[Refitted("ridge", 0.5, 200, 21)])
+    text = plain(run_text(path, trace, progress))
+    assert (
+        f"model mean squared error labels refits this run {progress.error:#.4g} {trace.questions} ridge 0.5000" in text
+    )
+
+
+def test_a_comparison_is_shown_beside_refitted_models_at_each_share(path):
+    made = with_refitted(comparison_of(["default", "other"], full=["PERCEPTRON"]), ["Trees are left out."])
+    page = comparison_text(path, made)
+    check_pictures(page)
+    text = plain(page)
+    assert "model accuracy default is better by ± 95% labels refits seconds" in text
+    for part in (0.05, 0.1, 0.2):
+        own = next(cell for cell in made.cells if cell.share == part)
+        shown = f"default, {100 * part:g}% of the labels {own.mean:.1%} {own.margin_of_error:.1%}"
+        assert shown in text
+        labels = f"{15_000 * part:,.0f}"
+        best = f"gradient boosting by margin 74.0% {100 * (own.mean - 0.74):.1f} points 0.0% {labels} 23 2.5"
+        assert text.index(shown) < text.index(best)
+    assert "Trees are left out." in text
+    assert "What you would have had otherwise" not in plain(comparison_text(path, comparison_of(["default"])))
+    only = with_refitted(comparison_of([], full=["PERCEPTRON"]))
+    assert "model accuracy ± 95% labels refits seconds gradient boosting by margin 74.0%" in plain(
+        comparison_text(path, only)
+    )

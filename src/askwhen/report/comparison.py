@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..evaluate.comparison.baselines import EVERYTHING, LAST, MAJORITY
 from ..evaluate.comparison.comparing import Cell, Comparison
 from .figures import document
+from .otherwise import of_comparison, short_name
 from .page import WIDE, boxed, entry, figure, origin, page, section, warning
 from .scales import Scale, count, ends, extent, measure, percent, plain, share, wanted, widened
 from .svg import Axis, Plot, Size, escape, swatch, text_width
@@ -28,6 +29,7 @@ def comparison_page(comparison: Comparison, title: str, facts: Mapping[str, str]
     body = [
         warning(comparison.order_warning),
         _against_labels(comparison, shares) if len(shares) > 1 else "",
+        of_comparison(comparison),
         _over_time(comparison, shares or [1.0]),
         _results(comparison, shares),
         *origin(facts, command),
@@ -75,17 +77,21 @@ def _series(comparison: Comparison, cell: Cell) -> int:
     """The series of an algorithm, the same in every chart and with every label; simple rules are below 0."""
     if cell.algorithm in SIMPLE:
         return -1 - SIMPLE.index(cell.algorithm)
+    if cell.refits is not None:
+        return -1 - len(SIMPLE) - list(_firsts(comparison.refitted)).index(cell.algorithm)
     return comparison.algorithms.index(cell.algorithm.removesuffix(f", {EVERYTHING}"))
 
 
 def _name(cell: Cell) -> str:
+    if cell.refits is not None:
+        return short_name(cell.algorithm)
     plain_name = cell.share < 1 or cell.algorithm == MAJORITY or cell.algorithm.endswith(EVERYTHING)
     return cell.algorithm if plain_name else f"{cell.algorithm} (all labels)"
 
 
 def _kind(cell: Cell) -> str:
     """The kind of a line: thin for what is given every label, or learns nothing."""
-    return "thin" if cell.share >= 1 or cell.algorithm in SIMPLE else "line"
+    return "thin" if cell.share >= 1 or cell.algorithm in SIMPLE or cell.refits is not None else "line"
 
 
 def _entry(comparison: Comparison, cell: Cell, *, marker: bool = False) -> str:
@@ -94,8 +100,9 @@ def _entry(comparison: Comparison, cell: Cell, *, marker: bool = False) -> str:
 
 
 def _drawn(comparison: Comparison) -> list[Cell]:
-    """Algorithms and baselines, but for "last label told" with every label, which is in the table only."""
-    return comparison.cells + [cell for cell in comparison.baselines if cell.share < 1 or cell.algorithm != LAST]
+    """Algorithms, refitted models and baselines, but for "last label told" with every label: that is in the table."""
+    simple = [cell for cell in comparison.baselines if cell.share < 1 or cell.algorithm != LAST]
+    return comparison.cells + comparison.refitted + simple
 
 
 def _mean(values: np.ndarray) -> float:
@@ -125,15 +132,15 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
     x = Axis(least, most, "share of labels asked for" + " (logarithmic)" * log, percent, log=log)
 
     def draw(size: Size) -> Plot:
-        names = [cell.algorithm for cell in tuned] + [_name(cell) for cell in full]
+        names = [_name(cell) for cell in tuned + full]
         plot = Plot(size, x, values, right=_label_width(size, names))
         labels = []
         for cell in full:
             series = _series(comparison, cell)
             plot.line(np.array([least, most]), np.array([cell.mean, cell.mean]), series, kind="thin")
             labels.append((most, cell.mean, _name(cell), series))
-        for name in dict.fromkeys(cell.algorithm for cell in tuned):
-            cells = sorted((cell for cell in tuned if cell.algorithm == name), key=lambda cell: asked[id(cell)])
+        for name in dict.fromkeys(map(_name, tuned)):
+            cells = sorted((cell for cell in tuned if _name(cell) == name), key=lambda cell: asked[id(cell)])
             series = _series(comparison, cells[0])
             if len(cells) > 1:
                 at = np.array([asked[id(cell)] for cell in cells])
@@ -150,15 +157,16 @@ def _against_labels(comparison: Comparison, shares: list[float]) -> str:
     if full:
         read += " Horizontal lines are given every label."
     name = "Accuracy against labels"
-    legend = [_entry(comparison, cell, marker=True) for cell in _firsts(cells)]
+    legend = [_entry(comparison, cell, marker=True) for cell in _firsts(cells).values()]
     return section(name, read, figure(name, _ranking(cells), draw, legend, _sizes(len(legend)), direct=True))
 
 
-def _firsts(cells: Sequence[Cell]) -> list[Cell]:
+def _firsts(cells: Sequence[Cell]) -> dict[str, Cell]:
+    """The first cell of each algorithm."""
     found: dict[str, Cell] = {}
     for cell in cells:
         found.setdefault(cell.algorithm, cell)
-    return list(found.values())
+    return found
 
 
 def _known(cell: Cell) -> float:
@@ -184,11 +192,12 @@ def _sizes(number: int) -> list[Size]:
 def _over_time(comparison: Comparison, shares: list[float]) -> str:
     parts = []
     # With several shares one simple rule is enough here; the other is in the chart of accuracy against labels.
-    baselines = [
-        cell for cell in _drawn(comparison)[len(comparison.cells) :] if cell.algorithm != LAST or len(shares) == 1
-    ]
+    simple = [cell for cell in _drawn(comparison) if cell in comparison.baselines]
+    baselines = [cell for cell in simple if cell.algorithm != LAST or len(shares) == 1]
     for part in shares:
         cells = _at(comparison, part) + (_at(comparison, 1.0) if part < 1 else [])
+        otherwise = [cell for cell in comparison.refitted if math.isclose(cell.share, part, rel_tol=1e-9)]
+        cells += sorted(otherwise, key=lambda cell: -cell.mean)[:1]  # the best: more lines could not be told apart
         cells += [cell for cell in baselines if cell.share in (part, 1.0)]
         name = f"{wanted(part)} of the labels" if part < 1 else "All labels"
         legend = [_entry(comparison, cell) for cell in cells]

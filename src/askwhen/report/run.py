@@ -13,6 +13,7 @@ from ..evaluate.estimation.estimate import Estimate
 from ..evaluate.progress import Progress
 from ..trace.trace import Trace
 from .class_tables import classes, confusion, matrix_of
+from .otherwise import of_run, points
 from .page import HALF, details, entry, figure, note, origin, page, section, table, warning
 from .scales import count, extent, loss, measure, percent, plain, share, wanted, widened
 from .series import margins_of, questions_of, weights_of, window_rows, windows_of
@@ -49,6 +50,7 @@ def run_page(
         warning(progress.order_warning),
         _headline(progress, trace, budget, words),
         _scores(progress, switches),
+        of_run(progress),
         _baselines(progress, words) if progress.baselines else "",
         *([classes(progress), confusion(progress)] if progress.classes is not None else []),
         _two_labels(progress, words),
@@ -255,7 +257,7 @@ def _baselines(progress: Progress, words: Sequence[str]) -> str:
         rows += [[name, loss(error)] for name, error in progress.baselines.items()]
     else:
         heads, rows = ["rule", "accuracy", "this run is better by"], [["this run", share(here), ""]]
-        rows += [[name, share(right), _points(here - right)] for name, right in progress.baselines.items()]
+        rows += [[name, share(right), points(here - right)] for name, right in progress.baselines.items()]
     rule = "the mean of all earlier labels" if regression else "the most frequent label so far"
     read = f"Simple rules on the same rows: always predicting {rule}, and predicting the last label asked for."
     if EVERYTHING in progress.baselines:
@@ -266,10 +268,6 @@ def _baselines(progress: Progress, words: Sequence[str]) -> str:
         return section("Baselines", read, table(heads, rows, "baselines"))
     by_cost = table(["rule", "cost of a row"], [["this run", f"{progress.cost:.3g}"], *costs], "baselines by cost")
     return section("Baselines", read, by_cost, table(heads, rows, "baselines"))
-
-
-def _points(difference: float) -> str:
-    return f"{100 * difference:.1f} points".replace("-", "\N{MINUS SIGN}")
 
 
 def _questions(progress: Progress, trace: Trace, budget: float | None) -> str:

@@ -83,7 +83,7 @@ font-variant-numeric:tabular-nums}}
 .range i{{position:absolute;top:0;height:6px;border-radius:3px;background:var(--accent);opacity:.45}}
 .range b{{position:absolute;top:-3px;height:12px;width:3px;margin-left:-1.5px;border-radius:2px;background:var(--ink)}}
 .read,.lead{{text-wrap:pretty}}
-figure+.read{{margin:12px 0 0}}
+figure+.read,.scroll+.read{{margin:12px 0 0}}
 figure{{margin:14px 0 0}}
 .plots{{container-type:inline-size}}
 .plots>svg{{width:100%;height:auto;margin:0 auto;overflow:visible}}
