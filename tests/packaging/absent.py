@@ -36,6 +36,8 @@ COMMANDS = [
     "run rows.csv --label y -a perceptron --quiet",
     f"run rows.csv --label y --server {NOBODY} --stream s",
     "compare rows.csv --label y -a random --labels 50% --repeats 1 --cluster 127.0.0.1:1",
+    "run rows.csv --label y -a random --baselines",
+    "compare rows.csv --label y -a random --labels 50% --repeats 1 --baselines",
     "tune rows.csv --label y -a random --labels 50% --repeats 1 --cluster 127.0.0.1:1",
     "label rows.csv",
     f"label --server {NOBODY}",

@@ -252,6 +252,11 @@ CLUSTER = click.option(
     metavar="ADDRESS",
     help="Run on a Ray cluster: its host:port, `auto` on one of its machines, or `local` to start one here.",
 )
+BASELINES = click.option(
+    "--baselines",
+    is_flag=True,
+    help="Also play models of scikit-learn that are refitted again and again, with as many labels.",
+)
 SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed.")
 
 

@@ -132,6 +132,11 @@ class Progress:
     order_warning : str or None
         A warning if the labels come sorted or in blocks, which makes any accuracy look too good. None otherwise, and
         for a regressor.
+    refitted : list of Refitted
+        With ``baselines=True``, models of scikit-learn that are refitted again and again, with as many labels as the
+        sampler has asked for: what one would have had otherwise.
+    left_out : list of str
+        Which of these models were left out, and why.
     """
 
     rounds: np.ndarray

@@ -81,8 +81,8 @@ def progressive(
         labels". The sampler must not have played a round.
     baselines : bool, default False
         Whether to play what one would have done otherwise, as ``refitted``: logistic regression and gradient boosting
-        (of scikit-learn; ridge regression for numbers), refitted whenever their labels have grown by 15 %, with as
-        many labels as the sampler has asked for, at random and by margin. The rows are then held in memory.
+        (of scikit-learn; ridge regression for numbers), refitted whenever their labels have grown by about 15 %, with
+        as many labels as the sampler has asked for, at random and by margin. The rows are then held in memory.
 
     Examples
     --------

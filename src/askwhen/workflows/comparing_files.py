@@ -11,6 +11,7 @@ from .. import __version__, evaluate
 from ..algorithms import algorithm
 from ..errors import InputError, argument
 from ..evaluate import Comparison, Tried
+from ..evaluate.comparison.refitted import require_models
 from ..prepare import Prepare
 from ..report import write_comparison
 from .observer import Move, Observer
@@ -48,6 +49,7 @@ class CompareOptions(_Options):
     repeats: int = 20
     shuffle: bool = False
     everything: bool = False
+    baselines: bool = False
     report: str | None = None
     command: str = ""
 
@@ -86,6 +88,8 @@ def compare(
     """Compare algorithms on a file at the same shares, or numbers, of labels."""
     options, observer = options or CompareOptions(), observer or Observer()
     check_outputs(file, report=options.report)
+    if options.baselines:
+        require_models("compare")
     source = _source(file, reading, _class_list("compare", options.classes))
     hyperparameters = _by_algorithm(options.settings, algorithms)
     X, y = source.load_known()
@@ -104,6 +108,7 @@ def compare(
             classes=source.classes,
             cluster=options.cluster,
             watch=_moving(move),
+            baselines=options.baselines,
         )
     result = CompareResult(found, len(y))
     observer.results(result)

@@ -22,6 +22,7 @@ from .checkpoints import Checkpoints, checkpoint_of, model_of, newest
 from .observer import Move, Observer, RunProgress, Say
 from .outputs import check_outputs, free_name
 from .predict import load
+from .run_baselines import RunBaselines
 from .run_files import RunFiles
 from .source import NothingLeftError, Source, class_names, of_file, share_of
 from .stopping import Stopping
@@ -42,7 +43,7 @@ class RunOptions:
         whether instances are taken as they are, without scaling them.
     shuffle : bool
         Whether to take the instances in another order, which the seed decides.
-    everything, window
+    everything, baselines, window
         As for :func:`askwhen.evaluate.progressive`.
     trace, model, report : str, optional
         Files to write: every round, the sampler, and an HTML page.
@@ -71,6 +72,7 @@ class RunOptions:
     raw: bool = False
     shuffle: bool = False
     everything: bool = False
+    baselines: bool = False
     window: int = 1000
     trace: str | None = None
     model: str | None = None
@@ -168,6 +170,7 @@ class _Run:
             chosen = reading if options.chosen is None else options.chosen
             self.source = _same_source(file, reading, chosen, note, options.shuffle)
         _set_target(self.source, self.sampler)
+        self.baselines = RunBaselines(self.sampler, observer) if options.baselines else None
         resume = options.resume
         self.saved = options.model or (model_of(resume) if resume else free_name(self.source.name, ".askwhen"))
         self.begins, self.identity = self.sampler.round, self.source.identity
@@ -220,7 +223,13 @@ class _Run:
                 watch = RunProgress(self.sampler, move, started)
                 read = _doubted(self.source, self.skipped, move, self.observer.say)
                 chunks = stopping.pieces(_as_written(read, self.sampler))
-                made = files.play(chunks, watch, **scoring)
+                made = files.play(
+                    chunks if self.baselines is None else self.baselines.holding(chunks), watch, **scoring
+                )
+            took, stopped = time.perf_counter() - started, stopping.stopped
+            if self.baselines is not None and not stopped:
+                with stopping.listening():
+                    made = self.baselines.beside(made, stopping)
         except NothingLeftError as error:
             result = self._nothing_left(error, files)
         except BaseException as error:
@@ -230,8 +239,7 @@ class _Run:
             with of_file(self.source.name, self.sampler.round - self.begins + self.skipped):
                 raise
         else:
-            took = time.perf_counter() - started
-            result = self._finish(files, made, took, watch.rate, stopping.stopped)
+            result = self._finish(files, made, took, watch.rate, stopped)
         for wrong in result.errors:
             self.observer.failed(wrong)
         return result
@@ -263,6 +271,8 @@ class _Run:
         result = RunResult(self.sampler, made, model, seconds, rate, stopped, words=self.source.words)
         self.observer.results(result)
         result.errors = files.end(save=keeps)
+        if self.baselines is not None and self.baselines.interrupted is not None:
+            result.errors.append(self.baselines.interrupted)
         if options.report is not None:
             try:
                 self._write_report(options.report, made, files.trace())

@@ -7,7 +7,19 @@ from typing import Any
 import click
 
 from ..command import Output, command, command_line
-from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, Labels, Listed, reading, several_algorithms
+from ..options import (
+    BASELINES,
+    CLASSES,
+    CLUSTER,
+    RAW,
+    SEED,
+    SETTINGS,
+    STREAMS,
+    Labels,
+    Listed,
+    reading,
+    several_algorithms,
+)
 from ..terminal.progress import say_if_compiling
 
 
@@ -26,6 +38,7 @@ from ..terminal.progress import say_if_compiling
 )
 @click.option("--shuffle", is_flag=True, help="Take the rows in another random order in every repeat.")
 @click.option("--everything", is_flag=True, help="Also run each learner with all labels, as a baseline.")
+@BASELINES
 @CLASSES
 @CLUSTER
 @SETTINGS
@@ -42,7 +55,8 @@ def compare(
     the papers; the others have their usual values unless --set changes them (`--set c=300` for all algorithms that have
     a c, `--set lasec-ss.c=300` for one). Runs on all cores. An algorithm that asks for every label is run too, for
     reference, and the table has simple rules as baselines: the most frequent label so far, and the last label that was
-    asked for. FILE is as in `askwhen run`.
+    asked for. With --baselines it also has logistic regression and gradient boosting, refitted as labels come, with as
+    many labels, asked for at random and by margin: what you would have had otherwise. FILE is as in `askwhen run`.
 
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html

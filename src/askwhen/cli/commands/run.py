@@ -10,6 +10,7 @@ import click
 from ..command import Output, command, command_line, given_options
 from ..options import (
     ALGORITHM,
+    BASELINES,
     CLASSES,
     RAW,
     SEED,
@@ -49,6 +50,7 @@ _WITH_SERVER = (
 @reading(STREAMS)
 @click.option("--shuffle", is_flag=True, help="Take the rows in a random order, which --seed decides.")
 @click.option("--everything", is_flag=True, help="Also run the same learner with all labels, as a baseline.")
+@BASELINES
 @click.option(
     "--window",
     type=click.IntRange(1),

@@ -16,7 +16,9 @@ from ..command import Output, command_line, show_error
 from . import show
 from .progress import progress_bar, say_if_compiling
 
-OF_MODEL = ("algorithm", "settings", "labels", "classes", "costs", "seed", "raw", "everything", "seed_labels")
+OF_MODEL = (
+    *("algorithm", "settings", "labels", "classes", "costs", "seed", "raw", "everything", "baselines", "seed_labels"),
+)
 """Options of ``askwhen run`` that a saved sampler keeps."""
 
 Result = TypeVar("Result", contravariant=True)
@@ -80,7 +82,9 @@ class CompareTerminal(TrialTerminal[CompareResult]):
         """Print the results."""
         facts = show.comparison_facts(found.comparison)
         facts |= {"file": self._file, "instances": found.instances, "report": self._report}
-        shown = [*show.lead(facts), show.comparison_table(found.comparison), "", *show.pictures(found.comparison)]
+        left_out = found.comparison.left_out
+        shown = [*show.lead(facts), show.comparison_table(found.comparison), *left_out, ""]
+        shown += show.pictures(found.comparison)
         self._out.result(facts, *shown, *([f"report: {self._report}"] if self._report else []))
 
 

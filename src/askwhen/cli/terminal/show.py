@@ -47,9 +47,16 @@ def run_facts(
         "rounds_per_second": rate,
         "sampler": parts_of(sampler),
         "baselines": progress.baselines,
+        "refitted": [_refitted_facts(each, progress.estimate is None) for each in progress.refitted],
+        "left_out": progress.left_out,
         "order_warning": progress.order_warning,
         "summary": of_run(sampler, progress, name, shown),
     }
+
+
+def _refitted_facts(found: aw.evaluate.Refitted, regression: bool) -> dict[str, Any]:
+    score = "squared_error" if regression else "accuracy"
+    return {"model": found.name, score: found.score, "labels": found.labels, "refits": found.refits}
 
 
 def _accuracy_facts(
@@ -152,7 +159,33 @@ def run_table(facts: dict[str, Any]) -> Group:
         if facts[name]:
             table.add_row(name, escape(facts[name]))
     advice = facts.get("advice")
-    return Group(*lead(facts), table, *_confusion(facts), *(["", escape(advice)] if advice else []))
+    return Group(*lead(facts), table, *_confusion(facts), *_refitted(facts), *(["", escape(advice)] if advice else []))
+
+
+def _refitted(facts: dict[str, Any]) -> list[Any]:
+    """A table of what one would have had with refitted models."""
+    if not facts["refitted"]:
+        return []
+    regression = "squared_error" in facts
+    score = "squared_error" if regression else "accuracy"
+    table = _table("what you would have had otherwise", "labels", score.replace("_", " "), "this run", "refits")
+    for each in sorted(facts["refitted"], key=lambda each: each[score], reverse=not regression):
+        if regression:
+            shown, better = f"{each[score]:.4g}", ratio(facts[score], each[score])
+        else:
+            shown, better = in_percent(each[score]), points(facts[score] - each[score])
+        table.add_row(each["model"], f"{each['labels']:,}", shown, better, str(each["refits"]))
+    return ["", table, *facts["left_out"]]
+
+
+def points(difference: float) -> str:
+    """By how many points an accuracy is better."""
+    return f"{100 * abs(difference):.1f} points {'better' if difference >= 0 else 'worse'}"
+
+
+def ratio(error: float, other: float) -> str:
+    """How large an error is, as a multiple of another."""
+    return f"{error / other:.2f} times this error" if other > 0 else ""
 
 
 def interval(found: dict[str, float]) -> str:
@@ -229,21 +262,29 @@ def comparison_table(comparison: aw.evaluate.Comparison) -> Table:
     }
     before = None
     simple = {id(cell) for cell in comparison.baselines}
-    for cell in sorted([*comparison.cells, *comparison.baselines], key=lambda cell: (cell.share, -cell.mean)):
+    rules = {id(cell) for cell in (*comparison.baselines, *comparison.refitted)}
+    everything = [*comparison.cells, *comparison.baselines, *comparison.refitted]
+    for cell in sorted(everything, key=lambda cell: (cell.share, -cell.mean)):
         error = "" if math.isnan(cell.margin_of_error) else f" ± {100 * cell.margin_of_error:.1f}"
         accuracy = f"{100 * cell.mean:.1f}{error} %"
-        bold = id(cell) not in simple and cell.mean == best[cell.share]
+        bold = id(cell) not in rules and cell.mean == best[cell.share]
         table.add_row(
             "" if cell.share == before else f"{100 * cell.share:.3g} %",
             cell.algorithm,
             in_percent(float(cell.asked.mean())),
             f"[bold]{accuracy}[/]" if bold else accuracy,
-            hyperparameters_of(cell.letters),
+            hyperparameters_of(cell.letters) if cell.refits is None else refits_of(cell, comparison),
             "" if math.isnan(cell.seconds) else f"{cell.seconds:.2g}",
             style="dim" if id(cell) in simple else None,
         )
         before = cell.share
     return table
+
+
+def refits_of(cell: aw.evaluate.Cell, comparison: aw.evaluate.Comparison) -> str:
+    """The labels and the fits of a refitted model."""
+    labels = float(cell.asked.mean()) * float(comparison.rounds[-1])
+    return f"{labels:,.0f} labels, {cell.refits:.0f} refits"
 
 
 def comparison_facts(comparison: aw.evaluate.Comparison) -> dict[str, Any]:
@@ -253,6 +294,8 @@ def comparison_facts(comparison: aw.evaluate.Comparison) -> dict[str, Any]:
         "rounds": comparison.rounds,
         "cells": [_cell_facts(cell) for cell in comparison.cells],
         "baselines": [_cell_facts(cell) for cell in comparison.baselines],
+        "refitted": [_cell_facts(cell) | {"refits": cell.refits} for cell in comparison.refitted],
+        "left_out": comparison.left_out,
         "order_warning": comparison.order_warning,
         "summary": of_comparison(comparison),
     }

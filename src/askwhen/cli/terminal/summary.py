@@ -22,7 +22,9 @@ def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None
     labels = f"With {round(float(progress.running.question_rate[-1]) * n):,} of {n:,} labels {who}"
     if progress.estimate is None:
         simple = f"; always saying the mean so far would have been off by {found['mean so far']:.4g}" if found else ""
-        return f"{labels} was off by a mean squared error of {progress.error:.4g}{simple}."
+        least = min(progress.refitted, key=lambda each: each.score, default=None)
+        other = "" if least is None else f"; {least.name}, by {least.score:.4g}"
+        return f"{labels} was off by a mean squared error of {progress.error:.4g}{simple}{other}."
     if progress.cost is not None:
         simple = " and ".join(
             f"{cost:.3g} always to predict {word}"
@@ -30,11 +32,17 @@ def of_run(sampler: aw.Sampler, progress: aw.evaluate.Progress, name: str | None
         )
         return f"{labels} had a cost of {progress.cost:.3g} per row; it would have cost {simple}."
     simple = f"; {_by_majority(found['majority so far'])}" if found else ""
-    return f"{labels} was right in {in_percent(1 - progress.error)}{simple}."
+    best = max(progress.refitted, key=lambda each: each.score, default=None)
+    other = "" if best is None else _by_refitted(best.name, best.score)
+    return f"{labels} was right in {in_percent(1 - progress.error)}{simple}{other}."
 
 
 def _by_majority(accuracy: float) -> str:
     return f"always saying the more frequent label would have been right in {in_percent(accuracy)}"
+
+
+def _by_refitted(name: str, accuracy: float) -> str:
+    return f"; {name}, in {in_percent(accuracy)}"
 
 
 def of_comparison(comparison: aw.evaluate.Comparison) -> str:
@@ -43,9 +51,11 @@ def of_comparison(comparison: aw.evaluate.Comparison) -> str:
     labels = f"With {100 * best.share:.3g} % of {n:,} labels" if best.share < 1 else f"With all {n:,} labels"
     alone = sum(cell.share == best.share for cell in comparison.cells) == 1
     simple = "" if comparison.majority is None else f"; {_by_majority(comparison.majority)}"
-    return (
-        f"{labels} {spoken(best.algorithm)} {'was' if alone else 'did best,'} right in {in_percent(best.mean)}{simple}."
-    )
+    others = [cell for cell in comparison.refitted if cell.share == best.share]
+    refitted = max(others, key=lambda cell: cell.mean, default=None)
+    other = "" if refitted is None else _by_refitted(refitted.algorithm, refitted.mean)
+    did = "was" if alone else "did best,"
+    return f"{labels} {spoken(best.algorithm)} {did} right in {in_percent(best.mean)}{simple}{other}."
 
 
 def spoken(name: str) -> str:

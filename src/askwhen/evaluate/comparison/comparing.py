@@ -184,8 +184,8 @@ def compare(
         or "local" to start one here. The numbers are the same to the bit; if a worker dies, only its run is repeated.
     baselines : bool, default False
         Whether to play what one would have done otherwise, as ``refitted``: logistic regression and gradient boosting
-        (of scikit-learn), refitted whenever their labels have grown by 15 %, with as many labels as each share allows,
-        asked for at random and by margin.
+        (of scikit-learn), refitted whenever their labels have grown by about 15 %, with as many labels as each share
+        allows, asked for at random and by margin.
 
     Examples
     --------

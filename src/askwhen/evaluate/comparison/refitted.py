@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...errors import argument
 from ...system.extras import needs_extra
 from .model_rows import ModelRows
 
@@ -67,7 +68,7 @@ class RefittedPlay(NamedTuple):
 
 def require_models(owner: str) -> None:
     """Raise if scikit-learn is not installed."""
-    with needs_extra("sklearn", "baselines", owner):
+    with needs_extra("sklearn", argument("baselines"), owner):
         import sklearn.linear_model  # noqa: F401
 
 
