@@ -2,17 +2,18 @@
 
 import msgspec
 import numpy as np
+import pytest
 
 import askwhen as aw
 from askwhen.contracts.kinds import MixedRows
 from askwhen.service.domain.features import FeatureReader
 from askwhen.service.domain.model import build
-from askwhen.service.events.settings import Features, Settings
+from askwhen.service.events.settings import Features, Settings, TextVectors
 from askwhen.service.use_cases import instances, questions, replaying, streams
 from askwhen.service.use_cases.instances import Raw
 from tests.service.coordinators import Time, open_coordinator, run, settings
 
-MIXED = Features(kind="mixed", text=["body"], names=["price", "length"], places=64)
+MIXED = Features(kind="mixed", text=["body"], names=["price", "length"], places=64, vectors=False)
 RECORDS = [
     {"body": ["cheap pills for you", "the minutes of the meeting"][i % 2], "price": 1e6 * (i % 7), "length": float(i)}
     for i in range(60)
@@ -57,5 +58,54 @@ def test_a_stream_of_texts_and_numbers_decides_as_the_library_and_replays(tmp_pa
             before = stream.model.sampler.margins(reader.instance(RECORDS[0]))
             assert await replaying.replay(coordinator, stream, "ann") == stream.model.sampler.questions > 3
             np.testing.assert_array_equal(stream.model.sampler.margins(reader.instance(RECORDS[0])), before)
+
+    run(go())
+
+
+def test_texts_are_seen_as_vectors_too_by_new_streams(tmp_path):
+    pytest.importorskip("wordllama", reason="the extra text is not installed")
+    encoder = aw.encoders.load("static")
+
+    async def go():
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            given = settings(features=Features(kind="text", places=64))
+            stream = await streams.create(coordinator, "texts", given)
+            assert stream.settings.features.vectors == TextVectors(**encoder.descriptor())
+            decision = await instances.play(coordinator, stream, Raw("cheap pills", "a"))
+            sampler = aw.Sampler(rule=aw.BudgetRule(0.3), seed=7, kinds=aw.Kinds(0, (256,), 64))
+            row = FeatureReader(stream.settings.features, 2).instance("cheap pills")
+            np.testing.assert_array_equal(row.toarray()[0, :256], encoder.encode(["cheap pills"])[0])
+            np.testing.assert_array_equal(row.toarray()[0, 256:], aw.data.hash_text(["cheap pills"], 64).toarray()[0])
+            assert sampler.ask(row).margin == decision.margin
+            without = Features(kind="text", places=64, vectors=False)
+            plain = await streams.create(coordinator, "plain", settings(features=without))
+            assert plain.settings.features.vectors is False
+            old = await streams.create(coordinator, "old", settings(features=Features(kind="text"), version=1))
+            assert old.settings.features.vectors is None
+
+    run(go())
+
+
+def test_another_encoder_is_refused():
+    pytest.importorskip("wordllama", reason="the extra text is not installed")
+    other = TextVectors(name="static", checksum="0" * 64, width=256)
+    with pytest.raises(aw.InputError, match="encoder"):
+        FeatureReader(Features(kind="text", vectors=other), 2).instance("a text")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"features": Features(kind="numbers", vectors=True)},
+        {"features": Features(kind="text", vectors=True), "algorithm": "perceptron"},
+        {"features": Features(kind="text", vectors=True), "version": 1},
+    ],
+)
+def test_vectors_where_there_can_be_none_are_refused(given, tmp_path):
+    async def go():
+        async with open_coordinator(tmp_path / "log.db", Time()) as coordinator:
+            with pytest.raises(aw.InputError, match="vectors"):
+                await streams.create(coordinator, "one", settings(**given))
+            assert not coordinator.streams
 
     run(go())

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen.contracts.kinds import MixedRows
 from askwhen.snapshot import engine_state, file_format
 from tests.soak import times
 from tests.streams import STREAMS
@@ -52,6 +53,15 @@ def wide(sampler):
     return sampler
 
 
+def kinds(sampler):
+    """The same over instances of several kinds."""
+    X = MixedRows.of(sp.random(40, 60, 0.4, "csr", rng=np.random.default_rng(1)), aw.Kinds(3, (5, 4), 48))
+    sampler.run(X[:30], [(sampler.classes or [1.5, 2.0])[i % 2] for i in range(30)])
+    for i in range(30, 40):
+        sampler.ask(X[i])
+    return sampler
+
+
 def beside():
     X, y = stream(False)
     pair = aw.SideBySide(aw.Sampler(aw.Perceptron(), aw.Always()), aw.Sampler(aw.LeastSquares(), aw.FixedRate(0.5)))
@@ -83,6 +93,9 @@ MAKERS = {
     "by time": lambda: played(aw.Sampler(aw.Perceptron(), aw.BudgetRule(per=10.0, count=5), seed=1), times=True),
     "classes": lambda: played(aw.Sampler(seed=1, classes=["a", "b", "c"])),
     "classes, wide": lambda: wide(aw.Sampler(rule=aw.FixedRate(0.5), seed=1, classes=["a", "b", "c"])),
+    "kinds": lambda: kinds(aw.Sampler(rule=aw.FixedRate(0.5), seed=1)),
+    "kinds, numbers": lambda: kinds(aw.Sampler(rule=aw.FixedRate(0.5), seed=1, regression=True)),
+    "kinds, classes": lambda: kinds(aw.Sampler(rule=aw.FixedRate(0.5), seed=1, classes=["a", "b", "c"])),
     "labels": lambda: played(aw.Sampler(labels=("ham", "spam"), seed=1)),
     "costs": lambda: played(aw.Sampler(costs=(1, 5), seed=1)),
     "side by side": beside,

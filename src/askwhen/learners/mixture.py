@@ -60,7 +60,7 @@ from ..contracts.learner import (
 )
 from ..contracts.views import RECENT_LABELS, Layout, layout_of, layout_of_kinds
 from ..errors import InputError
-from ..linalg.rows import beginning, rest
+from ..linalg.rows import beginning, position, rest, size
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner, lines_of_zeros, measure
 from ..validation import check_count, check_flag
@@ -265,6 +265,8 @@ def _hear(state: Any, y: float, chance: float) -> None:
 def score_experts(state: Any, x: Any, scored: Any) -> Any:
     """Compute m and q of these experts; return |z|^2 and whether the row can be scored."""
     dense, seen, single = beginning(x, state.width), state.seen, state.single
+    if len(dense) < state.width:  # a row from a file
+        return 0.0, UNSOUND
     of_numbers = len(state.linear.drift) > 0
     block = state.linear if of_numbers else state.direction
     z = dense[block.start : block.start + block.one + 1]
@@ -290,6 +292,8 @@ def look_at_words(state: Any, x: Any) -> Any:
     """Compute m and q of the experts on words; return whether the words can be scored."""
     words, offset = rest(x, state.lines_at, len(state.lines))
     norm2, status = measure(words, offset + len(state.lines))
+    if size(words) > 0 and position(words, 0) < offset:
+        status = UNSOUND
     if status == SOUND:
         first = len(state.mix) - EXPERTS
         score_words(state.lines, words, offset, norm2, state.seen[_M, first:], state.seen[_Q, first:])

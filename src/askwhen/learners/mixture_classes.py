@@ -44,7 +44,7 @@ from ..contracts.learner import (
     widen,
 )
 from ..contracts.views import Layout
-from ..linalg.rows import beginning, rest
+from ..linalg.rows import beginning, position, rest, size
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner, measure
 from ..weights.class_slots import (
@@ -291,6 +291,8 @@ def _hear(state: Any, y: float, chance: float) -> None:
 def score_several(state: Any, x: Any, scored: Any) -> Any:
     """Compute m by class and q of these experts; return |z|^2 and whether the row can be scored."""
     dense, seen, m, single = beginning(x, state.width), state.seen, state.m, state.single
+    if len(dense) < state.width:  # a row from a file
+        return 0.0, UNSOUND
     of_numbers = len(state.linear.drift) > 0
     block = state.linear if of_numbers else state.direction
     z = dense[block.start : block.start + block.one + 1]
@@ -316,6 +318,8 @@ def look_at_words(state: Any, x: Any) -> Any:
     """Compute m by class and q of the experts on words; return whether the words can be scored."""
     words, offset = rest(x, state.lines_at, len(state.lines))
     _, status = measure(words, offset + len(state.lines))
+    if size(words) > 0 and position(words, 0) < offset:
+        status = UNSOUND
     if status == SOUND:
         first = len(state.mix) - EXPERTS
         score_word_classes(state.lines, state.taken, words, offset, state.m[first:], state.seen[_Q, first:])

@@ -71,7 +71,7 @@ def _beginning_dense(x: Any, width: int) -> Any:
 
 @beginning.of(SparseRow)
 def _beginning_sparse(x: Any, width: int) -> Any:
-    return x.data[x.start : x.start + width]
+    return x.data[x.start : min(x.start + width, x.stop)]
 
 
 @rest.of(np.ndarray)

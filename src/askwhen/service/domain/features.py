@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import msgspec
 import numpy as np
 import scipy.sparse as sp
 
+from ... import encoders
 from ...contracts.kinds import Kinds
 from ...data.hashing import counted, hashed_names, hashed_words
 from ...errors import InputError
-from ..events.settings import Features
+from ..events.settings import Features, TextVectors
 
 _NUMBERS = frozenset({float, int})
 MOST_FEATURES = 100_000
@@ -24,6 +26,8 @@ class FeatureReader:
     def __init__(self, features: Features, version: int | None = None) -> None:
         self._features = features
         self._numbers_first = version not in (None, 1)
+        self._vectors = features.vectors if isinstance(features.vectors, TextVectors) else None
+        self._encoder: encoders.Encoder | None = None
         self._names = features.names
         self._read = {
             "numbers": self._numbers,
@@ -81,7 +85,16 @@ class FeatureReader:
     def _text(self, x: Any) -> sp.csr_matrix:
         if not isinstance(x, str):
             raise _wrong("a text", x)
-        return hashed_words([x], self._features.places)
+        words = hashed_words([x], self._features.places)
+        return words if self._vectors is None else sp.hstack([*self._encoded([x]), words], "csr")
+
+    def _encoded(self, texts: list[str]) -> list[sp.csr_matrix]:
+        """The vector of each text, as one row each."""
+        assert self._vectors is not None
+        if self._encoder is None:
+            self._encoder = encoders.load(self._vectors.name)
+            self._encoder.check(msgspec.to_builtins(self._vectors))
+        return [sp.csr_matrix(vector.astype(float)) for vector in self._encoder.encode(texts)[:, None]]
 
     def _hashed(self, x: Any) -> sp.csr_matrix:
         if not isinstance(x, dict):
@@ -116,14 +129,19 @@ class FeatureReader:
                 raise _wrong("a text", x.get(name), name)
             parts.append(hashed_words([x[name]], self._features.places, name if k else ""))
         numbers, words = sp.csr_matrix(self._named(x, exact=False).reshape(1, -1)), sum(parts[1:], parts[0])
-        return sp.hstack([numbers, words] if self._numbers_first else [words, numbers], "csr")
+        if not self._numbers_first:
+            return sp.hstack([words, numbers], "csr")
+        vectors = [] if self._vectors is None else self._encoded([x[name] for name in self._features.text])
+        return sp.hstack([numbers, *vectors, words], "csr")
 
 
 def kinds_of_features(features: Features) -> Kinds | None:
     """The kinds of features, where there are several."""
-    if features.kind != "mixed":
+    found = features.vectors
+    vectors = () if not isinstance(found, TextVectors) else (found.width,) * max(len(features.text), 1)
+    if features.kind != "mixed" and not vectors:
         return None
-    return Kinds(len(features.names or ()), (), features.places)
+    return Kinds(len(features.names or ()), vectors, features.places)
 
 
 def _finite(values: list[Any]) -> np.ndarray:

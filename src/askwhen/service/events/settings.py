@@ -11,7 +11,10 @@ from ...data.hashing import DEFAULT_FEATURES
 from ...errors import InputError
 from .instance_display import View, check_view
 
-NEWEST = 2
+OF_TEXTS = ("text", "mixed")
+"""Kinds of features with texts."""
+
+NEWEST: Literal[2] = 2
 """The newest version of the default algorithm."""
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
@@ -20,18 +23,28 @@ OPEN, MOST_OPEN = "open", 100
 """The setting for labels that are not known in advance, and the largest number of them."""
 
 
+class TextVectors(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The encoder of a stream's texts, and the length of its vectors; another encoder is refused."""
+
+    name: str
+    checksum: str | None = None
+    width: int
+
+
 class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """How raw input becomes features.
 
     ``numbers``: an array, or an object with a number for each of ``names``. ``hashed``: an object of numbers, texts and
     booleans, each hashed by its name into one of ``places`` columns. ``text``: a string, whose words are hashed.
     ``mixed``: an object with texts in the fields ``text``, whose words are hashed, and numbers in the fields ``names``.
+    ``vectors``: whether texts are also seen as vectors; a new stream stores the encoder there, if it is installed.
     """
 
     kind: Literal["numbers", "hashed", "text", "mixed"] = "numbers"
     names: list[str] | None = None
     places: int = DEFAULT_FEATURES
     text: list[str] = []
+    vectors: TextVectors | bool | None = None
 
 
 class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -119,6 +132,8 @@ def _check_features(features: Features) -> None:
         )
     if features.kind == "numbers" and features.text:
         raise InputError("text is for features of kind mixed.", owner="stream", parameter="text")
+    if features.vectors and features.kind not in OF_TEXTS:
+        raise InputError(f"vectors are for texts, not for features of kind {features.kind}.", owner="stream")
     if features.kind == "mixed" and not (features.text and features.names):
         raise InputError("mixed features need both text and names.", owner="stream", parameter="features")
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ...evaluate.estimation.accuracy import accuracy
 from ..domain.model import Model
-from ..events.settings import Features, Settings
+from ..events.settings import NEWEST, Features, Settings, TextVectors
 
 _ROUNDS = 12
 
@@ -20,9 +20,13 @@ def compile_streams(algorithm: str) -> None:
         (Features(kind="numbers"), np.ones(3)),
         (Features(kind="text"), sp.csr_matrix(([1.0], [0], [0, 1]), (1, 3))),
     ]
+    if algorithm == "default":
+        vectors = TextVectors(name="any", width=4)
+        kinds.append((Features(kind="text", places=3, vectors=vectors), sp.csr_matrix(np.ones((1, 7)))))
     for labels in (["no", "yes"], ["a", "b", "c"]):
         for features, x in kinds:
-            model = Model(Settings(labels=labels, algorithm=algorithm, features=features, seed=1))
+            settings = Settings(labels=labels, algorithm=algorithm, features=features, seed=1, version=NEWEST)
+            model = Model(settings)
             for time in range(_ROUNDS):
                 ask = model.ask(x, float(time)).ask
                 if ask.query:

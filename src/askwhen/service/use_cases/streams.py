@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 
+from ... import encoders
+from ...errors import InputError
 from ..domain.setting_changes import Changes, differences
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
 from ..events.kinds import Changed, Created, Renamed, SettingsChanged, facts_of
-from ..events.settings import NEWEST, Settings, check_name, check_settings
+from ..events.settings import NEWEST, OF_TEXTS, Features, Settings, TextVectors, check_name, check_settings
 from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
@@ -30,6 +32,7 @@ async def create(coordinator: Coordinator, name: str, settings: Settings, key: s
         settings = msgspec.structs.replace(settings, seed=secrets.randbits(62))
     if settings.version is None:
         settings = msgspec.structs.replace(settings, version=NEWEST)
+    settings = msgspec.structs.replace(settings, features=_with_encoder(settings))
     stored = stored_key("c", key)
 
     async def act() -> Event:
@@ -43,6 +46,19 @@ async def create(coordinator: Coordinator, name: str, settings: Settings, key: s
     if fact.name != name:
         raise ConflictError("this key was used for another stream.", owner="stream", parameter="key")
     return coordinator.by_number[fact.stream]
+
+
+def _with_encoder(settings: Settings) -> Features:
+    """The features of a new stream; its texts are encoded where that is possible, or where it is wanted."""
+    features = settings.features
+    possible = settings.version == NEWEST and settings.algorithm == "default" and features.kind in OF_TEXTS
+    wanted = encoders.is_installed() if features.vectors is None and possible else features.vectors
+    if wanted is not True:
+        return features
+    if not possible:
+        raise InputError("vectors of texts are for the default algorithm in its newest version.", owner="stream")
+    found = TextVectors(**encoders.load("static").descriptor())
+    return msgspec.structs.replace(features, vectors=found)
 
 
 def _check_free(coordinator: Coordinator, name: str) -> None:
