@@ -44,7 +44,7 @@ def played(model, X, y, labels, seed=0, tick=None):
     ids=["two-random", "two-margin", "three-margin", "trees-margin", "ridge", "trees-numbers"],
 )
 def test_a_play_is_its_naive_transcription(y, kind, by_margin):
-    n = 90 if kind == "trees" else 250
+    n = 90 if kind == "trees" else 140
     model = RefittedModel(kind != "trees", by_margin, y.dtype.kind == "f")
     found = played(model, X[:n], y[:n], 40, seed=7)
     prediction, asked, fits = play(X[:n], y[:n], 40, 7, kind, by_margin)
@@ -102,7 +102,9 @@ def test_instances_of_several_kinds_are_scaled_each_in_its_own_way():
     words = rows.words_in([0, 1])
     expected = [[-1.0, 0.6, 0.8, 0.0, 1.0], [1.0, 0.0, 0.0, 0.6, 0.8], [0.0, 1.0, 0.0, 0.0, 0.0]]
     np.testing.assert_allclose(rows.linear(slice(0, 3), scaling, words).toarray(), expected)
-    np.testing.assert_allclose(rows.dense([0, 2]), [[1.0, 0.6, 0.8], [3.0, 1.0, 0.0]])
+    np.testing.assert_allclose(rows.trees([0, 2], rows.varying([0, 1, 2])), [[1.0, 0.6, 0.8], [3.0, 1.0, 0.0]])
+    assert rows.varying([0, 1]).tolist() == [0, 1, 2]
+    assert rows.trees([0, 0], rows.varying([0, 0])).tolist() == [[1.0], [1.0]]
     np.testing.assert_allclose(rows.taken([2, 0]).numbers, [[3.0], [1.0]])
     wide = ModelRows.of("test", sp.csr_matrix(([3.0, 4.0], ([0, 0], [2, 500])), (2, 600)))
     assert (wide.numbers.shape, wide.vectors.shape) == ((2, 0), (2, 0))
@@ -128,6 +130,13 @@ def test_words_that_were_never_asked_about_change_nothing():
         whole = LogisticRegression(C=10.0, max_iter=1000).fit(rows.words[used], y[used])
         part = LogisticRegression(C=10.0, max_iter=1000).fit(rows.words[used][:, few], y[used])
     np.testing.assert_allclose(whole.coef_[:, few], part.coef_, atol=1e-4)
+
+
+def test_trees_ignore_features_that_do_not_vary():
+    constant = np.hstack([np.zeros((90, 3)), X[:90], np.ones((90, 2))])
+    found, alone = (played(RefittedModel(False, True), each, TWO[:90], 40) for each in (constant, X[:90]))
+    np.testing.assert_array_equal(found.prediction, alone.prediction)
+    np.testing.assert_array_equal(found.queried, alone.queried)
 
 
 def test_gradient_boosting_is_left_out_where_it_does_not_suit():

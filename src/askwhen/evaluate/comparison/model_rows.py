@@ -85,9 +85,15 @@ class ModelRows:
             return dense
         return sp.hstack([sp.csr_matrix(dense), self.words[at][:, words]], format="csr")
 
-    def dense(self, at: Any) -> np.ndarray:
-        """These rows without words and without scaling, as trees take them."""
-        return np.hstack([self.numbers[at], self.vectors[at]])
+    def varying(self, at: Any) -> np.ndarray:
+        """The numbers and parts of vectors that differ among these rows: trees cannot split on any other."""
+        dense = np.hstack([self.numbers[at], self.vectors[at]])
+        return np.flatnonzero((dense != dense[0]).any(axis=0))
+
+    def trees(self, at: Any, features: np.ndarray) -> np.ndarray:
+        """These rows as trees take them: some numbers and parts of vectors, without scaling; one at least."""
+        dense = np.hstack([self.numbers[at], self.vectors[at]])
+        return dense[:, features if len(features) else [0]]
 
 
 class HeldRows:

@@ -198,12 +198,9 @@ class _Play:
 
     def _fitted(self, seen: int, labels: np.ndarray) -> Predictor:
         """The model, fitted to the asked labels, when so many rows were seen."""
-        rows, scaling, words = self.rows, self.rows.scaling(seen), self.rows.words_in(self.asked)
-
-        def features(at: Any) -> Any:
-            return rows.linear(at, scaling, words) if self.model.is_linear else rows.dense(at)
-
-        fitted = _new_model(self.model, len(labels), rows.is_numbers).fit(features(self.asked), labels)
+        features = self._features(seen)
+        fitted = _new_model(self.model, len(labels), self.rows.is_numbers)
+        fitted.fit(features(self.asked), labels)
         if self.model.regression:
             return lambda here: (fitted.predict(features(here)), 0.0)
 
@@ -213,6 +210,15 @@ class _Play:
             return fitted.classes_[chances.argmax(axis=1)], best[:, -1] - best[:, -2]
 
         return predicted
+
+    def _features(self, seen: int) -> Callable[[Any], Any]:
+        """How rows are given to a model that is fitted when so many were seen."""
+        rows, asked = self.rows, self.asked
+        if self.model.is_linear:
+            scaling, words = rows.scaling(seen), rows.words_in(asked)
+            return lambda at: rows.linear(at, scaling, words)
+        varying = rows.varying(asked)
+        return lambda at: rows.trees(at, varying)
 
 
 def _new_model(model: RefittedModel, labels: int, is_numbers: bool) -> Any:
