@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import askwhen as aw
 from askwhen.engine.inputs.two_labels import NO_PAIR, SIGNS, signs_of
+from askwhen.report import write_run
 from askwhen.workflows.predict import predictions
 from tests.streams import drifting
 
@@ -410,6 +411,17 @@ def test_traces_are_joined_in_the_labels_that_became_known():
     assert whole.pair == (False, True)
     equal(whole, TRACE)
     np.testing.assert_array_equal(whole.prediction == POSITIVE, ~whole.mistaken)
+
+
+def test_a_report_names_the_labels(tmp_path):
+    progress = aw.evaluate.progressive(aw.Sampler(seed=2), X, WORDS, window=100)
+    about = {"title": "A run", "facts": {}, "command": "run"}
+    texts = []
+    for y in (SIGN, WORDS):
+        write_run(tmp_path / "r.html", progress, aw.Sampler(seed=2).run(X, y), **about)
+        texts.append((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "precision, recall and F are those of +1" in texts[0]
+    assert "precision, recall and F are those of spam" in texts[1]
 
 
 def test_tables_of_predictions_hold_the_labels():

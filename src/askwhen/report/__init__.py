@@ -25,7 +25,7 @@ def write_run(
     command: str,
     budget: float | None = None,
     levels: Sequence[str] = (),
-    words: Sequence[str] = ("-1", "+1"),
+    words: Sequence[str] | None = None,
 ) -> None:
     """Write the report of one run over a stream.
 
@@ -48,7 +48,7 @@ def write_run(
     levels : sequence of str, optional
         Names of the columns of ``trace.drift_weights``; by default ``trace.experts``.
     words : (str, str), optional
-        Names of the labels -1 and +1.
+        Names of the two labels, the negative one first; by default ``trace.pair``.
 
     Examples
     --------
@@ -65,6 +65,8 @@ def write_run(
     True
     """
     # Nine parameters: the signature is public.
+    if words is None:
+        words = ("-1", "+1") if trace.pair is None else tuple(map(str, trace.pair))
     write("write_run", path, run_page(progress, trace, title, facts, command, budget, levels, words))
 
 
