@@ -39,6 +39,7 @@ def settings(**given):
     given.setdefault("budget", Budget(rate=0.3))
     given.setdefault("seed", 7)
     given.setdefault("labels", ["ham", "spam"])
+    given.setdefault("version", 2)
     return Settings(**given)
 
 

@@ -19,7 +19,7 @@ from askwhen.service.use_cases.instances import Raw
 from tests.service.coordinators import Time, open_coordinator, run, settings
 from tests.service.library import Library, bits
 
-TEXT = Features(kind="text", places=64)
+TEXT = Features(kind="text", places=64, vectors=False)
 
 
 def word(i):
