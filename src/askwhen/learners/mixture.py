@@ -60,7 +60,7 @@ from ..contracts.learner import (
 )
 from ..contracts.views import RECENT_LABELS, Layout, layout_of, layout_of_kinds
 from ..errors import InputError
-from ..linalg.rows import beginning, position, rest, size
+from ..linalg.rows import beginning, rest
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
 from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner, lines_of_zeros, measure
 from ..validation import check_count, check_flag
@@ -94,9 +94,9 @@ from .mixture_sparse import start_diagonal
 from .mixture_sparse_classes import start_several_diagonal
 from .view_blocks import (
     FADE,
-    LIMIT,
     NOTHING_LASTS,
     SCORED,
+    begins_before,
     blocks_of,
     is_alike,
     is_lasting,
@@ -105,6 +105,7 @@ from .view_blocks import (
     levels_of,
     matrix_bytes,
     ones_of,
+    take_in_single,
 )
 from .word_experts import (
     EXPERTS,
@@ -264,19 +265,10 @@ def _hear(state: Any, y: float, chance: float) -> None:
 @apart
 def score_experts(state: Any, x: Any, scored: Any) -> Any:
     """Compute m and q of these experts; return |z|^2 and whether the row can be scored."""
+    norm2, status = take_in_single(state, x)
+    if status != SOUND:
+        return norm2, status
     dense, seen, single = beginning(x, state.width), state.seen, state.single
-    if len(dense) < state.width:  # a row from a file
-        return 0.0, UNSOUND
-    of_numbers = len(state.linear.drift) > 0
-    block = state.linear if of_numbers else state.direction
-    z = dense[block.start : block.start + block.one + 1]
-    norm2 = inner(z, z)
-    if not norm2 <= LARGEST:
-        return 0.0, UNSOUND
-    if norm2 > LIMIT:
-        return 0.0, TOO_LARGE
-    for j in range(len(dense)):
-        single[j] = dense[j]
     score_block(state.linear, scored, seen, dense, single)
     score_block(state.curved, scored, seen, dense, single)
     score_block(state.deviation, scored, seen, dense, single)
@@ -292,8 +284,7 @@ def look_at_words(state: Any, x: Any) -> Any:
     """Compute m and q of the experts on words; return whether the words can be scored."""
     words, offset = rest(x, state.lines_at, len(state.lines))
     norm2, status = measure(words, offset + len(state.lines))
-    if size(words) > 0 and position(words, 0) < offset:
-        status = UNSOUND
+    status = UNSOUND if begins_before(words, offset) else status
     if status == SOUND:
         first = len(state.mix) - EXPERTS
         score_words(state.lines, words, offset, norm2, state.seen[_M, first:], state.seen[_Q, first:])

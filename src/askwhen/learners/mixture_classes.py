@@ -44,9 +44,9 @@ from ..contracts.learner import (
     widen,
 )
 from ..contracts.views import Layout
-from ..linalg.rows import beginning, position, rest, size
+from ..linalg.rows import beginning, rest
 from ..linalg.single import form_in_single, product_in_single, take_square_in_single
-from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_within, clear, inner, measure
+from ..linalg.vectors import LARGEST, SOUND, UNSOUND, all_within, clear, inner, measure
 from ..weights.class_slots import (
     FIRST_SLOTS,
     TINY,
@@ -70,9 +70,9 @@ from .mixing import (
 )
 from .view_blocks import (
     FADE,
-    LIMIT,
     NOTHING_LASTS,
     SCORED,
+    begins_before,
     blocks_of,
     is_alike,
     is_lasting,
@@ -80,6 +80,7 @@ from .view_blocks import (
     lasts_of,
     levels_of,
     ones_of,
+    take_in_single,
 )
 from .word_classes import (
     forget_classes,
@@ -290,19 +291,10 @@ def _hear(state: Any, y: float, chance: float) -> None:
 @apart
 def score_several(state: Any, x: Any, scored: Any) -> Any:
     """Compute m by class and q of these experts; return |z|^2 and whether the row can be scored."""
+    norm2, status = take_in_single(state, x)
+    if status != SOUND:
+        return norm2, status
     dense, seen, m, single = beginning(x, state.width), state.seen, state.m, state.single
-    if len(dense) < state.width:  # a row from a file
-        return 0.0, UNSOUND
-    of_numbers = len(state.linear.drift) > 0
-    block = state.linear if of_numbers else state.direction
-    z = dense[block.start : block.start + block.one + 1]
-    norm2 = inner(z, z)
-    if not norm2 <= LARGEST:
-        return 0.0, UNSOUND
-    if norm2 > LIMIT:
-        return 0.0, TOO_LARGE
-    for j in range(len(dense)):
-        single[j] = dense[j]
     score_classes(state.linear, scored, m, seen, dense, single)
     score_classes(state.curved, scored, m, seen, dense, single)
     score_classes(state.deviation, scored, m, seen, dense, single)
@@ -318,8 +310,7 @@ def look_at_words(state: Any, x: Any) -> Any:
     """Compute m by class and q of the experts on words; return whether the words can be scored."""
     words, offset = rest(x, state.lines_at, len(state.lines))
     _, status = measure(words, offset + len(state.lines))
-    if size(words) > 0 and position(words, 0) < offset:
-        status = UNSOUND
+    status = UNSOUND if begins_before(words, offset) else status
     if status == SOUND:
         first = len(state.mix) - EXPERTS
         score_word_classes(state.lines, state.taken, words, offset, state.m[first:], state.seen[_Q, first:])

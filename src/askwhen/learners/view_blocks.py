@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..compiled.steps import step
 from ..contracts.views import LARGEST_CURVED, Layout
-from ..linalg.vectors import all_finite, all_within
+from ..linalg.rows import beginning, position, size
+from ..linalg.vectors import LARGEST, SOUND, TOO_LARGE, UNSOUND, all_finite, all_within, inner
 from .word_experts import EXPERTS
 
 LINEAR, CURVED, DEVIATION, RANKS, DIRECTION = "linear", "curved", "deviation", "ranks", "direction"
@@ -45,6 +47,31 @@ LIMIT = 1e6
 
 _LARGEST = 1e20
 """Largest entry of a matrix in a file."""
+
+
+@step
+def take_in_single(state: Any, x: Any) -> Any:
+    """Copy everything before the words to ``state.single``; return |z|^2, and whether the row can be scored."""
+    dense, single = beginning(x, state.width), state.single
+    if len(dense) < state.width:  # a row from a file
+        return 0.0, UNSOUND
+    of_numbers = len(state.linear.drift) > 0
+    block = state.linear if of_numbers else state.direction
+    z = dense[block.start : block.start + block.one + 1]
+    norm2 = inner(z, z)
+    if not norm2 <= LARGEST:
+        return 0.0, UNSOUND
+    if norm2 > LIMIT:
+        return 0.0, TOO_LARGE
+    for j in range(len(dense)):
+        single[j] = dense[j]
+    return norm2, SOUND
+
+
+@step
+def begins_before(words: Any, offset: int) -> Any:
+    """Whether a row has features before those that are learnt one by one, which only a row from a file has."""
+    return size(words) > 0 and position(words, 0) < offset
 
 
 def blocks_of(layout: Layout) -> dict[str, tuple[int, int]]:
