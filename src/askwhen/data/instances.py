@@ -35,7 +35,7 @@ class Columns(NamedTuple):
     ``given_places`` is the number of places that words are hashed to, if the user chose one. ``labelled`` says whether
     labels are wanted, and ``strict`` whether a column of words that the user did not name is refused instead of left
     out. ``written`` are columns that stay texts even if they look like numbers; they may be absent. ``time_format`` is
-    the format of times.
+    the format of times. ``numbers`` are columns of numbers whatever they look like, and ``vector`` those of vectors.
     """
 
     label: str | None = None
@@ -44,12 +44,14 @@ class Columns(NamedTuple):
     categories: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     names: tuple[str, ...] | None = None
-    missing: str = "refuse"
+    missing: str = "auto"
     given_places: int | None = None
     labelled: bool = True
     strict: bool = True
     written: tuple[str, ...] = ()
     time_format: str | None = None
+    numbers: tuple[str, ...] = ()
+    vector: tuple[str, ...] = ()
 
     @property
     def is_narrow(self) -> bool:
@@ -63,11 +65,16 @@ class Columns(NamedTuple):
 
     def names_it(self, name: str) -> bool:
         """Whether the user named this column."""
-        return name in (self.label, self.time, *self.text, *self.categories, *self.drop, *(self.names or ()))
+        return name in (self.label, self.time, *self.features, *self.drop, *(self.names or ()))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns whose features the user chose."""
+        return (*self.text, *self.categories, *self.numbers, *self.vector)
 
     def label_in(self, names: list[str]) -> str | None:
         """The label column: the one that the user named, or one with a usual name."""
-        others = (self.time, *self.text, *self.categories, *self.drop)
+        others = (self.time, *self.features, *self.drop)
         return self.label or next((name for name in LABELS if name in names and name not in others), None)
 
     def features_in(self, names: list[str]) -> list[str]:
@@ -102,7 +109,7 @@ class Columns(NamedTuple):
         found: dict[str, Any] = {}
         if usual and self.labelled and self.label_in(names) is None:
             found["label"] = usual[0]
-        for what in ("label", "time", "text", "categories", "drop"):
+        for what in ("label", "time", "text", "categories", "numbers", "vector", "drop"):
             given = getattr(self, what)
             before = (given,) if isinstance(given, str) else given or ()
             after = tuple(name if name in names else nearest(name, names) for name in before)
@@ -117,12 +124,15 @@ class Columns(NamedTuple):
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             return f"{path} has more than one column {twice!r}."
-        needed = [name for name in (self.label, self.time, *self.text, *self.categories) if name is not None]
+        needed = [name for name in (self.label, self.time, *self.features) if name is not None]
         for name in needed:
             if name in self.drop:
                 return f"column {name!r} is needed, and named in {argument('drop')} too."
-        if self.label in (*self.text, *self.categories):
+        if self.label in self.features:
             return f"column {self.label!r} is {argument('label')}, and must not be a feature too."
+        twice = next((name for name in self.features if self.features.count(name) > 1), None)
+        if twice is not None:
+            return f"column {twice!r} is named twice, and must be one thing."
         lacking = [name for name in dict.fromkeys((*needed, *self.drop)) if name not in names]
         if lacking:
             return f"{path} has no {_named(lacking, names)}; it has {listed(names)}."
@@ -187,6 +197,19 @@ class ColumnTable(Protocol):
 
     def words(self, name: str) -> list[str | None]:
         """A text or a category of each row."""
+
+
+class TypedTable(ColumnTable, Protocol):
+    """A table of which is found what each column holds."""
+
+    def head(self, rows: int) -> TypedTable:
+        """The first rows."""
+
+    def plain_numbers(self, name: str) -> tuple[np.ndarray, bool] | None:
+        """A number of each row, and whether all are written as whole numbers; None if some value is not a number."""
+
+    def coded(self, name: str) -> tuple[list[str | None], np.ndarray]:
+        """The different texts of a column, and which of them each row has."""
 
 
 class Instances:

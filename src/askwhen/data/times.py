@@ -21,6 +21,10 @@ _PARTS = re.compile(
 )
 
 
+_DATED = re.compile(r"\d{4}-\d{2}-\d{2}")
+"""The beginning of a date that is no plain number, as 20150224 would be."""
+
+
 class Times:
     """Converts the values of a column to times, chunk by chunk; the first chunk decides how texts are read.
 
@@ -42,20 +46,16 @@ class Times:
         texts = values.tolist() if values.dtype.kind in "OUS" else []
         if not texts or not any(isinstance(text, str) for text in texts):
             return values
-        if self._format is None and not _is_iso(texts[0]):
+        if self._format is None and moment(texts[0]) is None:
             self._format = self._found(texts)
         found = [self._moment(text, before + row) for row, text in enumerate(texts)]
         return np.array(found, "datetime64[us]")
 
     def _moment(self, text: Any, row: int) -> datetime.datetime:
-        try:
-            if self._format is None:
-                found = datetime.datetime.fromisoformat(text)
-            else:
-                found = datetime.datetime.strptime(text.strip(), self._format)
-        except (TypeError, ValueError, AttributeError):
-            raise self._refusal(text, row) from None
-        return found if found.tzinfo is None else found.astimezone(datetime.UTC).replace(tzinfo=None)
+        found = moment(text, self._format or "")
+        if found is None:
+            raise self._refusal(text, row)
+        return found
 
     def _found(self, texts: list[Any]) -> str:
         """The format of texts that are not ISO 8601, found from all texts of a chunk."""
@@ -63,12 +63,8 @@ class Times:
         if None in parts:
             row = parts.index(None)
             raise self._refusal(texts[row], row)
-        first: Any = parts[0]
-        formats = _formats(first)
-        if len(formats) == 1:
-            return formats[0]
-        tops = [max(int(each[name]) for each in parts if each) for name in "ab"]  # the largest first and second number
-        if max(tops) <= 12:
+        formats = _formats_of(parts)
+        if len(formats) > 1:
             raise InputError(
                 f"column {self._column!r} of {self._path} has times such as {texts[0]!r}, and no day above 12 shows "
                 f"whether the month or the day is first; give {argument('time_format', formats[0])} or "
@@ -77,7 +73,7 @@ class Times:
                 file=str(self._path),
                 column=self._column,
             )
-        return formats[0] if tops[1] > 12 else formats[1]
+        return formats[0]
 
     def _refusal(self, text: Any, row: int) -> InputError:
         like = f"is not written as {self._format}" if self._format else "is not a time"
@@ -92,11 +88,32 @@ class Times:
         )
 
 
-def _is_iso(text: Any) -> bool:
+def moment(text: Any, format: str = "") -> datetime.datetime | None:
+    """The time that a text is, in UTC, or None; without a format it is written as ISO 8601."""
     try:
-        return isinstance(text, str) and datetime.datetime.fromisoformat(text) is not None
-    except ValueError:
-        return False
+        found = datetime.datetime.strptime(text.strip(), format) if format else datetime.datetime.fromisoformat(text)
+        return found if found.tzinfo is None else found.astimezone(datetime.UTC).replace(tzinfo=None)
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        return None
+
+
+def possible_formats(texts: list[str]) -> tuple[str, ...]:
+    """The formats that all texts may be in, "" for ISO 8601: two if no day is above 12, none if they are not times."""
+    if texts and all(_DATED.match(text) and moment(text) is not None for text in texts):
+        return ("",)
+    parts: list[Any] = [_PARTS.fullmatch(text.strip()) for text in texts]
+    if not texts or not all(parts) or any(len(each["c"]) < 4 and each["between"] != "/" for each in parts):
+        return ()  # 10.2.13 may be a version, and a year of two digits is told by slashes only
+    return tuple(each for each in _formats_of(parts) if all(moment(text, each) is not None for text in texts))
+
+
+def _formats_of(parts: list[Any]) -> list[str]:
+    """The formats that texts may be in: where the first number is above 12 it is the day, where the second is, too."""
+    formats = _formats(parts[0])
+    if len(formats) == 1:
+        return formats
+    tops = [max(int(each[name]) for each in parts) for name in "ab"]  # the largest first and second number
+    return formats if max(tops) <= 12 else formats[:1] if tops[1] > 12 else formats[1:]
 
 
 def _formats(parts: Any) -> list[str]:

@@ -1,0 +1,254 @@
+"""What a single column of a table is taken for, by its values in the first rows."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .date_features import DateForm, date_form
+from .instances import LIST, NUMBER, TypedTable
+from .schema_columns import (
+    CategoryColumn,
+    Column,
+    DateColumn,
+    FlagColumn,
+    NamesColumn,
+    NumberColumn,
+    OtherColumn,
+    TextColumn,
+    VectorColumn,
+)
+from .written_values import CODE, DECIMAL_COMMA, DECORATED, FLAGS, is_missing, is_number
+
+PLACES = 64
+"""Largest number of places of a category, of which one is for other values and one for a missing one."""
+SHORTEST_VECTOR = 16
+"""Fewer numbers than this in a list, or in columns with one prefix, are not taken for a vector."""
+
+_ENOUGH = 20
+"""With fewer rows no column is left out for being constant or an identifier."""
+_MANY = 1000
+_MOSTLY = 0.9
+_LONGEST_TOKEN = 40
+_WORDY, _RECURRING = 3.0, 10
+_UNLIKE, _SAME_LENGTH = 20.0, 0.05
+_CALLED_ID = re.compile(r"(?i:(^|[\W_])(id|ids|uuid|guid|index|idx|rowid|rownum)$|^unnamed: 0$)|[a-z](ID|Id)$")
+
+
+class Undecided(NamedTuple):
+    """A column that the user must decide about: what is wrong, how to go on, and the argument that may do."""
+
+    name: str
+    what: str
+    cure: str
+    mend: str
+    row: int | None = None
+    formats: tuple[str, ...] = ()
+
+
+def decide(table: TypedTable, name: str, time_format: str | None = None) -> Column | Undecided:
+    """What a column is taken for."""
+    kind = table.kind(name)
+    if kind == LIST:
+        return of_lists(table, name)
+    if kind not in (NUMBER, "text", "string", "large_string") and not kind.startswith(_WRITTEN):
+        return Undecided(name, f"holds {kind}", "drop", "drop")
+    numbers = table.plain_numbers(name)
+    if numbers is not None:
+        return _of_numbers(name, *numbers)
+    return _of_texts(Words.of(table, name), time_format)
+
+
+_WRITTEN = ("date", "timestamp", "dictionary", "decimal")
+"""Types of columns whose values are read by how they are written, besides texts."""
+
+
+def of_lists(table: TypedTable, name: str, is_vector: bool = False) -> Column | Undecided:
+    """A column of lists of numbers: a vector if they are long and their numbers are of like size."""
+    lengths, flat = table.lists(name, 0)
+    widths = np.unique(lengths[lengths > 0]).tolist()
+    if not widths:
+        return OtherColumn(name, why="it is empty")
+    if len(widths) > 1:
+        return Undecided(name, f"holds lists of {widths[0]} to {widths[-1]} numbers", "drop", "drop")
+    width = int(widths[0])
+    values = flat.reshape(-1, width)
+    if is_vector or (width >= SHORTEST_VECTOR and _are_alike(values)):
+        return VectorColumn(name, width, why=f"lists of {width} numbers")
+    gaps = bool((lengths == 0).any() or not np.isfinite(values).all())
+    return NumberColumn(name, width, gaps=gaps, why=f"lists of {width} numbers, each taken for itself")
+
+
+def is_embedding(values: np.ndarray) -> bool:
+    """Whether rows look like embeddings: of numbers with decimals, of like size, and all about as long."""
+    values = values[np.isfinite(values).all(axis=1)]
+    lengths = np.sqrt(np.einsum("ij,ij->i", values, values))
+    lengths = lengths[lengths > 0.0]
+    if len(lengths) < 2 or (values == np.trunc(values)).all():
+        return False
+    return bool(lengths.std() < _SAME_LENGTH * lengths.mean() and _are_alike(values))
+
+
+def _are_alike(values: np.ndarray) -> bool:
+    """Whether the largest column is not much larger than a usual one."""
+    values = values[np.isfinite(values).all(axis=1)]
+    sizes = np.sqrt((values**2).mean(axis=0)) if len(values) else np.zeros(1)
+    return bool(sizes.max() < _UNLIKE * np.median(sizes))
+
+
+def _of_numbers(name: str, values: np.ndarray, whole: bool) -> Column:
+    """A column of numbers: an identifier or a constant is left out, but never one with decimals."""
+    present = values[np.isfinite(values)]
+    gaps = len(present) < len(values)
+    if not len(present):
+        return OtherColumn(name, why="it is empty")
+    low, high = present.min(), present.max()
+    if whole and len(values) >= _ENOUGH:
+        if low == high and not gaps:
+            return OtherColumn(name, why=f"it is always {low:g}")
+        why = _why_identifier(name, present)
+        if why is not None:
+            return OtherColumn(name, why=why)
+    rest = ", some are missing" if gaps else ""
+    return NumberColumn(name, gaps=gaps, why=f"numbers from {low:.6g} to {high:.6g}{rest}")
+
+
+def _why_identifier(name: str, numbers: np.ndarray) -> str | None:
+    """Why whole numbers are an identifier, or None."""
+    steps = np.diff(numbers)
+    if len(steps) and steps[0] > 0 and (steps == steps[0]).all():
+        return f"it counts the rows, {steps[0]:g} by {steps[0]:g}"
+    n = len(numbers)
+    if len(np.unique(numbers)) < n or n < _ENOUGH:
+        return None
+    dense = np.ptp(numbers) < 2 * n and n >= 2 * _ENOUGH
+    sizes = np.char.str_len(np.abs(numbers).astype(np.int64).astype(str)) if n >= _MANY else np.zeros(1)
+    alike = n >= _MANY and float(np.mean(sizes == np.median(sizes))) >= _MOSTLY
+    return "an identifier: every value is different" if dense or alike or _CALLED_ID.search(name) else None
+
+
+class Words(NamedTuple):
+    """The different texts of a column that are not missing, how often each comes, the rows, and where one is first."""
+
+    name: str
+    texts: list[str]
+    counts: np.ndarray
+    rows: int
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, table: TypedTable, name: str) -> Words:
+        """The texts of a column."""
+        texts, index = table.coded(name)
+        counts = np.bincount(index, minlength=len(texts))
+        first = np.full(len(texts), table.rows)
+        np.minimum.at(first, index, np.arange(table.rows))
+        here = [i for i, text in enumerate(texts) if text is not None and not is_missing(text) and counts[i]]
+        return cls(name, [str(texts[i]) for i in here], counts[here], table.rows, first[here])
+
+    @property
+    def n(self) -> int:
+        """Number of rows that have a text."""
+        return int(self.counts.sum())
+
+    @property
+    def length(self) -> float:
+        """Number of words of a text, on average."""
+        return float(self.mean([len(text.split()) for text in self.texts]))
+
+    def mean(self, values: Any) -> float:
+        """The mean of a value of each text, over all rows that have one."""
+        return float(np.dot(values, self.counts) / max(self.n, 1))
+
+    def share(self, are: list[bool]) -> float:
+        """The share of rows that such texts have."""
+        return self.mean(np.array(are, float))
+
+
+def _of_texts(words: Words, time_format: str | None) -> Column | Undecided:
+    """A column of texts that are not all numbers."""
+    name, texts = words.name, words.texts
+    if not texts:
+        return OtherColumn(name, why="it is empty")
+    if len(texts) == 1 and words.n == words.rows >= _ENOUGH:
+        return OtherColumn(name, why=f"it is always {texts[0]!r:.40}")
+    pair = {text.strip().lower() for text in texts}
+    for flags in FLAGS:
+        if pair == {*flags}:
+            return FlagColumn(name, flags, gaps=words.n < words.rows, why=f"{flags[0]} and {flags[1]} as 0 and 1")
+    found = _odd_numbers(words) or _dates(words, time_format)
+    return found if found is not None else _of_words(words)
+
+
+def _odd_numbers(words: Words) -> Undecided | None:
+    """What to ask about numbers that are written in a way that is not read, or that are mixed with words."""
+    if any(CODE.fullmatch(text.strip()) for text in words.texts):
+        return None
+    plain = [is_number(text) for text in words.texts]
+    decorated = [
+        DECIMAL_COMMA.fullmatch(text.strip()) is not None or DECORATED.fullmatch(text.strip()) is not None
+        for text in words.texts
+    ]
+    either = [a or b for a, b in zip(plain, decorated, strict=True)]
+    if any(decorated) and words.share(either) >= _MOSTLY:
+        at = decorated.index(True)
+        what = f"holds {words.texts[at]!r} in instance {words.first[at]:,}, counted from 0; numbers must be written"
+        what += " with a decimal point and no other sign, as in 1234.5"
+        return Undecided(words.name, what, "correct it, or name the column in {drop}", "drop", int(words.first[at]))
+    if words.share(plain) >= _MOSTLY:
+        at = plain.index(False)
+        what = (
+            f"holds {words.texts[at]!r:.80} in instance {words.first[at]:,}, counted from 0, where a number is expected"
+        )
+        cure = (
+            "correct it, or name the column in {numbers}, so that what is not a number is missing, or in {categories}"
+        )
+        return Undecided(words.name, what, cure, "numbers", int(words.first[at]))
+    return None
+
+
+def _dates(words: Words, time_format: str | None) -> Column | Undecided | None:
+    """A column of dates, or what to ask about it; None if it has none."""
+    found = None if time_format is None else date_form(words.texts, time_format)
+    found = found or date_form(words.texts)
+    if isinstance(found, DateForm):
+        why = f"dates such as {words.texts[0]!r}"
+        return DateColumn(words.name, found, gaps=words.n < words.rows, why=why)
+    if found is None:
+        return None
+    what = f"has dates such as {words.texts[0]!r}, and no day above 12 shows whether the month or the day is first"
+    return Undecided(words.name, what, "give {time_format}, or name the column in {drop}", "time_format", formats=found)
+
+
+def _of_words(words: Words) -> Column:
+    """A column of words: an identifier, a category or a text."""
+    name, different, n = words.name, len(words.texts), words.n
+    are_tokens = all(len(text) <= _LONGEST_TOKEN and not any(map(str.isspace, text.strip())) for text in words.texts)
+    distinct = different == n or (_CALLED_ID.search(name) is not None and different > 0.99 * n)
+    if are_tokens and distinct and n >= _ENOUGH:
+        return OtherColumn(name, why="an identifier: every value is different")
+    long, rare = words.length >= _WORDY, words.rows < _ENOUGH
+    recurs = n >= different * (_RECURRING if long else 2)
+    if different <= PLACES - 2 and (recurs or (rare and not long)):
+        return category(words)
+    size = words.mean([len(text) for text in words.texts])
+    if long or (different > n / 2 and words.length >= _WORDY / 2) or size > _LONGEST_TOKEN:
+        return TextColumn(name, why=f"texts of {words.length:.0f} words on average")
+    return names(words)
+
+
+def category(words: Words) -> CategoryColumn:
+    """A category of the most frequent words."""
+    order = np.lexsort((words.first, -words.counts))[: PLACES - 2]
+    values = tuple(words.texts[i] for i in order)
+    some = ", ".join(f"{value!r:.30}" for value in values[:3])
+    return CategoryColumn(words.name, values, why=f"{len(words.texts):,} values, such as {some}")
+
+
+def names(words: Words) -> NamesColumn:
+    """A category of very many words."""
+    return NamesColumn(
+        words.name, why=f"{len(words.texts):,} different values in the first {words.rows:,} rows, hashed"
+    )

@@ -1,0 +1,214 @@
+"""The schema of a table, found from its first rows and from what the user says about columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, argument
+from .column_decisions import PLACES, SHORTEST_VECTOR, Undecided, Words, category, decide, is_embedding, names, of_lists
+from .files import listed, perhaps
+from .hashing import DEFAULT_FEATURES
+from .instances import LABELS, LIST, Columns, TypedTable
+from .schema import Schema
+from .schema_columns import (
+    Column,
+    MeasuredColumn,
+    NumberColumn,
+    OtherColumn,
+    TextColumn,
+    VectorColumn,
+)
+
+ROWS = 10_000
+"""Number of the first rows that decide."""
+
+_NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
+_ROLES = ("text", "categories", "numbers", "vector", "drop")
+
+
+def infer(table: TypedTable, choices: Columns, path: Any = "the table") -> Schema:
+    """What each column of a table is taken for, by the user's choices and its first rows.
+
+    What cannot be decided is refused, all columns at once, with arguments that would do; where ``choices`` are not
+    strict, such columns are left out.
+    """
+    table = table.head(ROWS)
+    vectors = _chosen_vectors(table, choices, path)
+    expanded = tuple(part for parts in vectors.values() for part in parts)
+    choices._replace(vector=expanded).check(table.known, path)
+    others = _others(table.names, choices)
+    found: dict[str, Column | Undecided] = {}
+    numbered = {part: name for name, parts in vectors.items() for part in parts}
+    numbered |= _embeddings(
+        table, [name for name in table.names if name not in others and not _is_chosen(name, choices)]
+    )
+    for name in table.names:
+        whole = numbered.get(name, name)
+        if whole in found:
+            continue
+        if name in others:
+            found[name] = others[name]
+        elif name in numbered:
+            parts = [part for part in table.names if numbered.get(part) == whole]
+            found[whole] = _vector(table, whole, parts)
+        elif _is_chosen(name, choices):
+            found[name] = _chosen(table, name, choices)
+        else:
+            found[name] = decide(table, name, choices.time_format)
+    columns = _settled(found, choices, path)
+    return _complete(columns, choices, path)
+
+
+def _is_chosen(name: str, choices: Columns) -> bool:
+    """Whether the user says what a column is."""
+    return any(name in getattr(choices, role) for role in _ROLES)
+
+
+def _others(known: Sequence[str], choices: Columns) -> dict[str, OtherColumn]:
+    """The columns that are not features, as far as their names say it."""
+    found = {name: OtherColumn(name, why="as asked") for name in choices.drop}
+    if choices.time is not None:
+        found[choices.time] = OtherColumn(choices.time, "time", why="the time")
+    label = choices.label_in(list(known)) if choices.labelled or choices.label is not None else None
+    hidden = [name for name in LABELS if not _is_chosen(name, choices)] if label is None else [label]
+    return found | {name: OtherColumn(name, "label", why="the label") for name in hidden if name not in found}
+
+
+def _chosen(table: TypedTable, name: str, choices: Columns) -> Column | Undecided:
+    """A column whose role the user chose."""
+    if name in choices.text:
+        return TextColumn(name, why="texts, as asked")
+    if name in choices.vector:
+        return of_lists(table, name, is_vector=True)
+    if name in choices.categories:
+        words = Words.of(table, name)
+        found = category(words) if len(words.texts) <= PLACES - 2 else names(words)
+        return replace(found, why=f"{found.why}, as asked")
+    if table.kind(name) == LIST:
+        found_lists = of_lists(table, name)
+        return NumberColumn(name, found_lists.width) if isinstance(found_lists, VectorColumn) else found_lists
+    plain = table.plain_numbers(name)
+    gaps = plain is None or bool(np.isnan(plain[0]).any())
+    return NumberColumn(name, lenient=plain is None, gaps=gaps, why="numbers, as asked")
+
+
+def _chosen_vectors(table: TypedTable, choices: Columns, path: Any) -> dict[str, list[str]]:
+    """The columns of numbers of each vector that the user names: its prefix stands for them."""
+    found = {}
+    for name in choices.vector:
+        if name in table.known:
+            if table.kind(name) != LIST:
+                raise InputError(
+                    f"column {name!r} of {path} does not hold lists of numbers; name lists in {argument('vector')}, or "
+                    "what columns of numbers such as e0, e1, e2 have in common, as in e.",
+                    owner="read",
+                    column=name,
+                )
+            continue
+        parts = _by_prefix(table.names).get(name)
+        if parts is None:
+            near = perhaps(name, table.known)
+            raise InputError(
+                f"{path} has no column {name!r}{near}, and no columns {name}0, {name}1 and so on; it has "
+                f"{listed(table.known)}.",
+                owner="read",
+                file=str(path),
+            )
+        found[name] = parts
+    return found
+
+
+def _by_prefix(known: Sequence[str]) -> dict[str, list[str]]:
+    """Columns whose names are one prefix and consecutive numbers, in their order, by the prefix."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for name in known:
+        parts = _NUMBERED.fullmatch(name)
+        if parts is not None:
+            found.setdefault(parts[1], []).append((int(parts[2]), name))
+    groups = {prefix: sorted(each) for prefix, each in found.items()}
+    return {
+        prefix: [name for _, name in each]
+        for prefix, each in groups.items()
+        if len(each) > 1 and [i for i, _ in each] == list(range(each[0][0], each[0][0] + len(each)))
+    }
+
+
+def _embeddings(table: TypedTable, free: list[str]) -> dict[str, str]:
+    """The columns of numbers that together look like an embedding, each with the name of the vector."""
+    found: dict[str, str] = {}
+    for prefix, parts in _by_prefix(free).items():
+        if len(parts) < SHORTEST_VECTOR or prefix in table.names:
+            continue
+        numbers = [table.plain_numbers(part) for part in parts]
+        values = [each[0] for each in numbers if each is not None]
+        if len(values) == len(parts) and is_embedding(np.column_stack(values)):
+            found |= dict.fromkeys(parts, prefix)
+    return found
+
+
+def _vector(table: TypedTable, name: str, parts: list[str]) -> VectorColumn:
+    """Columns of numbers as one vector."""
+    why = f"{len(parts)} columns of numbers, {parts[0]} to {parts[-1]}"
+    return VectorColumn(name, len(parts), tuple(parts), why=why)
+
+
+def _settled(found: dict[str, Column | Undecided], choices: Columns, path: Any) -> list[Column]:
+    """The columns, if all are decided about."""
+    undecided = [each for each in found.values() if isinstance(each, Undecided)]
+    if undecided and choices.strict:
+        raise _refusal(undecided, choices, path)
+    return [
+        OtherColumn(each.name, why=f"it {each.what}") if isinstance(each, Undecided) else each
+        for each in found.values()
+    ]
+
+
+def _complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
+    """The schema of columns: texts get their salts, and missing numbers their features."""
+    texts = [column.name for column in columns if isinstance(column, TextColumn)]
+    order = [*choices.text, *(name for name in texts if name not in choices.text)]
+    columns = [
+        replace(column, salt="" if column.name == order[0] else column.name)
+        if isinstance(column, TextColumn)
+        else column
+        for column in columns
+    ]
+    if choices.missing != "auto":
+        columns = [
+            replace(column, gaps=choices.missing == "feature") if isinstance(column, MeasuredColumn) else column
+            for column in columns
+        ]
+    schema = Schema(tuple(columns), choices.given_places or DEFAULT_FEATURES, choices.missing)
+    if not schema.kinds.d and choices.labelled:
+        left = [f"{column.name!r} ({column.why})" for column in columns if column.role == "dropped"]
+        rest = f"; left out: {', '.join(left[:12])}" if left else ""
+        raise InputError(f"{path} has no feature besides its label{rest}.", owner="read", file=str(path))
+    return schema
+
+
+def _refusal(undecided: list[Undecided], choices: Columns, path: Any) -> InputError:
+    """The error for columns that the user must decide about."""
+    sentences, mend = [], dict[str, Any]()
+    for each in undecided:
+        formats = " or ".join(argument("time_format", each_format) for each_format in each.formats)
+        cure = each.cure if "{" in each.cure else "name it in {drop}"
+        for name in (*_ROLES, "time_format"):
+            cure = cure.replace(f"{{{name}}}", formats if name == "time_format" else argument(name))
+        sentences.append(f"column {each.name!r} of {path} {each.what}; {cure}.")
+        if each.formats:
+            mend["time_format"] = each.formats[0]
+        else:
+            mend[each.mend] = (*mend.get(each.mend, getattr(choices, each.mend)), each.name)
+    return InputError(
+        " ".join(each[0].upper() + each[1:] if i else each for i, each in enumerate(sentences)),
+        owner="read",
+        file=str(path),
+        column=undecided[0].name,
+        row=undecided[0].row,
+        mend=mend,
+    )

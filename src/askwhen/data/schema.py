@@ -1,0 +1,242 @@
+"""The schema of a table: what each column is taken for, and how a row becomes an instance.
+
+An instance has its features in this order:
+
+==========  ==========================================================
+numbers     columns of numbers, two words and dates, in the order of the table; then the places of categories; then the
+            features that mark missing numbers
+vectors     one after the other
+words       the places that texts and categories with very many values are hashed to
+==========  ==========================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..contracts.kinds import Kinds, MixedRows
+from ..errors import InputError, argument
+from .files import listed, perhaps
+from .hashing import DEFAULT_FEATURES
+from .instances import TypedTable
+from .records import Records
+from .schema_columns import (
+    GAP,
+    CategoryColumn,
+    Column,
+    MeasuredColumn,
+    OtherColumn,
+    VectorColumn,
+    WordsColumn,
+)
+
+ANY_GAP = "another number is missing"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What each column of a table is taken for.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        All columns, in the order of the table, also those that are not features.
+    places : int
+        Number of places that words are hashed to.
+    missing : {"auto", "feature", "refuse"}
+        Whether a missing value is marked by a feature or refused; with "feature" every number has a feature of its own.
+    """
+
+    columns: tuple[Column, ...] = ()
+    places: int = DEFAULT_FEATURES
+    missing: str = "auto"
+
+    def _of(self, kind: type[Any]) -> tuple[Any, ...]:
+        return tuple(column for column in self.columns if isinstance(column, kind))
+
+    @cached_property
+    def _measured(self) -> tuple[MeasuredColumn, ...]:
+        return self._of(MeasuredColumn)
+
+    @cached_property
+    def _categories(self) -> tuple[CategoryColumn, ...]:
+        return self._of(CategoryColumn)
+
+    @cached_property
+    def _own_gaps(self) -> tuple[MeasuredColumn, ...]:
+        """The columns with a feature of their own for missing numbers."""
+        return tuple(column for column in self._measured if column.gaps)
+
+    @cached_property
+    def _shares_gap(self) -> bool:
+        """Whether one feature marks the missing numbers of all other columns."""
+        return self.missing != "refuse" and len(self._own_gaps) < len(self._measured)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features that are numbers, in their order."""
+        found = [name for column in (*self._measured, *self._categories) for name in column.names]
+        found += [column.name + GAP for column in self._own_gaps]
+        return tuple([*found, ANY_GAP] if self._shares_gap else found)
+
+    @cached_property
+    def kinds(self) -> Kinds:
+        """How many features there are of each kind."""
+        vectors = tuple(column.width for column in self._of(VectorColumn))
+        return Kinds(len(self.names), vectors, self.places if self._of(WordsColumn) else 0)
+
+    @cached_property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of a file that features are made of."""
+        return tuple(dict.fromkeys(name for column in self.columns for name in column.needed))
+
+    @property
+    def label(self) -> str | None:
+        """The column of labels, where it is known."""
+        return next((column.name for column in self._of(OtherColumn) if column.role == "label"), None)
+
+    def described(self) -> list[tuple[str, str, str]]:
+        """The name of each column, its role, and why."""
+        return [(column.name, column.role, column.why) for column in self.columns]
+
+    def summary(self) -> str:
+        """All decisions in one line."""
+        counts: dict[str, int] = {}
+        for column in self.columns:
+            counts[column.role] = counts.get(column.role, 0) + 1
+        some = [_counted(counts[role], role) for role in _PLURALS if role in counts]
+        left = [column for column in self._of(OtherColumn) if column.role == "dropped"]
+        out = ", ".join(f"{column.name} ({column.why})" if column.why else column.name for column in left[:_SOME])
+        more = f" and {len(left) - _SOME:,} more" if len(left) > _SOME else ""
+        return f"Columns: {', '.join(some) or 'no feature'}{f'; left out {out}{more}' if out else ''}."
+
+    def check(self, names: Iterable[str], path: Any) -> None:
+        """Refuse a table that lacks a column that features are made of."""
+        names = list(names)
+        lacking = [name for name in self.needed if name not in names]
+        if lacking:
+            some = ", and no ".join(f"column {name!r}{perhaps(name, names)}" for name in lacking[:_SOME])
+            more = f", and no {len(lacking) - _SOME} more" if len(lacking) > _SOME else ""
+            raise InputError(
+                f"{path} has no {some}{more}, which the features are made of; it has {listed(names)}.",
+                owner="read",
+                file=str(path),
+                column=lacking[0],
+            )
+
+    def rows(self, table: TypedTable, before: int = 0, path: Any = "the table") -> np.ndarray | MixedRows:
+        """The instances of a table; ``before`` is the number of rows before it, for errors."""
+        place = _Place(before, path)
+        dense = self._numbers(table, place)
+        vectors, words = self._of(VectorColumn), self._of(WordsColumn)
+        if not vectors and not words:
+            return dense
+        parts = [sp.csr_matrix(dense)] if dense.shape[1] else []
+        parts += [sp.csr_matrix(self._whole(column, table, place)) for column in vectors]
+        if words:
+            if self.missing == "refuse":
+                for column in words:
+                    texts = table.words(column.name)
+                    place.refuse_first(column.name, np.array([text is None for text in texts]))
+            hashed = [column.words(table, self.places) for column in words]
+            parts.append(sum(hashed[1:], hashed[0]))
+        return MixedRows.of(sp.hstack(parts, "csr"), self.kinds)
+
+    def row(self, record: Mapping[str, Any]) -> np.ndarray | MixedRows:
+        """One record as an instance, the same as in a table: a vector, or a matrix with one row."""
+        if not any(name in record for name in self.needed):
+            raise InputError(
+                f"the record has none of the columns {listed(list(self.needed))}; it has {listed(list(record))}.",
+                owner="row",
+            )
+        found = self.rows(Records([dict(record)], "the record"))
+        return found[0] if isinstance(found, np.ndarray) else found
+
+    def _numbers(self, table: TypedTable, place: _Place) -> np.ndarray:
+        """The features that are numbers."""
+        found, at, starts = np.zeros((table.rows, len(self.names))), 0, []
+        for column in self._measured:
+            starts.append(at)
+            values = column.numbers(table, place.before)
+            found[:, at : at + values.shape[1]] = values
+            at += values.shape[1]
+        gaps = self._filled(found[:, :at], starts, place)
+        row = np.arange(table.rows)
+        for category in self._categories:
+            places = category.places(table)
+            if self.missing == "refuse":
+                place.refuse_first(category.name, places == len(category.values) + 1)
+            found[row, at + places] = 1.0
+            at += len(category.names)
+        if gaps is not None:
+            own = np.array([column.gaps for column in self._measured])
+            found[:, at : at + own.sum()] = gaps[:, own]
+            if self._shares_gap:
+                found[:, -1] = gaps[:, ~own].any(axis=1)
+        return found
+
+    def _filled(self, measured: np.ndarray, starts: list[int], place: _Place) -> np.ndarray | None:
+        """Replace missing numbers by 0, in place; says where each column had some, or None if there are none."""
+        if not measured.size or np.isfinite(measured.sum()):
+            return None
+        where = np.isnan(measured) if self.missing == "refuse" else ~np.isfinite(measured)
+        gaps = np.logical_or.reduceat(where, starts, axis=1)
+        if self.missing == "refuse":
+            for column, missing in zip(self._measured, gaps.T, strict=True):
+                place.refuse_first(column.name, missing)
+            return None
+        measured[where] = 0.0
+        return gaps
+
+    def _whole(self, column: VectorColumn, table: TypedTable, place: _Place) -> np.ndarray:
+        """Vectors, of which those with a missing number are zero."""
+        found = column.vectors(table, place.before)
+        if np.isfinite(found.sum()):
+            return found
+        gaps = ~np.isfinite(found).all(axis=1)
+        if self.missing == "refuse":
+            place.refuse_first(column.name, gaps)
+        found[gaps] = 0.0
+        return found
+
+
+class _Place(NamedTuple):
+    """Where rows are, for errors: how many came before them, and the file."""
+
+    before: int
+    path: Any
+
+    def refuse_first(self, name: str, gaps: np.ndarray) -> None:
+        """Refuse the first missing value of a column, if there is one."""
+        if not gaps.any():
+            return
+        row = self.before + int(np.argmax(gaps))
+        cure = f"leave out {argument('missing', 'refuse')}, or name it in {argument('drop')}"
+        raise InputError(
+            f"column {name!r} of {self.path} is empty or NaN in instance {row:,}, counted from 0; {cure}.",
+            owner="read",
+            file=str(self.path),
+            column=name,
+            row=row,
+            mend={"missing": "auto"},
+        )
+
+
+_SOME = 12
+_PLURALS = {
+    "number": "numbers",
+    "date": "dates",
+    "category": "categories",
+    "text": "texts",
+    "vector": "vectors",
+}
+
+
+def _counted(n: int, role: str) -> str:
+    return f"{n:,} {role if n == 1 else _PLURALS[role]}"

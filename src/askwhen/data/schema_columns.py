@@ -1,0 +1,243 @@
+"""The columns of a schema: what each is taken for, and the features that are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..errors import InputError
+from .date_features import ISO, DateForm
+from .hashing import counted, hashed_names, hashed_words
+from .instances import TypedTable
+from .written_values import is_missing, number_in
+
+GAP = " is missing"
+OTHER = " is another value"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its role, and one sentence that says why."""
+
+    type: ClassVar[str] = ""
+    name: str
+    why: str = field(default="", kw_only=True)
+
+    @property
+    def role(self) -> str:
+        """Number, category, text, vector or date; dropped, label or time."""
+        return {"flag": "number", "names": "category"}.get(self.type, self.type)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features that are numbers."""
+        return ()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns of the file that are read for it."""
+        return (self.name,)
+
+
+@dataclass(frozen=True)
+class OtherColumn(Column):
+    """A column that is not a feature: the label, the time, or one that is left out."""
+
+    type: ClassVar[str] = "other"
+    what: str = "dropped"
+
+    @property
+    def role(self) -> str:
+        """Dropped, label or time."""
+        return self.what
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Nothing is read for it."""
+        return ()
+
+
+@dataclass(frozen=True)
+class MeasuredColumn(Column):
+    """A column of numbers that may be missing; ``gaps`` says whether a feature of its own marks the missing ones."""
+
+    gaps: bool = field(default=False, kw_only=True)
+
+    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+        """The features of each row, NaN where there are none."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NumberColumn(MeasuredColumn):
+    """Numbers, or lists of so many numbers; a ``lenient`` one takes what is not a number for missing."""
+
+    type: ClassVar[str] = "number"
+    width: int = 0
+    lenient: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the column, or one for each place of a list."""
+        return tuple(f"{self.name}[{i}]" for i in range(self.width)) if self.width else (self.name,)
+
+    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+        """The numbers of each row."""
+        if self.width:
+            return lists_of(table, self.name, self.width, before)
+        if self.lenient:
+            texts, index = table.coded(self.name)
+            return np.array([number_in(text) for text in texts])[index, None]
+        return table.numbers(self.name, before)[:, None]
+
+
+@dataclass(frozen=True)
+class FlagColumn(MeasuredColumn):
+    """Two words, such as no and yes, as 0 and 1; any other word is a missing value."""
+
+    type: ClassVar[str] = "flag"
+    words: tuple[str, str] = ("no", "yes")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the column."""
+        return (self.name,)
+
+    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+        """0 or 1 for each row."""
+        texts, index = table.coded(self.name)
+        known = dict(zip(self.words, (0.0, 1.0), strict=True))
+        found = [known.get((text or "").strip().lower(), np.nan) for text in texts]
+        return np.asarray(np.array(found)[index, None])
+
+
+@dataclass(frozen=True)
+class DateColumn(MeasuredColumn):
+    """Dates as the days since the first one, and as places in the day, the week and the year."""
+
+    type: ClassVar[str] = "date"
+    form: DateForm = ISO
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the numbers that are made of a date."""
+        return self.form.names(self.name)
+
+    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+        """The numbers of each row."""
+        texts, index = table.coded(self.name)
+        return np.asarray(self.form.numbers(texts)[index])
+
+
+@dataclass(frozen=True)
+class CategoryColumn(Column):
+    """Words with a place for each known one, one for all others, and one for a missing word."""
+
+    type: ClassVar[str] = "category"
+    values: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each place."""
+        return (*(f"{self.name}={value}" for value in self.values), self.name + OTHER, self.name + GAP)
+
+    def places(self, table: TypedTable) -> np.ndarray:
+        """The place of each row's value."""
+        texts, index = table.coded(self.name)
+        known = {value: i for i, value in enumerate(self.values)}
+        n = len(known)
+        found = [n + 1 if text is None or is_missing(text) else known.get(text, n) for text in texts]
+        return np.asarray(np.array(found, np.int64)[index])
+
+
+@dataclass(frozen=True)
+class WordsColumn(Column):
+    """Something that is hashed to so many places."""
+
+    def words(self, table: TypedTable, places: int) -> sp.csr_matrix:
+        """The hashed features of each row."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class NamesColumn(WordsColumn):
+    """A category with very many values, each hashed from ``column=value``; a missing one has no feature."""
+
+    type: ClassVar[str] = "names"
+
+    def words(self, table: TypedTable, places: int) -> sp.csr_matrix:
+        """One feature for each row that has a value."""
+        texts, index = table.coded(self.name)
+        gaps = np.array([is_missing(text) for text in texts], bool)[index]
+        hashed = hashed_names([f"{self.name}={text or ''}" for text in texts], places)[index]
+        indptr = np.concatenate([[0], np.cumsum(~gaps)])
+        return counted(np.ones(indptr[-1]), hashed[~gaps], indptr, places)
+
+
+@dataclass(frozen=True)
+class TextColumn(WordsColumn):
+    """Texts, of which each word is hashed; with a ``salt`` to other places than the same word elsewhere."""
+
+    type: ClassVar[str] = "text"
+    salt: str = ""
+
+    def words(self, table: TypedTable, places: int) -> sp.csr_matrix:
+        """How often each word comes in each row."""
+        return hashed_words([text or "" for text in table.words(self.name)], places, self.salt)
+
+
+@dataclass(frozen=True)
+class VectorColumn(Column):
+    """Lists of so many numbers, or as many columns of numbers, of which only the direction matters."""
+
+    type: ClassVar[str] = "vector"
+    width: int = 1
+    parts: tuple[str, ...] = ()
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The column of lists, or the columns of numbers."""
+        return self.parts or (self.name,)
+
+    def vectors(self, table: TypedTable, before: int) -> np.ndarray:
+        """The vector of each row: NaN where one of its numbers is missing."""
+        if not self.parts:
+            return lists_of(table, self.name, self.width, before)
+        return np.column_stack([table.numbers(part, before) for part in self.parts])
+
+
+TYPES: dict[str, type[Column]] = {
+    each.type: each
+    for each in (
+        OtherColumn,
+        NumberColumn,
+        FlagColumn,
+        DateColumn,
+        CategoryColumn,
+        NamesColumn,
+        TextColumn,
+        VectorColumn,
+    )
+}
+"""All kinds of columns, by the word with which they are stored."""
+
+
+def lists_of(table: TypedTable, name: str, width: int, before: int) -> np.ndarray:
+    """Lists of numbers as rows, NaN where there is none; one of another length is refused."""
+    lengths, flat = table.lists(name, before)
+    strange = np.flatnonzero((lengths != width) & (lengths > 0))
+    if len(strange):
+        row = before + int(strange[0])
+        raise InputError(
+            f"column {name!r} must hold {width} numbers in every row, got {lengths[strange[0]]} in instance {row:,}, "
+            "counted from 0.",
+            owner="read",
+            column=name,
+            row=row,
+        )
+    found = np.full((table.rows, width), np.nan)
+    found[lengths > 0] = flat.reshape(-1, width)
+    return found

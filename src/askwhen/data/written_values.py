@@ -1,0 +1,56 @@
+"""How single values are written in tables: what stands for a missing one, plain numbers, true and false."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+_ANY_CASE = ("na", "n/a", "nan", "-nan", "null", "none", "nat", "<na>")
+_MARKS = ("", "?", "-", "--", ".", "#NA", "#N/A", "#N/A N/A", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN")
+MISSING = frozenset(
+    [*_MARKS, *(f(text) for text in _ANY_CASE for f in (str.lower, str.upper, str.title)), "NaN", "NaT"]
+)
+"""Texts that stand for a missing value, without the blanks around them."""
+
+NULLS = [*sorted(MISSING), *(" " * n for n in range(1, 9))]
+"""The same as a parser of CSV takes them, which compares whole values."""
+
+FLAGS = (("false", "true"), ("no", "yes"), ("n", "y"), ("off", "on"))
+"""Words for 0 and 1, in lower case."""
+
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE | re.ASCII)
+CODE = re.compile(r"[+-]?0\d+", re.ASCII)
+"""Digits that are no number: the zero in front would be lost."""
+
+DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+", re.ASCII)
+DECORATED = re.compile(r"[+-]?[$€£¥] ?[+-]?\d[\d.,]*|[+-]?\d[\d.,]* ?[%$€£¥]|[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
+"""Numbers with a decimal comma, and those with a sign of a currency, a percent sign or commas between thousands."""
+
+
+def is_missing(text: str | None) -> bool:
+    """Whether a text stands for a missing value."""
+    return text is None or text.strip() in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number that Python and other programs read alike."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def number_in(text: str | None) -> float:
+    """The number that a text is, or NaN."""
+    return float(text) if text is not None and is_number(text) else math.nan
+
+
+def as_text(value: Any) -> str | None:
+    """A value of a record as the text of a category; whole numbers have no point."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)
