@@ -207,9 +207,9 @@ def test_programs_read_fields_and_people_the_sentence_made_of_them(tmp_path):
     error = caught(lambda: aw.data.read(tmp_path / "s.svm", n_features=1).load())
     assert (error.owner, error.file, error.line) == ("read", str(tmp_path / "s.svm"), 2)
     (tmp_path / "s.csv").write_text("a,y\n1,1\n,0\n")
-    error = caught(lambda: aw.data.read(tmp_path / "s.csv").load())
+    error = caught(lambda: aw.data.read(tmp_path / "s.csv", missing="refuse").load())
     assert (error.file, error.column, error.row) == (str(tmp_path / "s.csv"), "a", 1)
-    assert "give missing='feature'" in str(error)
+    assert "leave out missing='refuse'" in str(error)
 
 
 def test_an_error_keeps_its_fields_through_pickle_and_names_its_chunk():

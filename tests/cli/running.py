@@ -77,6 +77,11 @@ def stream():
     return aw.data.switching(N, D, 1000, seed=5)
 
 
+def as_read(X):
+    """Numbers as a table of them is read: with the feature that marks missing ones, of which there are none."""
+    return np.column_stack([X, np.zeros(len(X))])
+
+
 def svmlight_lines(X, y):
     rows = (" ".join(f"{j + 1}:{float(value)!r}" for j, value in enumerate(x)) for x in X)
     return [f"{label:+.0f} {row}\n" for label, row in zip(y, rows, strict=True)]

@@ -17,6 +17,7 @@ from tests.cli.running import (
     COMMAND,
     D,
     N,
+    as_read,
     askwhen,
     environment,
     facts,
@@ -74,6 +75,13 @@ def test_predictions_on_a_full_disk_are_not_cut_off_without_a_word():
         assert done.stderr == "askwhen: the results cannot be printed: No space left on device.\n"
 
 
+def are_alike(*models):
+    """Whether samplers are the same, whatever their notes say of the first rows of their files."""
+    (header, arrays), (other, others) = (file_format.read(model) for model in models)
+    same = all(np.array_equal(arrays[name], others[name], equal_nan=True) for name in arrays)
+    return same and arrays.keys() == others.keys() and header | {"note": ""} == other | {"note": ""}
+
+
 def test_a_checkpoint_stays_until_something_better_is_there():
     write_csv(HERE / "s.csv")
     lines = (HERE / "s.csv").read_text().splitlines(keepends=True)
@@ -91,14 +99,14 @@ def test_a_checkpoint_stays_until_something_better_is_there():
         assert aw.Sampler.load("h.askwhen.checkpoint").round == 900
     found = facts("run", "s.csv", "--resume", "h.askwhen", "--trace", "t.csv")  # columns are known from before
     assert found["model"] == "h.askwhen"  # what a crash has spared is not thrown away
-    assert (HERE / "h.askwhen").read_bytes() == (HERE / "whole.askwhen").read_bytes()
+    assert are_alike("h.askwhen", "whole.askwhen")
     assert (HERE / "t.csv").read_bytes() == (HERE / "whole.csv").read_bytes()
 
     (HERE / "h.askwhen").rename("h.askwhen.checkpoint")  # killed after the last round, before the model was saved
     done = inside("run", "s.csv", "--resume", "h.askwhen", "--trace", "t.csv")
     assert done.returncode == 0
     assert "The run had come to its end: its sampler is in h.askwhen now." in done.stdout
-    assert (HERE / "h.askwhen").read_bytes() == (HERE / "whole.askwhen").read_bytes()
+    assert are_alike("h.askwhen", "whole.askwhen")
     assert not (HERE / "h.askwhen.checkpoint").exists()
 
 
@@ -111,7 +119,7 @@ def test_a_resumed_run_reads_its_file_as_before_or_not_at_all():
     note = json.loads(file_format.read("m.askwhen")[0]["note"])
     assert (note["seed"], note["offset"], note["words"]) == (3, 1000, ["1.0", "-1.0"])
     sampler = aw.Sampler(rule=aw.BudgetRule(0.1, length=N - 1000), seed=3)
-    sampler.run(X[order][1000:], -y[order][1000:])
+    sampler.run(as_read(X[order][1000:]), -y[order][1000:])
     assert aw.Sampler.load("m.askwhen").weights.tolist() == sampler.weights.tolist()
     said = refused("run", "s.csv", "--resume", "m.askwhen", "--positive", "1.0", code=2)
     assert "--positive must be as before: this sampler has learnt with --positive -1.0." in said

@@ -22,6 +22,7 @@ from tests.cli.running import (
     COMMAND,
     D,
     N,
+    as_read,
     askwhen,
     environment,
     facts,
@@ -234,7 +235,7 @@ def test_numbers_are_learnt_too():
     found = facts("run", "n.csv", "--algorithm", "regression", "--labels", "5%")
     y = 2 * X[:, 0] - X[:, 1] + 5
     sampler = aw.Sampler(rule=aw.BudgetRule(0.05, by="uncertainty", length=N), seed=0, regression=True)
-    assert found["squared_error"] == pytest.approx(aw.evaluate.progressive(sampler, X, y).error)
+    assert found["squared_error"] == pytest.approx(aw.evaluate.progressive(sampler, as_read(X), y).error)
     assert found["questions"] == sampler.questions
     assert "accuracy" not in found
     assert found["root_squared_error"] == pytest.approx(found["squared_error"] ** 0.5)
@@ -268,7 +269,7 @@ def test_numbers_are_learnt_too():
         (["s.csv", "--label", "spam", "--model", "r", "--report", "r"], "--report r is --model too; give it a name"),
         (["s.csv", "--label", "spam", "--report", "/dev/null"], "cannot write /dev/null: it is not a regular file."),
         (["."], ". is a directory, not a file."),
-        (["utf16.csv"], "utf16.csv is not in UTF-8, as line 1 shows; "),
+        (["utf16.csv"], "utf16.csv is not in UTF-8; name its encoding by --encoding, such as 'utf-16'"),
         (["huge.csv"], "instance 1 of huge.csv must have a norm of at most 1e100"),
         (["s.csv", "--label", "spam", "--trace", "t.txt"], "a trace must be a .parquet or .csv file, got t.txt."),
         (["s.csv", "--label", "spam", "--report", "no/r.html"], "cannot write no/r.html: there is no folder"),
@@ -279,7 +280,7 @@ def test_numbers_are_learnt_too():
 )
 def test_what_is_wrong_is_said_in_one_sentence(args, sentence):
     (HERE / "s.csv").write_text("f0,f1,spam\n1,2,yes\n2,1,no\n")
-    (HERE / "utf16.csv").write_text("a,label\n1,1\n", encoding="utf-16")
+    (HERE / "utf16.csv").write_text("a,label\n1,1\n", encoding="utf-16-le")
     (HERE / "huge.csv").write_text("a,label\n1,1\n1e200,0\n")
     by = askwhen if "column" in sentence or "folder" in sentence else inside
     assert sentence in refused("run", *args, by=by, stdin="")
@@ -368,20 +369,23 @@ def test_a_positive_label_that_never_comes_is_said_at_once():
     assert [path.name for path in HERE.iterdir()] == ["s.csv"]  # no round was played, and none saved
     options = ("--format", "csv", "--label", "spam", "--positive", "maybe")
     done = inside("run", "-", *options, stdin=(HERE / "s.csv").read_text())
-    assert re.match(r"None of the first [123],\d\d\d instances has the label 'maybe'\.\n", done.stderr)
+    assert re.match(
+        r"Columns: 6 numbers\.\nNone of the first [123],\d\d\d instances has the label 'maybe'\.\n", done.stderr
+    )
     assert done.returncode == 1
 
 
 def test_a_short_run_says_nothing_of_checkpoints_and_a_log_has_no_empty_lines():
     write_csv(HERE / "s.csv")
     done = askwhen("run", "s.csv", "--label", "spam", "--trace", "t.csv", "--model", "m.askwhen")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "Columns: 6 numbers.\n")
     done = askwhen("run", "s.csv", "--label", "nope")
     assert done.stderr.startswith("askwhen: s.csv has no column 'nope'")
 
 
 def test_seed_labels_are_learnt_before_the_first_round():
     X, y = stream()
+    X = as_read(X)
     write_csv(HERE / "s.csv")
     lines = (HERE / "s.csv").read_text().splitlines()
     (HERE / "seeds.csv").write_text("\n".join(lines[:201]))
@@ -422,6 +426,7 @@ def test_several_classes_are_run_reported_saved_and_gone_on_with():
     facts("run", "head.csv", *alike, "--model", "m.askwhen")
     facts("run", "all.csv", "--label", "kind", "--resume", "m.askwhen", "--model", "m.askwhen")
     assert aw.Sampler.load("m.askwhen").round == 900
+    X = as_read(X)
     np.testing.assert_array_equal(aw.Sampler.load("m.askwhen").margins(X), aw.Sampler.load("whole.askwhen").margins(X))
     assert facts("run", "all.csv", *asked, "--algorithm", "perceptron-ss")["classes"] == ["ant", "bee", "cat"]
     assert "--costs are for two labels" in refused("run", "all.csv", *asked, "--costs", "1,2", code=2)

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.contracts.kinds import Kinds, MixedRows
+from askwhen.data.column_choices import Columns
 from askwhen.data.inference import infer
-from askwhen.data.instances import Columns
 from askwhen.data.records import Records
 from askwhen.data.schema import ANY_GAP
 from askwhen.data.schema_json import from_json, to_json
@@ -27,9 +27,9 @@ def schema_of(columns, **choices):
 
 
 def role(values, name="a", **choices):
-    """What one column is taken for, and why."""
-    (found,) = schema_of({name: values}, **choices).described()
-    return found[1:]
+    """What one of two columns is taken for, and why."""
+    found = schema_of({name: values, "b": [0.5 * i for i in range(len(values))]}, **choices).described()
+    return found[0][1:]
 
 
 RNG = np.random.default_rng(0)
@@ -70,22 +70,33 @@ def test_what_a_column_is_taken_for(values, expected):
 @pytest.mark.parametrize(
     ("values", "name", "why"),
     [
-        ([*range(1, N + 1)], "row", "it counts the rows, 1 by 1"),
-        ([*range(0, 10 * N, 10)], "row", "it counts the rows, 10 by 10"),
+        ([*range(1, N + 1)], "row", "an identifier: each number is 1 more than the last"),
+        ([*range(0, 10 * N, 10)], "row", "an identifier: each number is 10 more than the last"),
         (RNG.permutation(N).tolist(), "row", "an identifier: every value is different"),
         (RNG.permutation(10 * N)[:N].tolist(), "customerID", "an identifier: every value is different"),
         (RNG.integers(10**9, 10**10, 2000).tolist(), "number", "an identifier: every value is different"),
         ([f"7590-{i}" for i in range(N)], "customer", "an identifier: every value is different"),
-        ([None] * N, "a", "it is empty"),
-        ([""] * N, "a", "it is empty"),
-        (["NA"] * N, "a", "it is empty"),
-        ([3] * N, "a", "it is always 3"),
-        (["x"] * N, "a", "it is always 'x'"),
-        ([[]] * N, "a", "it is empty"),
+        ([None] * N, "a", "empty"),
+        ([""] * N, "a", "empty"),
+        (["NA"] * N, "a", "empty"),
+        ([3] * N, "a", "always 3"),
+        (["x"] * N, "a", "always 'x'"),
+        ([[]] * N, "a", "empty"),
     ],
 )
 def test_what_says_nothing_is_left_out(values, name, why):
     assert role(values, name) == ("dropped", why)
+
+
+def test_where_nothing_else_is_left_numbers_are_kept():
+    schema = schema_of({"a": [*range(N)], "b": ["x"] * N, "c": [3] * N, "d": [None] * N})
+    assert schema.names == ("a", "c", ANY_GAP)
+    assert (
+        schema.columns[0].why
+        == "nothing else is left to learn from, although it is an identifier: each number is 1 more than the last"
+    )
+    with pytest.raises(aw.InputError, match="a.ndjson has no column to learn from; left out: 'b' .always 'x'."):
+        schema_of({"b": ["x"] * N})
 
 
 def test_whole_numbers_that_differ_by_chance_are_kept():

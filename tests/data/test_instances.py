@@ -7,8 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 import askwhen as aw
+from askwhen.contracts.kinds import Kinds
 from askwhen.data import files
 from askwhen.data.hashing import hash_name, hashed_names
+from askwhen.data.schema import ANY_GAP
 from askwhen.data.unlabelled import read_records
 
 arrow = pytest.importorskip("pyarrow")
@@ -53,20 +55,26 @@ def _cut(request, monkeypatch):
     monkeypatch.setattr(files.blocks_of, "__defaults__", (None, request.param))
 
 
+ORDER = ("age", "flag", "city=Bern", "city=Zug", "city is another value", "city is missing", "age is missing", ANY_GAP)
+
+
 @pytest.mark.usefixtures("_cut")
 @pytest.mark.parametrize("rows", [1, 100])
-def test_texts_categories_numbers_and_gaps_side_by_side(path, rows):
-    settings = {"text": ["mail", "title"], "categories": ["city"], "missing": "feature", "n_features": 5000}
-    stream = aw.data.read(path, rows=rows, **settings)
-    assert stream.names is None
+def test_numbers_come_first_then_the_places_of_categories_then_words(path, rows):
+    stream = aw.data.read(path, rows=rows, text=["mail", "title"], n_features=5000)
+    assert stream.kinds == Kinds(8, (), 5000)
     X, y = stream.load()
-    assert stream.names == ("age", "flag", "age is missing", "flag is missing")
-    assert X.shape == (3, 5004)
-    assert X[:, 5000:].toarray().tolist() == [[30.5, 1, 0, 0], [0, 0, 1, 0], [41, 1, 0, 0]]
-    words = [{"buy", "now", "title#now", "city=Bern"}, {"see", "you", "city="}, {"title#you", "title#now", "city=Zug"}]
-    for row, expected in zip(X[:, :5000].toarray(), words, strict=True):
+    assert stream.names == ORDER
+    assert X.kinds == stream.kinds
+    numbers = [[30.5, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 1, 0], [41, 1, 0, 1, 0, 0, 0, 0]]
+    assert X[:, :8].toarray().tolist() == numbers
+    words = [{"buy", "now", "title#now"}, {"see", "you"}, {"title#you", "title#now"}]
+    for row, expected in zip(X[:, 8:].toarray(), words, strict=True):
         assert {*np.flatnonzero(row).tolist()} == {hash_name(word, 5000) for word in expected}
     assert y.tolist() == [1, -1, 1]
+    every = aw.data.read(path, drop=["mail", "title"], missing="feature")
+    assert isinstance(every.load()[0], np.ndarray)
+    assert every.names == (*ORDER[:-1], "flag is missing")
 
 
 def test_categories_beside_numbers_stay_dense_and_cost_no_accuracy(tmp_path):
@@ -74,13 +82,11 @@ def test_categories_beside_numbers_stay_dense_and_cost_no_accuracy(tmp_path):
     X = 10.0 + X * [1, 5, 25, 100, 400]  # which only instances that are standardised can be learnt from
     lines = [",".join([*map(repr, x.tolist()), "ab"[i % 2], str(int(y[i]))]) for i, x in enumerate(X)]
     (tmp_path / "s.csv").write_text("\n".join(["f0,f1,f2,f3,f4,job,label", *lines]))
-    found, labels = aw.data.read(tmp_path / "s.csv", categories="job").load()
+    found, labels = aw.data.read(tmp_path / "s.csv").load()
     assert isinstance(found, np.ndarray)
-    assert found.shape == (3000, 64 + 5)
-    assert {hash_name("job=a", 64), hash_name("job=b", 64)} == {*np.flatnonzero(found[:, :64].any(axis=0)).tolist()}
-    without, _ = aw.data.read(tmp_path / "s.csv", drop="job").load()
-    many, _ = aw.data.read(tmp_path / "s.csv", categories="job", n_features=5000).load()
-    assert many.shape == (3000, 5005)
+    assert found.shape == (3000, 5 + 4 + 1)
+    without, _ = aw.data.read(tmp_path / "s.csv", drop="job", missing="refuse").load()
+    assert without.shape == (3000, 5)
     right = [1 - aw.Sampler(seed=1).run(rows, labels).mistakes / 3000 for rows in (without, found)]
     assert right[0] - 0.05 < right[1]
 
@@ -90,36 +96,71 @@ def test_one_text_alone_is_hashed_without_its_name(path):
     assert (aw.data.hash_text([row["mail"] for row in ROWS], 512) != X).nnz == 0
 
 
-def test_gaps_are_refused_with_their_cure(path):
-    with pytest.raises(aw.InputError, match="'age' of a.* is empty or NaN in instance 1, .*give missing='feature', or"):
-        aw.data.read(path, drop=["mail", "title", "city"]).load()
-    with pytest.raises(
-        aw.InputError, match="'city' of a.* is empty or NaN in instance 1, .*give missing='feature', or"
-    ):
-        aw.data.read(path, drop=["mail", "title", "age"], categories="city").load()
+def test_gaps_are_refused_on_request(path):
+    cure = "leave out missing='refuse', or name it in drop="
+    for name, drop in (("age", ["mail", "title", "city"]), ("city", ["mail", "title", "age"])):
+        with pytest.raises(
+            aw.InputError, match=f"'{name}' of a.* is empty or NaN in instance 1, counted from 0; {cure}"
+        ):
+            aw.data.read(path, drop=drop, missing="refuse").load()
     with pytest.raises(aw.InputError, match="column 'city' is needed, and named in drop= too"):
         aw.data.read(path, drop="city", categories="city").load()
-    with pytest.raises(aw.InputError, match="missing= must be 'refuse' or 'feature', got 'zero'"):
+    with pytest.raises(aw.InputError, match="missing= must be 'auto' or 'feature' or 'refuse', got 'zero'"):
         aw.data.read(path, missing="zero")
 
 
-def test_words_that_nobody_spoke_of_are_refused(path):
-    with pytest.raises(
-        aw.InputError,
-        match=r"3 columns of a.* hold no numbers: 'mail', 'title', 'city'; name each in drop=, text= or ca",
-    ):
-        aw.data.read(path, drop="age").load()
-
-
-def test_names_bring_the_columns_of_another_file_into_order(path):
-    settings = {"text": "mail", "missing": "feature", "n_features": 64}
-    stream = aw.data.read(path, drop=["title", "city"], **settings)
+@pytest.mark.parametrize("kind", ["csv", "parquet", "ndjson"])
+def test_a_schema_brings_the_columns_of_another_file_into_order(path, kind):
+    stream = aw.data.read(path, text=["mail", "title"], n_features=64)
     X, _ = stream.load()
-    other = [{"new": "word", "flag": row["flag"], "mail": row["mail"], "age": row["age"]} for row in ROWS]
-    again = aw.data.read(write(f"b{path[1:]}", other), names=stream.names, target="none", **settings)
+    other = [{"new": "word", **{name: row[name] for name in reversed(row) if name != "label"}} for row in ROWS]
+    again = aw.data.read(write(f"b.{kind}", other), schema=stream.schema, target="none")
     found, y = again.load()
     np.testing.assert_array_equal(dense(found), dense(X))
-    assert (again.names, y) == (stream.names, None)
+    assert (again.names, again.schema, y) == (stream.names, stream.schema, None)
+    for row, record in zip(dense(X), ROWS, strict=True):
+        np.testing.assert_array_equal(stream.schema.row(record).toarray()[0], row)
+    write(f"c.{kind}", [{"ages" if name == "age" else name: row[name] for name in row} for row in ROWS])
+    with pytest.raises(aw.InputError, match=f"c.{kind} has no column 'age', perhaps 'ages', which the features are"):
+        aw.data.read(f"c.{kind}", schema=stream.schema).load()
+
+
+def test_a_schema_knows_the_label_and_refuses_other_choices(path):
+    schema = aw.data.read(path, label="flag", drop=["mail", "title", "age"]).schema
+    assert aw.data.read(path, schema=schema).load()[1].tolist() == [1, -1, 1]
+    with pytest.raises(aw.InputError, match="text= must not be given with a schema, which says what columns are"):
+        aw.data.read(path, schema=schema, text="mail")
+    with pytest.raises(aw.InputError, match="column 'city' is a feature of the schema, and must not be in drop="):
+        aw.data.read(path, schema=schema, drop=["mail", "city"])
+    with pytest.raises(aw.InputError, match="schema= must be the schema of a stream, got dict"):
+        aw.data.read(path, schema={})
+    with pytest.raises(aw.InputError, match="a schema is only for tables, got svmlight"):
+        aw.data.read("a.svm", schema=schema)
+
+
+def test_what_a_schema_does_not_know_counts_as_missing_or_as_another_value(path):
+    schema = aw.data.read(path, drop=["mail", "title"]).schema
+    odd = [{"age": 3, "city": "Rom", "flag": None}, {"age": 3, "city": None, "flag": "maybe"}]
+    write("b.csv", odd)
+    found, _ = aw.data.read("b.csv", schema=schema, target="none").load()
+    assert found.tolist() == [[3, 0, 0, 0, 1, 0, 0, 1], [3, 0, 0, 0, 0, 1, 0, 1]]
+
+
+def test_features_of_earlier_versions_are_read_by_their_names(path):
+    settings = {"text": "mail", "categories": "city", "missing": "feature", "n_features": 64}
+    names = ("age", "flag", "age is missing", "flag is missing")
+    X, _ = aw.data.read(path, names=names, **settings).load()
+    assert X[:, 64:].toarray().tolist() == [[30.5, 1, 0, 0], [0, 0, 1, 0], [41, 1, 0, 0]]
+    words = [{"buy", "now", "city=Bern"}, {"see", "you", "city="}, {"city=Zug"}]
+    for row, expected in zip(X[:, :64].toarray(), words, strict=True):
+        assert {*np.flatnonzero(row).tolist()} == {hash_name(word, 64) for word in expected}
+    narrow = aw.data.read(path, names=names, categories="city").load()[0]
+    assert {*np.flatnonzero(narrow[0]).tolist()} == {hash_name("city=Bern", 64), 64, 65}
+    hidden = ("title", "label")
+    other = [{"new": "word", **{name: row[name] for name in reversed(row) if name not in hidden}} for row in ROWS]
+    again = aw.data.read(write(f"b{path[1:]}", other), names=names, target="none", **settings)
+    np.testing.assert_array_equal(again.load()[0].toarray(), X.toarray())
+    assert (again.names, again.schema) == (names, None)
     with pytest.raises(
         aw.InputError, match="has no column 'size', one of the features that were named; it has 'new', 'flag'"
     ):
@@ -136,14 +177,12 @@ def test_names_bring_the_columns_of_another_file_into_order(path):
 def test_names_of_lists(tmp_path):
     rows = [{"e": [1.0, 2.0], "a": 3, "y": 1}, {"e": [4.0, 5.0], "a": 6, "y": 0}]
     for name in ("a.parquet", "a.ndjson"):
-        stream = aw.data.read(write(name, rows))
+        stream = aw.data.read(write(name, rows), missing="refuse")
         assert stream.load()[0].tolist() == [[1, 2, 3], [4, 5, 6]]
         assert stream.names == ("e[0]", "e[1]", "a")
         found = aw.data.read(name, names=("a", "e[1]", "e[0]")).load()[0]
         assert found.tolist() == [[3, 2, 1], [6, 5, 4]]
-        with pytest.raises(
-            aw.InputError, match="column 'e' of .* must hold 3 numbers in every row, got 2 in instance 0"
-        ):
+        with pytest.raises(aw.InputError, match="column 'e' must hold 3 numbers in every row, got 2 in instance 0"):
             aw.data.read(name, names=("e[0]", "e[1]", "e[2]")).load()
 
 
@@ -161,8 +200,8 @@ def test_instances_without_labels(path):
     ("name", "text", "settings", "expected"),
     [
         ("a.svm", "1:2 3:1\n+1 2:5\n-1\n", {}, [[2, 0, 1], [0, 5, 0], [0, 0, 0]]),
-        ("a.csv", "b,y,label\n1,x,\n2,,x\n", {}, [[1], [2]]),
-        ("a.csv", "b,y,spam\n1,4,x\n2,5,\n", {"label": "spam"}, [[1, 4], [2, 5]]),
+        ("a.csv", "b,y,label\n1,x,\n2,,x\n", {}, [[1, 0], [2, 0]]),
+        ("a.csv", "b,y,spam\n1,4,x\n2,5,\n", {"label": "spam", "missing": "refuse"}, [[1, 4], [2, 5]]),
         ("a.ndjson", '{"x": [1, 2]}\n{"x": [3, 4], "y": 1}\n', {}, [[1, 2], [3, 4]]),
         ("a.ndjson", '{"b": 1}\n{"b": 2, "label": "x"}\n', {"names": ["b"]}, [[1], [2]]),
     ],
@@ -200,5 +239,5 @@ def test_records_are_made_by_the_same_rules(path):
     found = list(read_records(path, **settings))
     np.testing.assert_array_equal(np.vstack([x.toarray() for x, _ in found]), X.toarray())
     assert list(found[0][1]) == ["age", "mail", "title", "city", "flag"]
-    with pytest.raises(aw.InputError, match="'age' of a.* is empty or NaN in instance 1, .*give missing='feature'"):
-        list(read_records(path, text="mail"))
+    with pytest.raises(aw.InputError, match="'age' of a.* is empty or NaN in instance 1, .*; leave out missing='ref"):
+        list(read_records(path, text="mail", missing="refuse"))

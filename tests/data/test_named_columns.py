@@ -63,7 +63,7 @@ def test_a_column_that_is_not_there_is_refused_where_people_label(path):
 
 def test_a_column_that_only_some_records_have_may_be_dropped(here):
     (here / "a.ndjson").write_text('{"a": 1, "label": 1}\n{"a": 2, "label": 0, "note": "x"}\n')
-    assert aw.data.read("a.ndjson", drop="note").load()[0].shape == (2, 1)
+    assert aw.data.read("a.ndjson", drop="note").load()[0].shape == (2, 2)
 
 
 def test_what_is_prodigys_own_need_not_be_there_to_be_dropped(here):

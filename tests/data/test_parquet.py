@@ -57,34 +57,35 @@ def test_lists_of_numbers_are_features(tmp_path):
     for kind in (arrow.list_(arrow.float64()), arrow.list_(arrow.float32(), 2), arrow.large_list(arrow.float64())):
         table = arrow.table({"e": arrow.array(lists, kind), "a": [7, 8, 9], "y": [0, 1, 0]})
         parquet.write_table(table, "a.parquet")
-        stream = aw.data.read("a.parquet", rows=2)
+        stream = aw.data.read("a.parquet", rows=2, missing="refuse")
         X, _ = stream.load()
         assert X.tolist() == [[1, 2, 7], [3, 4.5, 8], [5, 6, 9]]
         assert stream.names == ("e[0]", "e[1]", "a")
     parquet.write_table(arrow.table({"e": [[1.0, 2.0], [3.0]], "y": [0, 1]}), "a.parquet")
-    with pytest.raises(
-        aw.InputError, match="column 'e' of a.parquet must hold 2 numbers in every row, got 1 in instance 1"
-    ):
+    with pytest.raises(aw.InputError, match="column 'e' of a.parquet holds lists of 1 to 2 numbers; name it in drop="):
         aw.data.read("a.parquet", rows=1).load()
+    parquet.write_table(arrow.table({"e": [[1.0, 2.0]] * 10_000 + [[3.0]], "y": [0] * 10_001}), "a.parquet")
+    with pytest.raises(aw.InputError, match="column 'e' must hold 2 numbers in every row, got 1 in instance 10,000"):
+        aw.data.read("a.parquet", rows=100).load()
     parquet.write_table(arrow.table({"e": [["a"], ["b"]], "y": [0, 1]}), "a.parquet")
-    with pytest.raises(aw.InputError, match="column 'e' of a.parquet holds list<.*string>, not numbers"):
+    with pytest.raises(aw.InputError, match="column 'e' of a.parquet holds list<.*string>; name it in drop="):
         aw.data.read("a.parquet").load()
 
 
 def test_nan_and_null_are_missing_alike(tmp_path):
     parquet.write_table(arrow.table({"a": [1.0, float("nan"), None], "y": [0, 1, 0]}), "a.parquet")
     with pytest.raises(
-        aw.InputError, match="'a' of a.parquet is empty or NaN in instance 1, .* give missing='feature'"
+        aw.InputError, match="'a' of a.parquet is empty or NaN in instance 1, .*; leave out missing='refuse'"
     ):
-        aw.data.read("a.parquet").load()
-    assert aw.data.read("a.parquet", missing="feature").load()[0].tolist() == [[1, 0], [0, 1], [0, 1]]
+        aw.data.read("a.parquet", missing="refuse").load()
+    assert aw.data.read("a.parquet").load()[0].tolist() == [[1, 0], [0, 1], [0, 1]]
 
 
 def test_categories_of_pandas_are_words_and_bytes_are_labels(tmp_path):
     kinds = arrow.array(["ham", "spam"]).dictionary_encode()
     parquet.write_table(arrow.table({"a": [1, 2], "kind": kinds, "raw": [b"ham", b"spam"]}), "a.parquet")
     for name, other in (("kind", "raw"), ("raw", "kind")):
-        X, y = aw.data.read("a.parquet", label=name, positive="spam", drop=other).load()
+        X, y = aw.data.read("a.parquet", label=name, positive="spam", drop=other, missing="refuse").load()
         assert (X.tolist(), y.tolist()) == ([[1], [2]], [-1, 1])
     parquet.write_table(arrow.table({"a": [1, 2], "raw": [b"ham", b"\xff"]}), "a.parquet")
     with pytest.raises(aw.InputError, match="column 'raw' of a.parquet is not in UTF-8"):

@@ -95,10 +95,10 @@ def test_tasks_without_answers_are_instances_and_no_labelled_stream():
     with pytest.raises(aw.InputError, match="none of the 3 tasks of t.jsonl was answered with one label"):
         aw.data.read("t.jsonl", format="prodigy").load()
     X, y = aw.data.read("t.jsonl", format="prodigy", target="none", n_features=64).load()
-    assert (X.shape, y) == ((3, 65), None)
+    assert (X.shape, y) == ((3, 66), None)
     found = list(read_records("t.jsonl", format="prodigy", n_features=64))
     assert [record for _, record in found] == [{"text": f"mail {i}", "size": i} for i in range(3)]
-    assert [x[0, 64] for x, _ in found] == [0.0, 1.0, 2.0]
+    assert [x[0, 0] for x, _ in found] == [0.0, 1.0, 2.0]
 
 
 def test_a_file_that_is_none_is_refused():

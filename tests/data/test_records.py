@@ -42,8 +42,8 @@ def test_records_are_the_rows_and_instances_their_words_and_numbers(path):
     words = aw.data.hash_text(TEXTS, 64)
     for i in (0, 255, 256, 699):
         x = found[i][0]
-        assert x.shape == (1, 65)
-        np.testing.assert_array_equal(x.toarray()[0], [*words[i].toarray()[0], i + 0.5])
+        assert x.shape == (1, 66)
+        np.testing.assert_array_equal(x.toarray()[0], [i + 0.5, 0, *words[i].toarray()[0]])
 
 
 @pytest.mark.parametrize("skip", [1, 256, 300, 700])
@@ -54,21 +54,21 @@ def test_some_are_passed_over(path, skip):
 
 def test_without_a_text_the_numbers_are_the_features(path):
     x, record = next(read_records(path, drop=("body",)))
-    np.testing.assert_array_equal(x, [0.5])
+    np.testing.assert_array_equal(x, [0.5, 0])
     assert list(record) == ["id", "size"]
 
 
 def test_what_is_missing_is_named(tmp_path, path):
     with pytest.raises(aw.InputError, match="has no column 'nothing'; it has 'id'"):
         next(read_records(path, text="nothing"))
-    with pytest.raises(aw.InputError, match="has no column of numbers; name the column of its text="):
+    with pytest.raises(aw.InputError, match="has no column to learn from; left out: 'id' .an identifier: every"):
         next(read_records(path, drop=("size", "body")))
     bad = tmp_path / "bad.ndjson"
     bad.write_text('{"a": 1}\n[]\n')
     with pytest.raises(aw.InputError, match=r"bad.ndjson, line 2, must be an object with a value for each name\.$"):
         list(read_records(bad))
-    bad.write_text('{"a": 1}\n{"a": "x"}\n')
-    with pytest.raises(aw.InputError, match=r"must have a number as 'a' in instance 1, got 'x'\.$"):
+    bad.write_text('{"a": 1}\n' * 10_000 + '{"a": "x"}\n')
+    with pytest.raises(aw.InputError, match=r"must have a number as 'a' in instance 10000, got 'x'\.$"):
         list(read_records(bad))
     with pytest.raises(aw.InputError, match="records come from csv, ndjson, parquet, prodigy or tsv, got svmlight"):
         next(read_records(tmp_path / "x.svm"))

@@ -45,12 +45,13 @@ def test_a_sitting_is_saved_and_the_next_one_goes_on(tmp_path):
     assert (found.answers, found.model) == ("t.labels.csv", "t.askwhen")
     row = person.seen[3][0]
     notes = [note for _, note in person.seen]
+    assert notes[0] == "Columns: 3 numbers."
     assert notes[3:] == ["The last answer was taken back.", f"Row {row}: yes.", "Skipped.", ""]
     assert load("t.askwhen").round == found.sampler.round
     again = Scripted(*["no"] * 60)
     found = label_file("t.csv", again, None, LabelOptions(labels=0.5), told.append)
     assert found.ended
-    assert told == ["Going on after 3 answers in t.labels.csv."]
+    assert told == ["Columns: 3 numbers.", "Going on after 3 answers in t.labels.csv.", "Columns: 3 numbers."]
     assert again.seen[0][0] == person.seen[-1][0]
 
 
@@ -60,13 +61,13 @@ def test_an_interrupt_is_a_pause():
     assert found.counts["yes"] == 1
 
 
-def test_columns_that_are_shown_but_not_learnt_from_are_said():
+def test_what_the_columns_are_taken_for_is_said():
     rows = "".join(f"{i},c{i},word{i % 3} text\n" for i in range(40))
     pathlib.Path("w.csv").write_text(f"size,name,body\n{rows}")
     person, told = Scripted("yes", "no"), []
     options = LabelOptions(labels=20)  # a number of labels, so rows are counted
     label_file("w.csv", person, {"text": "body"}, options, told.append)
-    sentence = "Shown, but not learnt from: 'name'. To learn from them too, name them as text or categories."
+    sentence = "Columns: 1 text; left out size (an identifier), name (an identifier)."
     assert person.seen[0][1] == sentence
     assert person.seen[1][1].startswith("Row ")
     assert told == [sentence]
@@ -76,4 +77,4 @@ def test_columns_that_are_shown_but_not_learnt_from_are_said():
     told.clear()
     options = LabelOptions(labels=20, answers="a.csv")
     label_file("w.csv", Scripted("yes"), {"text": "body", "drop": "name"}, options, told.append)
-    assert told == []
+    assert told == [sentence]

@@ -35,6 +35,7 @@ class Output:
         self.quiet = quiet
         self.debug = debug
         self.broken = ""
+        self._warned: set[str] = set()
         # Characters that the terminal's encoding lacks are replaced, as are file names that are not valid text.
         for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
             if isinstance(stream, io.TextIOWrapper):
@@ -44,6 +45,12 @@ class Output:
         """Print a message on the standard error, unless --quiet was given."""
         if not self.quiet:
             click.echo(text, err=True)
+
+    def warn(self, text: str) -> None:
+        """Print a warning once: a file may be read several times."""
+        if text not in self._warned:
+            self._warned.add(text)
+            self.say(text)
 
     def result(self, facts: Any, *shown: RenderableType) -> None:
         """Print the result: facts as JSON, or what is shown to a person.
@@ -155,7 +162,7 @@ def _show_warning(
 ) -> None:
     """Print our own warnings as messages; others are for developers, and shown as usual."""
     if issubclass(category, (CacheWarning, InputWarning)):
-        out.say(str(message))
+        out.warn(str(message))
     else:
         usual(message, category, *where)
 

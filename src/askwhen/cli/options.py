@@ -274,19 +274,27 @@ FORMAT = click.option(
     type=click.Choice(_FORMATS),
     help="Format of the file; by default taken from the ending of its name.",
 )
-TEXT = _COLUMNS("--text", help="Columns of text; each word becomes a feature, by hashing.")
+TEXT = _COLUMNS("--text", help="Columns to take for texts, whatever they look like; each word becomes a feature.")
 DROP = _COLUMNS("--drop", help="Columns to ignore.")
-CATEGORIES = _COLUMNS("--categories", help="Columns of categories; each value becomes a feature, by hashing.")
+CATEGORIES = _COLUMNS("--categories", help="Columns to take for categories; each value becomes a feature.")
+NUMBERS = _COLUMNS("--numbers", help="Columns to take for numbers; what is not a number is missing.")
+VECTOR = _COLUMNS(
+    "--vector", help="Columns to take for vectors: lists of numbers, or the prefix of columns such as e0, e1, e2."
+)
+WHAT_COLUMNS = click.option(
+    "--columns", is_flag=True, help="Only print what each column is taken for, and why; nothing is learnt."
+)
 DELIMITER = click.option("--delimiter", metavar="CHARACTER", help="Character between columns, as in ';' or '\\t'.")
 ENCODING = click.option(
     "--encoding", metavar="NAME", help="Text encoding of the file, as in latin-1; by default UTF-8."
 )
 MISSING = click.option(
     "--missing",
-    type=click.Choice(["refuse", "feature"]),
-    default="refuse",
+    type=click.Choice(["auto", "feature", "refuse"]),
+    default="auto",
     show_default=True,
-    help="What to do with an empty number: refuse the file, or take 0 and add a feature that marks it as missing.",
+    help="What to do with an empty number: take 0 and mark it by a feature, which columns without a gap in the first "
+    "rows share (auto) or each column has (feature); or refuse the file.",
 )
 FEATURES = click.option(
     "--features",
@@ -299,6 +307,8 @@ FEATURES = click.option(
 TABLES = {
     "text": TEXT,
     "categories": CATEGORIES,
+    "numbers": NUMBERS,
+    "vector": VECTOR,
     "drop": DROP,
     "missing": MISSING,
     "delimiter": DELIMITER,
@@ -312,7 +322,9 @@ STREAMS = {
     "label": click.option("--label", metavar="COLUMN", help="Column of labels."),
     "time": click.option("--time", metavar="COLUMN", help="Column of times."),
     "time_format": click.option(
-        "--time-format", metavar="FORMAT", help="Format of the times, as in '%d/%m/%Y %H:%M'; by default detected."
+        "--time-format",
+        metavar="FORMAT",
+        help="Format of times and dates, as in '%d/%m/%Y %H:%M'; by default detected.",
     ),
     "positive": click.option("--positive", metavar="LABEL", help="The label that counts as +1; others are -1."),
     **TABLES,

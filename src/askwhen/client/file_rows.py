@@ -10,10 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..data.column_choices import LABELS, Columns
+from ..data.column_table import LIST, NUMBER
 from ..data.files import check_readable, listed, perhaps
 from ..data.formats import format_of
 from ..data.formats.prodigy import answered, bare
-from ..data.instances import LABELS, LIST, NUMBER, Columns
 from ..data.read_request import ReadRequest
 from ..data.stream import check_reading
 from ..data.unlabelled import tables_of

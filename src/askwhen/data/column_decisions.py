@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .column_table import LIST, NUMBER, ColumnTable
 from .date_features import DateForm, date_form
-from .instances import LIST, NUMBER, TypedTable
 from .schema_columns import (
     CategoryColumn,
     Column,
@@ -26,6 +26,8 @@ PLACES = 64
 """Largest number of places of a category, of which one is for other values and one for a missing one."""
 SHORTEST_VECTOR = 16
 """Fewer numbers than this in a list, or in columns with one prefix, are not taken for a vector."""
+
+EMPTY = "empty"
 
 _ENOUGH = 20
 """With fewer rows no column is left out for being constant or an identifier."""
@@ -48,7 +50,7 @@ class Undecided(NamedTuple):
     formats: tuple[str, ...] = ()
 
 
-def decide(table: TypedTable, name: str, time_format: str | None = None) -> Column | Undecided:
+def decide(table: ColumnTable, name: str, time_format: str | None = None) -> Column | Undecided:
     """What a column is taken for."""
     kind = table.kind(name)
     if kind == LIST:
@@ -65,12 +67,12 @@ _WRITTEN = ("date", "timestamp", "dictionary", "decimal")
 """Types of columns whose values are read by how they are written, besides texts."""
 
 
-def of_lists(table: TypedTable, name: str, is_vector: bool = False) -> Column | Undecided:
+def of_lists(table: ColumnTable, name: str, is_vector: bool = False) -> Column | Undecided:
     """A column of lists of numbers: a vector if they are long and their numbers are of like size."""
     lengths, flat = table.lists(name, 0)
     widths = np.unique(lengths[lengths > 0]).tolist()
     if not widths:
-        return OtherColumn(name, why="it is empty")
+        return OtherColumn(name, why=EMPTY)
     if len(widths) > 1:
         return Undecided(name, f"holds lists of {widths[0]} to {widths[-1]} numbers", "drop", "drop")
     width = int(widths[0])
@@ -103,11 +105,11 @@ def _of_numbers(name: str, values: np.ndarray, whole: bool) -> Column:
     present = values[np.isfinite(values)]
     gaps = len(present) < len(values)
     if not len(present):
-        return OtherColumn(name, why="it is empty")
+        return OtherColumn(name, why=EMPTY)
     low, high = present.min(), present.max()
     if whole and len(values) >= _ENOUGH:
         if low == high and not gaps:
-            return OtherColumn(name, why=f"it is always {low:g}")
+            return OtherColumn(name, why=f"always {low:g}")
         why = _why_identifier(name, present)
         if why is not None:
             return OtherColumn(name, why=why)
@@ -119,7 +121,7 @@ def _why_identifier(name: str, numbers: np.ndarray) -> str | None:
     """Why whole numbers are an identifier, or None."""
     steps = np.diff(numbers)
     if len(steps) and steps[0] > 0 and (steps == steps[0]).all():
-        return f"it counts the rows, {steps[0]:g} by {steps[0]:g}"
+        return f"an identifier: each number is {steps[0]:g} more than the last"
     n = len(numbers)
     if len(np.unique(numbers)) < n or n < _ENOUGH:
         return None
@@ -139,7 +141,7 @@ class Words(NamedTuple):
     first: np.ndarray
 
     @classmethod
-    def of(cls, table: TypedTable, name: str) -> Words:
+    def of(cls, table: ColumnTable, name: str) -> Words:
         """The texts of a column."""
         texts, index = table.coded(name)
         counts = np.bincount(index, minlength=len(texts))
@@ -171,9 +173,9 @@ def _of_texts(words: Words, time_format: str | None) -> Column | Undecided:
     """A column of texts that are not all numbers."""
     name, texts = words.name, words.texts
     if not texts:
-        return OtherColumn(name, why="it is empty")
+        return OtherColumn(name, why=EMPTY)
     if len(texts) == 1 and words.n == words.rows >= _ENOUGH:
-        return OtherColumn(name, why=f"it is always {texts[0]!r:.40}")
+        return OtherColumn(name, why=f"always {texts[0]!r:.40}")
     pair = {text.strip().lower() for text in texts}
     for flags in FLAGS:
         if pair == {*flags}:

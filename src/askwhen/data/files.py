@@ -15,7 +15,7 @@ import stat
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ COMPRESSED = {
 
 S = TypeVar("S")
 T = TypeVar("T")
+_START = 100
 Report = Callable[[int], None]
 """Receives the number of bytes of the file, compressed as it is, that have been read."""
 
@@ -89,8 +90,8 @@ def _undecoded(path: str | os.PathLike[str]) -> tuple[int | None, str]:
     before, encoding = 0, "latin-1"
     with contextlib.closing(blocks_of("read", path)) as blocks:
         for block in blocks:
-            if not before and bytes(block[:2]) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                encoding = "utf-16"
+            if not before and b"\0" in bytes(block[:_START]):
+                encoding = "utf-16"  # without its mark, as two bytes for each character
             try:
                 before += str(block, "utf-8").count("\n")
             except UnicodeDecodeError as error:
@@ -156,13 +157,18 @@ def blocks_of(
     *,
     encoding: str | None = None,
 ) -> Generator[memoryview]:
-    """The content as UTF-8, without its byte order mark, in blocks of whole lines that end with a newline."""
+    """The content as UTF-8, without its byte order mark, in blocks of whole lines that end with a newline.
+
+    Without an ``encoding`` the content is in UTF-8, or in UTF-16 if it begins with the mark of that.
+    """
     content, file = open_bytes(owner, path)
     piped, first, rest = is_piped(path), True, b""
     with contextlib.ExitStack() as held:
         if os.fspath(path) != "-":
             held.enter_context(file)
             held.enter_context(content)
+        with _decompressing(owner, path):
+            encoding = encoding or _marked_encoding(content)
         if encoding is not None:
             fill: Any = _Recoded(content, encoding, piped).readinto
         else:
@@ -171,13 +177,12 @@ def blocks_of(
             block = bytearray(len(rest) + size)
             block[: len(rest)] = rest
             try:
-                more = fill(memoryview(block)[len(rest) :])
+                with _decompressing(owner, path):
+                    more = fill(memoryview(block)[len(rest) :])
             except UnicodeError as error:
                 raise InputError(
                     f"{path} is not in {encoding}; give another {argument('encoding')}.", owner=owner
                 ) from error
-            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-                raise InputError(f"cannot decompress {path}: {str(error).rstrip('.')}.", owner=owner) from error
             if report is not None and file.seekable():
                 report(file.tell())
             if not more:
@@ -191,6 +196,22 @@ def blocks_of(
     if rest:
         last = bytearray(rest + b"\n")  # of the same type as the others, so that one compiled step serves all
         yield memoryview(last)[_marked(last) if first else 0 :]
+
+
+@contextlib.contextmanager
+def _decompressing(owner: str, path: Any) -> Iterator[None]:
+    """Inside, content that cannot be decompressed is refused."""
+    try:
+        yield
+    except UnicodeError:
+        raise
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"cannot decompress {path}: {str(error).rstrip('.')}.", owner=owner) from error
+
+
+def _marked_encoding(content: Any) -> str | None:
+    """UTF-16 where content begins with its byte order mark."""
+    return "utf-16" if content.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
 
 
 def _come(content: Any, buffer: memoryview) -> int:

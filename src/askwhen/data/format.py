@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from .instances import Columns, ColumnTable
+from .column_choices import Columns
+from .column_table import ColumnTable
 from .json_lines import Lines
 from .lines import count_lines
 from .read_request import Chunk, ReadRequest

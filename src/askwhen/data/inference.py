@@ -10,12 +10,25 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, argument
-from .column_decisions import PLACES, SHORTEST_VECTOR, Undecided, Words, category, decide, is_embedding, names, of_lists
+from .column_choices import LABELS, Columns
+from .column_decisions import (
+    EMPTY,
+    PLACES,
+    SHORTEST_VECTOR,
+    Undecided,
+    Words,
+    category,
+    decide,
+    is_embedding,
+    names,
+    of_lists,
+)
+from .column_table import LIST, ColumnTable
 from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
-from .instances import LABELS, LIST, Columns, TypedTable
 from .schema import Schema
 from .schema_columns import (
+    ASKED,
     Column,
     MeasuredColumn,
     NumberColumn,
@@ -31,7 +44,7 @@ _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 _ROLES = ("text", "categories", "numbers", "vector", "drop")
 
 
-def infer(table: TypedTable, choices: Columns, path: Any = "the table") -> Schema:
+def infer(table: ColumnTable, choices: Columns, path: Any = "the table") -> Schema:
     """What each column of a table is taken for, by the user's choices and its first rows.
 
     What cannot be decided is refused, all columns at once, with arguments that would do; where ``choices`` are not
@@ -61,7 +74,19 @@ def infer(table: TypedTable, choices: Columns, path: Any = "the table") -> Schem
         else:
             found[name] = decide(table, name, choices.time_format)
     columns = _settled(found, choices, path)
+    if all(isinstance(column, OtherColumn) for column in columns):
+        columns = [_spared(table, column) for column in columns]
     return _complete(columns, choices, path)
+
+
+def _spared(table: ColumnTable, column: Column) -> Column:
+    """A column of numbers that was left out, where nothing else is left to learn from."""
+    asked = column.role != "dropped" or column.why in (ASKED, EMPTY)
+    plain = None if asked else table.plain_numbers(column.name)
+    if plain is None:
+        return column
+    why = f"nothing else is left to learn from, although it is {column.why}"
+    return NumberColumn(column.name, gaps=bool(np.isnan(plain[0]).any()), why=why)
 
 
 def _is_chosen(name: str, choices: Columns) -> bool:
@@ -71,7 +96,7 @@ def _is_chosen(name: str, choices: Columns) -> bool:
 
 def _others(known: Sequence[str], choices: Columns) -> dict[str, OtherColumn]:
     """The columns that are not features, as far as their names say it."""
-    found = {name: OtherColumn(name, why="as asked") for name in choices.drop}
+    found = {name: OtherColumn(name, why=ASKED) for name in choices.drop}
     if choices.time is not None:
         found[choices.time] = OtherColumn(choices.time, "time", why="the time")
     label = choices.label_in(list(known)) if choices.labelled or choices.label is not None else None
@@ -79,7 +104,7 @@ def _others(known: Sequence[str], choices: Columns) -> dict[str, OtherColumn]:
     return found | {name: OtherColumn(name, "label", why="the label") for name in hidden if name not in found}
 
 
-def _chosen(table: TypedTable, name: str, choices: Columns) -> Column | Undecided:
+def _chosen(table: ColumnTable, name: str, choices: Columns) -> Column | Undecided:
     """A column whose role the user chose."""
     if name in choices.text:
         return TextColumn(name, why="texts, as asked")
@@ -94,10 +119,10 @@ def _chosen(table: TypedTable, name: str, choices: Columns) -> Column | Undecide
         return NumberColumn(name, found_lists.width) if isinstance(found_lists, VectorColumn) else found_lists
     plain = table.plain_numbers(name)
     gaps = plain is None or bool(np.isnan(plain[0]).any())
-    return NumberColumn(name, lenient=plain is None, gaps=gaps, why="numbers, as asked")
+    return NumberColumn(name, lenient=True, gaps=gaps, why="numbers, as asked")
 
 
-def _chosen_vectors(table: TypedTable, choices: Columns, path: Any) -> dict[str, list[str]]:
+def _chosen_vectors(table: ColumnTable, choices: Columns, path: Any) -> dict[str, list[str]]:
     """The columns of numbers of each vector that the user names: its prefix stands for them."""
     found = {}
     for name in choices.vector:
@@ -138,7 +163,7 @@ def _by_prefix(known: Sequence[str]) -> dict[str, list[str]]:
     }
 
 
-def _embeddings(table: TypedTable, free: list[str]) -> dict[str, str]:
+def _embeddings(table: ColumnTable, free: list[str]) -> dict[str, str]:
     """The columns of numbers that together look like an embedding, each with the name of the vector."""
     found: dict[str, str] = {}
     for prefix, parts in _by_prefix(free).items():
@@ -151,7 +176,7 @@ def _embeddings(table: TypedTable, free: list[str]) -> dict[str, str]:
     return found
 
 
-def _vector(table: TypedTable, name: str, parts: list[str]) -> VectorColumn:
+def _vector(table: ColumnTable, name: str, parts: list[str]) -> VectorColumn:
     """Columns of numbers as one vector."""
     why = f"{len(parts)} columns of numbers, {parts[0]} to {parts[-1]}"
     return VectorColumn(name, len(parts), tuple(parts), why=why)
@@ -162,10 +187,7 @@ def _settled(found: dict[str, Column | Undecided], choices: Columns, path: Any) 
     undecided = [each for each in found.values() if isinstance(each, Undecided)]
     if undecided and choices.strict:
         raise _refusal(undecided, choices, path)
-    return [
-        OtherColumn(each.name, why=f"it {each.what}") if isinstance(each, Undecided) else each
-        for each in found.values()
-    ]
+    return [OtherColumn(each.name, why=each.what) if isinstance(each, Undecided) else each for each in found.values()]
 
 
 def _complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
@@ -184,10 +206,11 @@ def _complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
             for column in columns
         ]
     schema = Schema(tuple(columns), choices.given_places or DEFAULT_FEATURES, choices.missing)
-    if not schema.kinds.d and choices.labelled:
+    if not schema.kinds.d:
         left = [f"{column.name!r} ({column.why})" for column in columns if column.role == "dropped"]
         rest = f"; left out: {', '.join(left[:12])}" if left else ""
-        raise InputError(f"{path} has no feature besides its label{rest}.", owner="read", file=str(path))
+        what = "feature besides its label" if choices.labelled else "column to learn from"
+        raise InputError(f"{path} has no {what}{rest}.", owner="read", file=str(path))
     return schema
 
 

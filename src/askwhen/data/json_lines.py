@@ -8,8 +8,6 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .files import Report, not_decoded
 from .lines import LineError, parsed
 
@@ -54,9 +52,3 @@ def _parse(block: memoryview) -> Lines | None:
         found.records.append(record)
         found.numbers.append(number + 1)
     return found
-
-
-def plain(values: list[Any]) -> np.ndarray:
-    """Labels or times as an array in which booleans, numbers and texts stay different."""
-    kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
-    return np.array(values, object if len(kinds) > 1 else None)

@@ -41,6 +41,12 @@ def in_order(a: str, b: str) -> tuple[str, str]:
     return negative, positive
 
 
+def plain(values: list[Any]) -> np.ndarray:
+    """Labels or times as an array in which booleans, numbers and texts stay different."""
+    kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
+    return np.array(values, object if len(kinds) > 1 else None)
+
+
 def whole(y: np.ndarray) -> np.ndarray:
     """Labels that are numbers, as whole ones where all of them are."""
     return y.astype(np.int64) if y.dtype.kind == "f" and (np.trunc(y) == y).all() and (abs(y) < 2**53).all() else y

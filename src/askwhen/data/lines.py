@@ -6,14 +6,16 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..compiled.steps import entry
 from ..errors import InputError
 from .files import Report, blocks_of, is_piped, parsed_in_order
-from .read_request import ReadRequest
+
+if TYPE_CHECKING:
+    from .read_request import ReadRequest
 
 NEWLINE = np.uint8(ord("\n"))
 

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, argument
+from .column_choices import Columns
 from .hashing import counted, hash_text, hashed_names
-from .instances import Columns
-from .json_lines import Lines, plain
+from .json_lines import Lines
+from .labels import plain
 from .lines import LineError
 from .times import Times
 
 
 def is_pair(record: dict[str, Any], columns: Columns) -> bool:
     """Whether this is an instance ``x`` with its label ``y``, and not a record with columns."""
-    if "x" not in record or columns.label or columns.text or columns.categories or columns.names is not None:
+    if "x" not in record or columns.label or columns.features or columns.names is not None:
         return False
     if columns.labelled:
         return "y" in record

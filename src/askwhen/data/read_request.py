@@ -6,12 +6,18 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any, NamedTuple
 
+from .column_choices import Columns
+from .column_table import ColumnTable
 from .files import Report
-from .instances import Columns, ColumnTable, Instances
+from .instances import Instances
 
 
 class ReadRequest(NamedTuple):
-    """The file and how to read it; see :func:`askwhen.data.read`."""
+    """The file and how to read it; see :func:`askwhen.data.read`.
+
+    ``instances`` makes features of the columns of a table: a format lets it decide about them with its first rows.
+    Without it, tables are read for their records only.
+    """
 
     path: str
     columns: Columns = Columns()
@@ -24,6 +30,7 @@ class ReadRequest(NamedTuple):
     encoding: str | None = None
     report: Report | None = None
     words: bool = False
+    instances: Instances | None = None
 
 
 class Chunk(NamedTuple):
@@ -37,7 +44,7 @@ class Chunk(NamedTuple):
 
 def chunks_of_tables(request: ReadRequest, tables: Generator[ColumnTable]) -> Generator[Chunk]:
     """The chunks of a file that holds tables."""
-    instances = Instances(request.columns, request.path)
+    instances = request.instances or Instances(request.columns, request.path)
     with closing(tables):
         for table in tables:
             if table.rows:

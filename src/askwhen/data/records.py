@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .instances import LIST, NUMBER
-from .json_lines import plain
+from .column_table import LIST, NUMBER
+from .labels import plain
 from .written_values import CODE, as_text, is_missing, is_number, number_in
 
 _TEXT, _NOTHING, _MIXED = "text", "nothing", "values of several types"
@@ -64,6 +64,8 @@ class Records:
         whole = all(isinstance(value, (int, str, type(None))) and not isinstance(value, bool) for value in column)
         whole = whole and all(text.strip().lstrip("+-").isdigit() for text in texts)
         others = [value for value in column if not isinstance(_number(value), (int, float, type(None), str))]
+        if column and all(isinstance(value, (bool, type(None))) for value in column) and {*column} != {None}:
+            return None
         if others or not all(is_number(text) and not CODE.fullmatch(text.strip()) for text in texts):
             return None
         return self.numbers(name, 0), whole

@@ -22,15 +22,17 @@ import scipy.sparse as sp
 
 from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
+from .column_table import ColumnTable
 from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
-from .instances import TypedTable
 from .records import Records
 from .schema_columns import (
+    ASKED,
     GAP,
     CategoryColumn,
     Column,
     MeasuredColumn,
+    NumberColumn,
     OtherColumn,
     VectorColumn,
     WordsColumn,
@@ -96,6 +98,13 @@ class Schema:
         """The columns of a file that features are made of."""
         return tuple(dict.fromkeys(name for column in self.columns for name in column.needed))
 
+    @cached_property
+    def read_as_numbers(self) -> frozenset[str]:
+        """The columns of a file of text that are parsed as numbers; all others are texts."""
+        numbers = (column for column in self._of(NumberColumn) if not column.lenient)
+        vectors = (column for column in self._of(VectorColumn) if column.parts)
+        return frozenset(name for column in (*numbers, *vectors) for name in column.needed)
+
     @property
     def label(self) -> str | None:
         """The column of labels, where it is known."""
@@ -106,13 +115,13 @@ class Schema:
         return [(column.name, column.role, column.why) for column in self.columns]
 
     def summary(self) -> str:
-        """All decisions in one line."""
+        """All decisions in one line, without the columns that were left out on request."""
         counts: dict[str, int] = {}
         for column in self.columns:
             counts[column.role] = counts.get(column.role, 0) + 1
         some = [_counted(counts[role], role) for role in _PLURALS if role in counts]
-        left = [column for column in self._of(OtherColumn) if column.role == "dropped"]
-        out = ", ".join(f"{column.name} ({column.why})" if column.why else column.name for column in left[:_SOME])
+        left = [column for column in self._of(OtherColumn) if column.role == "dropped" and column.why != ASKED]
+        out = ", ".join(f"{column.name} ({column.why.partition(':')[0]})" for column in left[:_SOME])
         more = f" and {len(left) - _SOME:,} more" if len(left) > _SOME else ""
         return f"Columns: {', '.join(some) or 'no feature'}{f'; left out {out}{more}' if out else ''}."
 
@@ -130,7 +139,7 @@ class Schema:
                 column=lacking[0],
             )
 
-    def rows(self, table: TypedTable, before: int = 0, path: Any = "the table") -> np.ndarray | MixedRows:
+    def rows(self, table: ColumnTable, before: int = 0, path: Any = "the table") -> np.ndarray | MixedRows:
         """The instances of a table; ``before`` is the number of rows before it, for errors."""
         place = _Place(before, path)
         dense = self._numbers(table, place)
@@ -158,7 +167,7 @@ class Schema:
         found = self.rows(Records([dict(record)], "the record"))
         return found[0] if isinstance(found, np.ndarray) else found
 
-    def _numbers(self, table: TypedTable, place: _Place) -> np.ndarray:
+    def _numbers(self, table: ColumnTable, place: _Place) -> np.ndarray:
         """The features that are numbers."""
         found, at, starts = np.zeros((table.rows, len(self.names))), 0, []
         for column in self._measured:
@@ -194,7 +203,7 @@ class Schema:
         measured[where] = 0.0
         return gaps
 
-    def _whole(self, column: VectorColumn, table: TypedTable, place: _Place) -> np.ndarray:
+    def _whole(self, column: VectorColumn, table: ColumnTable, place: _Place) -> np.ndarray:
         """Vectors, of which those with a missing number are zero."""
         found = column.vectors(table, place.before)
         if np.isfinite(found.sum()):

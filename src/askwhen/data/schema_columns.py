@@ -9,13 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
+from .column_table import ColumnTable
 from .date_features import ISO, DateForm
 from .hashing import counted, hashed_names, hashed_words
-from .instances import TypedTable
 from .written_values import is_missing, number_in
 
 GAP = " is missing"
 OTHER = " is another value"
+ASKED = "as asked"
+"""Why a column was left out on request."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class MeasuredColumn(Column):
 
     gaps: bool = field(default=False, kw_only=True)
 
-    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+    def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The features of each row, NaN where there are none."""
         raise NotImplementedError
 
@@ -84,11 +86,14 @@ class NumberColumn(MeasuredColumn):
         """The name of the column, or one for each place of a list."""
         return tuple(f"{self.name}[{i}]" for i in range(self.width)) if self.width else (self.name,)
 
-    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+    def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The numbers of each row."""
         if self.width:
             return lists_of(table, self.name, self.width, before)
         if self.lenient:
+            plain = table.plain_numbers(self.name)
+            if plain is not None:
+                return plain[0][:, None]
             texts, index = table.coded(self.name)
             return np.array([number_in(text) for text in texts])[index, None]
         return table.numbers(self.name, before)[:, None]
@@ -106,10 +111,10 @@ class FlagColumn(MeasuredColumn):
         """The name of the column."""
         return (self.name,)
 
-    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+    def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """0 or 1 for each row."""
         texts, index = table.coded(self.name)
-        known = dict(zip(self.words, (0.0, 1.0), strict=True))
+        known = {"0": 0.0, "1": 1.0} | dict(zip(self.words, (0.0, 1.0), strict=True))
         found = [known.get((text or "").strip().lower(), np.nan) for text in texts]
         return np.asarray(np.array(found)[index, None])
 
@@ -126,7 +131,7 @@ class DateColumn(MeasuredColumn):
         """The names of the numbers that are made of a date."""
         return self.form.names(self.name)
 
-    def numbers(self, table: TypedTable, before: int) -> np.ndarray:
+    def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The numbers of each row."""
         texts, index = table.coded(self.name)
         return np.asarray(self.form.numbers(texts)[index])
@@ -144,7 +149,7 @@ class CategoryColumn(Column):
         """A name for each place."""
         return (*(f"{self.name}={value}" for value in self.values), self.name + OTHER, self.name + GAP)
 
-    def places(self, table: TypedTable) -> np.ndarray:
+    def places(self, table: ColumnTable) -> np.ndarray:
         """The place of each row's value."""
         texts, index = table.coded(self.name)
         known = {value: i for i, value in enumerate(self.values)}
@@ -157,7 +162,7 @@ class CategoryColumn(Column):
 class WordsColumn(Column):
     """Something that is hashed to so many places."""
 
-    def words(self, table: TypedTable, places: int) -> sp.csr_matrix:
+    def words(self, table: ColumnTable, places: int) -> sp.csr_matrix:
         """The hashed features of each row."""
         raise NotImplementedError
 
@@ -168,7 +173,7 @@ class NamesColumn(WordsColumn):
 
     type: ClassVar[str] = "names"
 
-    def words(self, table: TypedTable, places: int) -> sp.csr_matrix:
+    def words(self, table: ColumnTable, places: int) -> sp.csr_matrix:
         """One feature for each row that has a value."""
         texts, index = table.coded(self.name)
         gaps = np.array([is_missing(text) for text in texts], bool)[index]
@@ -184,7 +189,7 @@ class TextColumn(WordsColumn):
     type: ClassVar[str] = "text"
     salt: str = ""
 
-    def words(self, table: TypedTable, places: int) -> sp.csr_matrix:
+    def words(self, table: ColumnTable, places: int) -> sp.csr_matrix:
         """How often each word comes in each row."""
         return hashed_words([text or "" for text in table.words(self.name)], places, self.salt)
 
@@ -202,7 +207,7 @@ class VectorColumn(Column):
         """The column of lists, or the columns of numbers."""
         return self.parts or (self.name,)
 
-    def vectors(self, table: TypedTable, before: int) -> np.ndarray:
+    def vectors(self, table: ColumnTable, before: int) -> np.ndarray:
         """The vector of each row: NaN where one of its numbers is missing."""
         if not self.parts:
             return lists_of(table, self.name, self.width, before)
@@ -225,7 +230,7 @@ TYPES: dict[str, type[Column]] = {
 """All kinds of columns, by the word with which they are stored."""
 
 
-def lists_of(table: TypedTable, name: str, width: int, before: int) -> np.ndarray:
+def lists_of(table: ColumnTable, name: str, width: int, before: int) -> np.ndarray:
     """Lists of numbers as rows, NaN where there is none; one of another length is refused."""
     lengths, flat = table.lists(name, before)
     strange = np.flatnonzero((lengths != width) & (lengths > 0))

@@ -5,6 +5,7 @@ The package ships none of them. Every file is checked by its SHA-256 before it i
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import re
@@ -183,8 +184,12 @@ def _spam(fetch: Fetch) -> Data:
     return Data(*_svmlight(fetch("spam_corpus_9324x39916.svm.xz"), 39_916), names=("ham", "spam"), drifts=True)
 
 
-def _table(path: Path, **settings: Any) -> tuple[Any, np.ndarray]:
-    X, y = read(path, **settings).load()
+def _table(path: Path, label: str, **settings: Any) -> tuple[Any, np.ndarray]:
+    """A table of numbers and a label, each column as one feature."""
+    with gzip.open(path, "rt") as file:
+        names = file.readline().strip().replace('"', "").split(",")
+    numbers = [name for name in names if name != label]
+    X, y = read(path, label=label, numbers=numbers, missing="refuse", **settings).load()
     return X, y
 
 
@@ -201,7 +206,7 @@ def _elec2(fetch: Fetch) -> Data:
 
 
 def _usenet2(fetch: Fetch) -> Data:
-    return Data(*_table(fetch("usenet2.csv.gz")), names=("boring", "interesting"), drifts=True)
+    return Data(*_table(fetch("usenet2.csv.gz"), label="label"), names=("boring", "interesting"), drifts=True)
 
 
 def _usps(fetch: Fetch) -> Data:

@@ -12,14 +12,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
+from .column_choices import Columns
 from .files import Report, check_encoding, check_readable, is_piped, listed, perhaps
 from .format import Format
 from .formats import FORMATS, format_of
-from .instances import Columns
+from .instances import Instances
 from .labels import MANY, check_positive_label, signs, whole, words_of
 from .read_request import ReadRequest
+from .schema import Schema
+from .schema_columns import GAP
 
 
 @dataclasses.dataclass(eq=False)
@@ -30,10 +34,14 @@ class Stream:
 
     Attributes
     ----------
+    schema : Schema or None
+        What each column of a table is taken for; the first rows of the file are read to find out. None for svmlight, VW
+        and pairs ``{"x": ..., "y": ...}``, and before anything was read of a pipe.
+    kinds : Kinds or None
+        How many features of each kind an instance has: those of the schema.
     names : tuple of str or None
-        The names of the columns of a table that are features, in their order, once the first chunk has been read: the
-        last ``len(names)`` columns of X. Words and categories are hashed and have no name. None for svmlight, VW and
-        pairs ``{"x": ..., "y": ...}``.
+        The names of the features of a table that are numbers, the first ``len(names)`` columns of X, once the first
+        chunk has been read. None where there is no schema.
     words : (str, str) or None
         The labels in the file that became -1 and +1, as far as it was read; None if they are -1 and +1 there too.
     """
@@ -52,8 +60,29 @@ class Stream:
     n_labels: int | None
     delimiter: str | None = None
     encoding: str | None = None
+    _schema: Schema | None = None
     names: tuple[str, ...] | None = dataclasses.field(default=None, init=False)
     words: tuple[str, str] | None = dataclasses.field(default=None, init=False)
+
+    @property
+    def schema(self) -> Schema | None:
+        """What each column of a table is taken for."""
+        if self._schema is None and FORMATS[self.format].tables is not None and not is_piped(self.path):
+            request = self._request(None)
+            with closing(FORMATS[self.format].chunks(request)) as chunks:
+                next(chunks, None)
+            self._found(request)
+        return self._schema
+
+    @property
+    def kinds(self) -> Kinds | None:
+        """How many features of each kind an instance has."""
+        return None if self.schema is None else self.schema.kinds
+
+    def _found(self, request: ReadRequest) -> None:
+        """Remember what reading has found about columns."""
+        if request.instances is not None:
+            self._schema, self.names = request.instances.schema, request.instances.names
 
     def __iter__(self) -> Generator[tuple[Any, ...]]:
         scan = FORMATS[self.format].scan
@@ -70,13 +99,18 @@ class Stream:
 
     def _request(self, report: Report | None) -> ReadRequest:
         facts = (self.columns, self.zero_based, self.several, self.rows, self.n_features, self.n_labels)
-        return ReadRequest(self.path, *facts, self.delimiter, self.encoding, report, self.target == "class")
+        has_tables = FORMATS[self.format].tables is not None
+        instances = Instances(self.columns, self.path, self._schema) if has_tables else None
+        how = (self.delimiter, self.encoding, report, self.target == "class")
+        return ReadRequest(self.path, *facts, *how, instances)
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
         before, found_positive, seen = 0, self.positive is None, set[str]()
         held: tuple[Any, ...] | None = None
-        with closing(FORMATS[self.format].chunks(self._request(report))) as chunks:
-            for X, y, times, self.names in chunks:
+        request = self._request(report)
+        with closing(FORMATS[self.format].chunks(request)) as chunks:
+            for X, y, times, _ in chunks:
+                self._found(request)
                 if self.target == "binary" and not self._tagged:
                     y = signs(y, self.positive, self.path, before, seen)
                     found_positive = found_positive or bool((y > 0).any())
@@ -139,7 +173,7 @@ class Stream:
             d = max(X.shape[1] for X in Xs)
             for X in Xs:
                 X.resize(X.shape[0], d)
-            X = sp.vstack(Xs, "csr")[:rows]
+            X = _of_kinds(sp.vstack(Xs, "csr"), self._schema)[:rows]
         else:
             X = np.concatenate(Xs)[:rows]
         y, *times = (None if other[0] is None else _joined(other)[:rows] for other in others)
@@ -164,11 +198,14 @@ def read(
     label: str | None = None,
     text: str | Sequence[str] | None = None,
     categories: str | Sequence[str] = (),
+    numbers: str | Sequence[str] = (),
+    vector: str | Sequence[str] = (),
     time: str | None = None,
     time_format: str | None = None,
     drop: str | Sequence[str] = (),
+    schema: Schema | None = None,
     names: Sequence[str] | None = None,
-    missing: str = "refuse",
+    missing: str = "auto",
     delimiter: str | None = None,
     encoding: str | None = None,
     positive: Any = None,
@@ -191,31 +228,33 @@ def read(
         By default the format that the ending of the file's name says. Prodigy's JSONL files have the endings of NDJSON,
         so they need ``format="prodigy"``.
     label, time : str, optional
-        Columns of a table: the label (by default one named label, y, class or target), and the time stamps. Columns of
-        numbers, of true and false, and of lists of numbers that are all as long, are the features. Lines of NDJSON are
-        a table too, unless they are pairs ``{"x": ..., "y": ...}`` and neither ``label`` nor ``text`` is given.
+        Columns of a table: the label (by default one named label, y, class or target), and the time stamps. What the
+        other columns are is found from the first rows: numbers, dates, categories, texts, vectors, or nothing to learn
+        from; ``Stream.schema`` says it. Lines of NDJSON are a table too, unless they are pairs ``{"x": ..., "y": ...}``
+        and no column is named.
     time_format : str, optional
-        The format of the texts of the time column, as for ``datetime.strptime``, such as "%d/%m/%Y %H:%M". By
+        The format of the texts of the time column and of dates, as for ``datetime.strptime``: "%d/%m/%Y %H:%M". By
         default numbers and dates are taken as they are, and texts are ISO 8601, with a space or a T, or as in 2/24/2015
         11:35, 24.2.2015 11:35 and 2015/2/24; with slashes a day above 12 among the first rows must show which is first.
         Without a zone a time is in UTC.
-    text : str or list of str, optional
-        Columns of a table whose words are hashed; a word is another feature in every column.
-    categories : str or list of str, optional
-        Columns of a table whose values are hashed, each as one feature ``column=value``: to 64 places for each of up to
-        eight such columns, so that instances stay dense, and are scaled, unless there is ``text`` too; to
-        ``n_features`` places where that is given.
+    text, categories, numbers, vector : str or list of str, optional
+        Columns of a table that are to be taken for texts, whose words are hashed; for categories, with a place for each
+        of up to 62 values, or hashed if there are more; for numbers, of which what is not a number is missing; and for
+        vectors: lists of numbers, or what the names of columns of numbers such as e0, e1, e2 have in common.
     drop : str or list of str, optional
         Columns to leave out.
+    schema : Schema, optional
+        ``Stream.schema`` of another file: this one has the same features, made of columns with the same names.
     names : list of str, optional
-        The columns that are features, in this order, as ``Stream.names`` gave them for another file; others are left
-        out.
-    missing : {"refuse", "feature"}, default "refuse"
-        What to do with an empty or NaN number: raise an error, or take 0 and set a feature ``column is missing``,
-        which every column of numbers then has, after all numbers. With "feature" an empty category is a value, and a
-        missing text is an empty one.
+        The features that a model of an earlier version has learnt from, by their names; words and categories are hashed
+        then as they were there.
+    missing : {"auto", "feature", "refuse"}, default "auto"
+        What to do with an empty or NaN number: take 0 and set a feature ``column is missing``, which each column has
+        that lacks a number among the first rows, and all others together; or give every column such a feature; or raise
+        an error.
     delimiter : str, optional
-        The character between the values of a CSV or TSV file: by default a comma or a tab.
+        The character between the values of a CSV or TSV file: by default a comma or a tab, or the semicolon, tab or bar
+        that separates the names in its first line.
     encoding : str, optional
         The encoding of a file of text, by its name in Python, such as "latin-1" or "utf-16": by default UTF-8.
     positive : optional
@@ -262,28 +301,60 @@ def read(
     check_positive_label(positive, target)
     check_reading(found, missing, delimiter, encoding)
     columns = Columns(
-        label,
-        time,
-        several_names("text", text),
-        several_names("categories", categories),
-        several_names("drop", drop),
-        None if names is None else several_names("names", names),
-        missing,
-        n_features,
-        target != "none",
+        label=label,
+        time=time,
+        text=several_names("text", text),
+        categories=several_names("categories", categories),
+        numbers=several_names("numbers", numbers),
+        vector=several_names("vector", vector),
+        drop=several_names("drop", drop),
+        names=None if names is None else several_names("names", names),
+        missing=missing,
+        given_places=n_features,
+        labelled=target != "none",
         time_format=time_format,
     )
-    if found.tables is None:
-        _refuse_columns(columns, found.name)
+    columns = checked_choices(found, columns, schema)
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
-    return Stream(name, found.name, columns, target, positive, *facts)
+    return Stream(name, found.name, columns, target, positive, *facts, schema)
 
 
-def _refuse_columns(columns: Columns, format: str) -> None:
+def checked_choices(format: Format, columns: Columns, schema: Schema | None) -> Columns:
+    """The user's choices about columns, which must go with the format and with a schema that is given."""
+    if format.tables is None:
+        _refuse_columns(columns, schema, format.name)
+    if schema is not None:
+        return _with_schema(columns, schema)
+    if columns.names is not None and columns.missing == "auto":
+        gaps = any(name.endswith(GAP) for name in columns.names)
+        columns = columns._replace(missing="feature" if gaps else "refuse")
+    return format.columns(columns)
+
+
+def _with_schema(columns: Columns, schema: Schema) -> Columns:
+    """The choices that are left where a schema says what columns are; others are refused."""
+    if not isinstance(schema, Schema):
+        raise InputError(f"schema= must be the schema of a stream, got {type(schema).__name__}.", owner="read")
+    given = next((name for name in ("text", "categories", "numbers", "vector") if getattr(columns, name)), None)
+    given = given or ("names" if columns.names is not None else None)
+    if given is not None:
+        raise InputError(
+            f"{argument(given)} must not be given with a schema, which says what columns are.", owner="read"
+        )
+    needed = next((name for name in columns.drop if name in schema.needed), None)
+    if needed is not None:
+        raise InputError(
+            f"column {needed!r} is a feature of the schema, and must not be in {argument('drop')}.", owner="read"
+        )
+    return columns._replace(drop=())
+
+
+def _refuse_columns(columns: Columns, schema: Schema | None, format: str) -> None:
     """Refuse arguments about columns for a format without columns."""
-    named = {name: getattr(columns, name) for name in ("label", "time", "text", "categories", "drop")}
-    what = [argument(name) for name, value in named.items() if value]
+    every = ("label", "time", "text", "categories", "numbers", "vector", "drop")
+    what = [argument(name) for name in every if getattr(columns, name)]
+    what += ["a schema"] if schema is not None else []
     what += [argument("missing")] if columns.missing == "feature" else []
     what += ["a feature by its name"] if columns.names is not None else []
     if what:
@@ -292,7 +363,7 @@ def _refuse_columns(columns: Columns, format: str) -> None:
 
 def check_reading(format: Format, missing: str, delimiter: Any, encoding: Any) -> None:
     """Refuse arguments that do not go with a format."""
-    check_choice("read", argument("missing"), missing, ("refuse", "feature"))
+    check_choice("read", argument("missing"), missing, ("auto", "feature", "refuse"))
     got = argument("format", format.name)
     if delimiter is not None:
         if format.delimiter is None:
@@ -316,6 +387,11 @@ def several_names(what: str, names: str | Sequence[str] | None) -> tuple[str, ..
             f"{what}= must be different names of columns, got {listed(list(map(str, found)))}.", owner="read"
         )
     return found
+
+
+def _of_kinds(X: Any, schema: Schema | None) -> Any:
+    """Rows that know their kinds of features, where they are of a table."""
+    return X if schema is None else MixedRows.of(X, schema.kinds)
 
 
 def _joined(parts: tuple[np.ndarray, ...]) -> np.ndarray:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, argument
+from .column_table import LIST, NUMBER, UNDECODED
 from .files import not_decoded
-from .instances import LIST, NUMBER, UNDECODED
 from .written_values import CODE, MISSING, as_text, is_missing, is_number, number_in
 
 
@@ -72,16 +72,22 @@ class ArrowTable:
 
         column = self._column(name)
         if not _is_text(column.type):
-            is_one = _is_number(column.type) or _is_decimal(column.type) or types.is_null(column.type)
+            is_one = _is_number(column.type) and not types.is_boolean(column.type)
+            is_one = is_one or _is_decimal(column.type) or types.is_null(column.type)
             return (self.numbers(name, 0), types.is_integer(column.type)) if is_one else None
         column = _without_marks(column)
         try:
             found = column.cast("float64")
         except ArrowInvalid:
             return None
-        if _any(compute.match_substring_regex(column, f"^({CODE.pattern})$")):
-            return None
-        whole = not _any(compute.match_substring_regex(column, "[^0-9+-]"))
+        try:
+            column.cast("int64")
+        except ArrowInvalid:
+            whole = False
+        else:
+            whole = True
+            if _any(compute.match_substring_regex(column, f"^({CODE.pattern})$")):
+                return None
         return np.asarray(found.to_numpy(zero_copy_only=False), float), whole
 
     def _numbers_of_texts(self, name: str, before: int) -> np.ndarray:

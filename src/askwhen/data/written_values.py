@@ -39,8 +39,10 @@ def is_number(text: str) -> bool:
 
 
 def number_in(text: str | None) -> float:
-    """The number that a text is, or NaN."""
-    return float(text) if text is not None and is_number(text) else math.nan
+    """The number that a text is, where true is 1 and false is 0, or NaN."""
+    if text is None or not is_number(text):
+        return {"true": 1.0, "false": 0.0}.get((text or "").strip().lower(), math.nan)
+    return float(text)
 
 
 def as_text(value: Any) -> str | None:

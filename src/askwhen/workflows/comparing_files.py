@@ -91,6 +91,7 @@ def compare(
     if options.baselines:
         require_models("compare")
     source = _source(file, reading, _class_list("compare", options.classes))
+    source.announce(observer.say)
     hyperparameters = _by_algorithm(options.settings, algorithms)
     X, y = source.load_known()
     with observer.progress(f"comparing on {len(y):,} instances", 1) as move:
@@ -131,6 +132,7 @@ def tune(
     """Try algorithms and their hyperparameters on the first instances of a file, at one share of labels."""
     options, observer = options or TuneOptions(), observer or Observer()
     source = _source(file, reading, _class_list("tune", options.classes))
+    source.announce(observer.say)
     X, y = source.load_known(options.head)
     with observer.progress(f"trying on {len(y):,} instances", 1) as move:
         tried = evaluate.tune(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..contracts.sampler import SamplerLike
-from ..data.advice import shown_only
+from ..data.instances import Instances
+from ..data.schema_json import to_json
 from ..data.unlabelled import read_records
 from ..labelling.answers import Answers, AnswerStore
 from ..labelling.session import Labelling, ShownInstance
@@ -19,10 +20,14 @@ from ..learners import Mixture
 from ..prepare import Prepare
 from ..rules import BudgetRule
 from ..sampler import Sampler
+from . import notes as notes_of_models
 from .observer import Say, silent
 from .outputs import check_outputs
-from .source import Source, share_of
+from .source import Source, arguments, share_of
 from .tasks import write_prodigy
+
+_OF_RECORDS = ("text", "categories", "numbers", "vector", "missing", "format", "delimiter", "encoding", "n_features")
+"""Arguments that a saved sampler stores, of those of :func:`askwhen.data.unlabelled.read_records`."""
 
 
 class Action(enum.Enum):
@@ -118,23 +123,44 @@ def label_file(
     written = answers if isinstance(answers, str) else None
     check_outputs(file, model=model, answers=written, prodigy=options.prodigy)
     fresh = _new_sampler(options, Source(file, reading))
+    reading = _as_before(model, reading, file)
     store = Answers(answers) if isinstance(answers, str) else answers
-    notes: dict[str, None] = {}  # without repetition: undoing reads the file again
-    session = _session(file, reading, options, fresh, store, model, notes)
+    columns = _Columns(reading)
+    session = Labelling(
+        lambda skip, passed: _records(file, reading, columns, skip=skip, passed=passed),
+        fresh,
+        store,
+        list(options.classes),
+        model,
+        about=columns.about,
+    )
     if store.given:
         say(f"Going on after {len(store.given)} answers in {store.name}.")
     try:
-        ended = _ask(session, annotator, notes)
+        ended = _ask(session, annotator, columns)
     finally:
         session.save()
         session.close()
-    for note in notes:
-        say(note)
+    if columns.summary:
+        say(columns.summary)
     if options.prodigy is not None:
-        write_prodigy(options.prodigy, file, reading, store.given, options.classes)
+        write_prodigy(options.prodigy, file, reading | {"text": columns.texts}, store.given, options.classes)
     if session.unused:
         say(f"{session.unused} answers were not learnt from: with these settings their rows are not asked about.")
     return LabelResult(ended, session.sampler, session.counts(), store.name, model)
+
+
+def _as_before(model: str, reading: dict[str, Any], file: str) -> dict[str, Any]:
+    """The arguments with which a saved sampler has read the file, or those given where there is none."""
+    if not Path(model).exists():
+        return reading
+    note = notes_of_models.read(model)
+    chosen = [name for name, value in reading.items() if value and value != "auto"]
+    before = notes_of_models.read_as(note, reading, chosen, file)
+    found = {name: before[name] for name in _OF_RECORDS if name in before} | {"drop": reading.get("drop", ())}
+    if note.schema is not None:
+        return found | {"schema": note.schema}
+    return found | ({} if note.names is None else {"names": note.names})
 
 
 def _new_sampler(options: LabelOptions, source: Source) -> SamplerLike:
@@ -145,32 +171,37 @@ def _new_sampler(options: LabelOptions, source: Source) -> SamplerLike:
     return Sampler(learner, rule, prepare=prepare, seed=options.seed, classes=several)
 
 
-def _session(
-    file: str,
-    reading: dict[str, Any],
-    options: LabelOptions,
-    fresh: SamplerLike,
-    store: AnswerStore,
-    model: str,
-    notes: dict[str, None],
-) -> Labelling:
-    """A session over a file; messages about columns that are not learnt from are added to the notes."""
-    about: dict[str, Any] = {"reading": {name: value for name, value in reading.items() if value and name != "format"}}
-    return Labelling(
-        lambda skip, passed: read_records(
-            file,
-            skip=skip,
-            passed=passed,
-            named=lambda names: about.update(names=names),
-            unlearnt=lambda names: notes.update({shown_only(names): None}),
-            **reading,
-        ),
-        fresh,
-        store,
-        list(options.classes),
-        model,
-        about=about,
-    )
+class _Columns:
+    """What the columns of a file are taken for: noted in the sampler, and said once to the user."""
+
+    def __init__(self, reading: dict[str, Any]) -> None:
+        told = {name: value for name, value in reading.items() if value and name not in ("format", "schema", "names")}
+        self.about: dict[str, Any] = {"reading": told}
+        self.texts: tuple[str, ...] = tuple(reading.get("text") or ())
+        self.summary = ""
+
+    def settled(self, instances: Instances) -> None:
+        """Receive it once it is known."""
+        self.about["names"] = instances.names
+        schema = instances.schema
+        if schema is not None:
+            self.about["schema"] = to_json(schema)
+            self.texts = tuple(column.name for column in schema.columns if column.role == "text")
+            self.summary = schema.summary()
+
+
+def text_columns(file: str, reading: dict[str, Any]) -> tuple[str, ...]:
+    """The columns of a file that are taken for texts."""
+    columns = _Columns(reading)
+    with closing(_records(file, reading, columns)) as records:
+        next(records, None)
+    return columns.texts
+
+
+def _records(file: str, reading: dict[str, Any], columns: _Columns, **more: Any) -> Generator[Any]:
+    """Instances and records of a file."""
+    chosen = arguments(reading) | {"drop": reading.get("drop", ())}
+    return read_records(file, settled=columns.settled, **chosen, **more)
 
 
 def _rule(labels: float, source: Source) -> BudgetRule:
@@ -179,8 +210,8 @@ def _rule(labels: float, source: Source) -> BudgetRule:
     return BudgetRule(share_of(labels, rows), most=None if labels <= 1.0 else int(labels), length=rows)
 
 
-def _ask(session: Labelling, annotator: Annotator, notes: Iterable[str]) -> bool:
-    """Ask until the stream ends (True) or the annotator stops (False); the first question shows the notes."""
+def _ask(session: Labelling, annotator: Annotator, columns: _Columns) -> bool:
+    """Ask until the stream ends (True) or the annotator stops (False); the first question shows what columns are."""
     note: str | None = None
     saved, saving = 0.0, 0.0
     try:
@@ -190,7 +221,7 @@ def _ask(session: Labelling, annotator: Annotator, notes: Iterable[str]) -> bool
                     question = session.next()
                 if question is None:
                     return True
-                answer = annotator.answer(question, session, " ".join(notes) if note is None else note)
+                answer = annotator.answer(question, session, columns.summary if note is None else note)
                 if answer is Action.QUIT:
                     return False
                 if answer is Action.UNDO:

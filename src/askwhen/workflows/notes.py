@@ -7,19 +7,22 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from ..data.formats import is_known
-from ..errors import ArgumentsError, argument
+from ..data.schema import Schema
+from ..data.schema_json import from_json, to_json
+from ..errors import ArgumentsError, InputError, SnapshotError, argument
 from ..snapshot import file_format
 from .source import Source
 
-_OF_FEATURES = ("text", "categories", "missing", "n_features", "positive")
+_OF_FEATURES = ("text", "categories", "numbers", "vector", "missing", "n_features", "positive")
 """Arguments that decide about features and labels, and must not change."""
 _OF_FILE = ("format", "label", "time", "time_format", "drop", "delimiter", "encoding", "zero_based")
 """Arguments that may differ in another file."""
 
 
 class Note(NamedTuple):
-    """How the file was read, the names of its features, what -1 and +1 are in it, and the seed of its order.
+    """How the file was read, what -1 and +1 are in it, and the seed of its order.
 
+    ``schema`` says what its columns were taken for; models of earlier versions have only the ``names`` of features.
     ``places`` are its hashed features, where there are so few that each has a place of its own.
 
     ``offset`` is how many more instances were skipped than rounds had been played. ``source`` is the identity of the
@@ -33,6 +36,7 @@ class Note(NamedTuple):
     offset: int = 0
     places: list[int] | None = None
     source: dict[str, Any] | None = None
+    schema: Schema | None = None
     is_known: bool = False
 
 
@@ -47,6 +51,8 @@ def written(source: Source, identity: dict[str, Any] | None, offset: int) -> str
         "seed": source.seed,
         "offset": offset,
     }
+    if source.schema is not None:
+        facts["schema"] = to_json(source.schema)
     if source.places is not None:
         facts["places"] = source.places
     if identity is not None:
@@ -59,9 +65,17 @@ def read(path: str) -> Note:
     try:
         found = json.loads(file_format.read(path)[0].get("note") or "")
         facts = {name: found[name] for name in Note._fields if name in found}
-        return Note(**facts | {"reading": dict(found["reading"]), "is_known": True})
+        note = Note(**facts | {"reading": dict(found["reading"]), "is_known": True})
     except (ValueError, TypeError, KeyError, AttributeError):
         return Note()
+    return note if note.schema is None else note._replace(schema=_schema(path, note.schema))
+
+
+def _schema(path: str, value: Any) -> Schema:
+    try:
+        return from_json(value)
+    except InputError as error:
+        raise SnapshotError(f"{path} cannot be used: {error.sentence}", owner="load") from error
 
 
 def read_as(note: Note, given: dict[str, Any], chosen: Collection[str], file: str) -> dict[str, Any]:
@@ -71,6 +85,8 @@ def read_as(note: Note, given: dict[str, Any], chosen: Collection[str], file: st
     """
     for name in _OF_FEATURES:
         before, now = _plain(note.reading.get(name)), _plain(given.get(name))
+        if name == "missing" and note.schema is None:
+            before = before or "refuse"  # as versions without schemas did
         if note.is_known and name in chosen and (before != now and not (name == "n_features" and before is None)):
             was = f"with {argument(name, before)}" if before else f"without {argument(name)}"
             raise ArgumentsError(f"{argument(name)} must be as before: this sampler has learnt {was}.", owner="run")
@@ -79,6 +95,8 @@ def read_as(note: Note, given: dict[str, Any], chosen: Collection[str], file: st
         stored.pop("format", None)
     if note.names is not None:  # all other columns are left out, and need not be there
         stored.pop("drop", None)
+    if note.names is not None and note.schema is None and "missing" not in chosen:
+        stored.setdefault("missing", "refuse")
     return given | stored
 
 
@@ -86,4 +104,4 @@ def _plain(value: Any) -> Any:
     """A setting as one text, to be compared and shown; None where it is the default."""
     if isinstance(value, (list, tuple)):
         return ",".join(value) or None
-    return None if value in (None, "refuse") else str(value)
+    return None if value in (None, "auto") else str(value)

@@ -171,6 +171,7 @@ class _Run:
             self.source = _same_source(file, reading, chosen, note, options.shuffle)
         _set_target(self.source, self.sampler)
         self.baselines = RunBaselines(self.sampler, observer) if options.baselines else None
+        self.source.announce(observer.say)
         resume = options.resume
         self.saved = options.model or (model_of(resume) if resume else free_name(self.source.name, ".askwhen"))
         self.begins, self.identity = self.sampler.round, self.source.identity
@@ -347,10 +348,11 @@ def _played(source: Source, note: notes.Note, sampler: Sampler, say: Say) -> int
 def _learn_seeds(sampler: Sampler, file: str, reading: dict[str, Any], source: Source) -> None:
     """Let a sampler learn all labels of a file, whose columns the source must then have."""
     seeds = Source(file, reading, target=source.reading["target"])
+    seeds.expect(source.schema)
     with of_file(seeds.name, 0):
         X, y = seeds.load()
         sampler.learn(X, y)
-    source.expect(seeds.names, seeds.places)
+    source.expect(seeds.schema, seeds.names, seeds.places)
 
 
 def _same_source(
@@ -363,7 +365,7 @@ def _same_source(
         )
     reading = notes.read_as(note, reading, chosen, file)
     source = Source(file, reading, shuffle=shuffle or note.seed is not None, seed=note.seed)
-    source.expect(note.names, note.places)
+    source.expect(note.schema, note.names, note.places)
     return source
 
 

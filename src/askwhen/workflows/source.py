@@ -13,19 +13,24 @@ import scipy.sparse as sp
 
 from ..data import Stream, load, names, read
 from ..data.counting import count_rows
-from ..data.files import listed, perhaps
+from ..data.files import is_piped, listed, perhaps
 from ..data.formats import FORMATS, format_of
 from ..data.labels import check_positive_label, signs, tallied, whole
+from ..data.schema import Schema
 from ..errors import ArgumentsError, InputError, InputWarning, argument
 from .same_file import begins_with, identity
 
 _FEW_FEATURES = 256
+OF_COLUMNS = ("text", "categories", "numbers", "vector", "drop", "names", "missing")
+"""Arguments that decide what columns are taken for."""
 _OF_FILES = (
     "format",
     "label",
     "time",
     "text",
     "categories",
+    "numbers",
+    "vector",
     "drop",
     "delimiter",
     "encoding",
@@ -89,6 +94,7 @@ class Source:
         self._file = file
         self._shuffle = shuffle
         self._stream: Stream | None = None
+        self._say: Callable[[str], None] | None = None
         self.classes: Sequence[Any] | None = None
         """The labels that may come, where all are known."""
         self.reading = reading | {"target": target}
@@ -96,11 +102,24 @@ class Source:
         self.places: list[int] | None = None
         self.name = "standard input" if file == "-" else file if file.startswith("/dev/") else Path(file).name
 
-    def expect(self, names: Sequence[str] | None, places: list[int] | None = None) -> None:
-        """Take these features, by their names or by their hashed places, as a sampler has learnt them."""
-        if names is not None:
+    def expect(
+        self, schema: Schema | None, names: Sequence[str] | None = None, places: list[int] | None = None
+    ) -> None:
+        """Take these features, by a schema, their names or their hashed places, as a sampler has learnt them."""
+        if schema is not None:
+            self.reading["schema"] = schema
+        elif names is not None:
             self.reading["names"] = names
         self.places = places
+
+    def fit(self, d: int) -> None:
+        """Read a table without features for missing numbers if only then it has so many features."""
+        schema = self.schema
+        if schema is not None and schema.kinds.d != d:
+            plain = Source(self._file, self.reading | {"missing": "refuse"}, self.reading["target"])
+            if plain.schema is not None and plain.schema.kinds.d == d:
+                self.expect(plain.schema)
+                self._stream = None
 
     @property
     def identity(self) -> dict[str, Any] | None:
@@ -119,6 +138,25 @@ class Source:
         return None if self._stream is None else self._stream.names
 
     @property
+    def schema(self) -> Schema | None:
+        """What each column of a table is taken for; of a pipe it is known once instances were read."""
+        if is_set(self._file) or (self._stream is None and is_piped(self._file)):
+            return None
+        return (self._stream or self._read()).schema
+
+    def announce(self, say: Callable[[str], None]) -> None:
+        """Say what the columns are taken for: now, or of a pipe once the first instances were read."""
+        self._say = say
+        if not is_piped(self._file):
+            self._announce()
+
+    def _announce(self) -> None:
+        schema = self.schema
+        if schema is not None and self._say is not None:
+            self._say(schema.summary())
+            self._say = None
+
+    @property
     def found(self) -> dict[str, Any]:
         """Arguments that reading has found: the format, and the number of features where a first pass found it."""
         if self._stream is None:
@@ -135,7 +173,7 @@ class Source:
     def _read(self, **more: Any) -> Stream:
         if self._stream is None and self.places is None:
             self.places = self._few_places()
-        self._stream = read(self._file, **self.reading, **more)
+        self._stream = read(self._file, **arguments(self.reading), **more)
         return self._stream
 
     def _few_places(self) -> list[int] | None:
@@ -143,7 +181,7 @@ class Source:
         hashed = self.reading.get("n_features") is None and Path(self._file).is_file()
         if not hashed or not format_of(self._file, self.reading.get("format")).is_hashed:
             return None
-        first = next(iter(read(self._file, **self.reading | {"target": "none", "positive": None})), None)
+        first = next(iter(read(self._file, **arguments(self.reading) | {"target": "none", "positive": None})), None)
         known = [] if first is None else np.unique(first[0].indices).tolist()
         return known if len(known) <= _FEW_FEATURES else None
 
@@ -168,6 +206,8 @@ class Source:
         else:
             found = ((self._narrowed(X), *rest) for X, *rest in self._read(skip=skip, progress=report))
         for chunk in found:
+            if empty:
+                self._announce()
             empty = False
             seen |= self._check_classes(chunk[1], at)
             at += chunk[0].shape[0]
@@ -208,6 +248,7 @@ class Source:
             X, y = X[:rows], y[:rows]
         else:
             X, y = self._read().load(rows)[:2]
+            self._announce()
             X = self._narrowed(X)
         if self._shuffle:
             order = np.random.default_rng(self.seed).permutation(len(y))
@@ -233,6 +274,13 @@ class Source:
         if is_set(self._file):
             return 1
         return Path(self._file).stat().st_size if Path(self._file).is_file() else None
+
+
+def arguments(reading: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``data.read``, without the choices about columns where a schema says what they are."""
+    if reading.get("schema") is None:
+        return reading
+    return {name: value for name, value in reading.items() if name not in OF_COLUMNS}
 
 
 def _refuse_of_file(name: str, reading: dict[str, Any]) -> None:

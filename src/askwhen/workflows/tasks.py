@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..data.column_choices import LABELS, Columns
 from ..data.formats import format_of, prodigy
-from ..data.instances import LABELS, Columns
 from ..data.read_request import ReadRequest
 from ..data.stream import several_names
 from ..data.unlabelled import tables_of

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ..columns import show_columns
 from ..command import Output, command, command_line
 from ..options import (
     BASELINES,
@@ -15,6 +16,7 @@ from ..options import (
     SEED,
     SETTINGS,
     STREAMS,
+    WHAT_COLUMNS,
     Labels,
     Listed,
     reading,
@@ -45,9 +47,16 @@ from ..terminal.progress import say_if_compiling
 @SEED
 @RAW
 @reading(STREAMS)
+@WHAT_COLUMNS
 @click.option("--report", type=click.Path(dir_okay=False), help="Write a report to this HTML file.")
 def compare(
-    out: Output, file: str, algorithms: list[str], labels: list[float], reading: dict[str, Any], **options: Any
+    out: Output,
+    file: str,
+    algorithms: list[str],
+    labels: list[float],
+    reading: dict[str, Any],
+    columns: bool,
+    **options: Any,
 ) -> None:
     """Compare algorithms at the same shares of labels.
 
@@ -61,6 +70,9 @@ def compare(
     \b
     askwhen compare elec2 --labels 1%,5%,10% --report elec2.html
     """
+    if columns:
+        show_columns(out, file, reading)
+        return
     from ...workflows import comparing_files
     from ..terminal.observers import CompareTerminal
 

@@ -10,8 +10,9 @@ import click
 
 import askwhen as aw
 
+from ..columns import show_columns
 from ..command import Output, command, command_line
-from ..options import FORMAT, RAW, SEED, TABLES, Labels, Listed, reading
+from ..options import FORMAT, RAW, SEED, TABLES, WHAT_COLUMNS, Labels, Listed, reading
 from ..service_options import (
     ANNOTATOR,
     SERVER,
@@ -62,6 +63,7 @@ _REPLY_SECONDS = 10.0
     help="How many rows to ask about: a share, as in 10%, or a number, as in 500.",
 )
 @reading({"format": FORMAT, **TABLES})
+@WHAT_COLUMNS
 @click.option("--answers", metavar="FILE", help="File for the answers; by default FILE's name with .labels.csv.")
 @click.option("--model", metavar="FILE", help="File for the sampler; by default FILE's name with .askwhen.")
 @click.option("--prodigy", metavar="FILE", help="Write all answers to this file too, in Prodigy's JSONL format.")
@@ -76,6 +78,7 @@ def label(
     annotator: str | None,
     outbox: str | None,
     reading: dict[str, Any],
+    columns: bool,
     guess: bool,
     **options: Any,
 ) -> None:
@@ -103,17 +106,18 @@ def label(
         return
     assert file is not None
     refuse_without_server("stream", "annotator", "outbox")
+    if columns:
+        show_columns(out, file, reading)
+        return
     classes: list[str] = options["classes"]
     if len(classes) < 2 or len(set(classes)) < len(classes) or not all(name.isprintable() for name in classes):
         raise click.UsageError("--classes takes two or more different labels with commas between, as in ham,spam.")
     _need_terminal()
-    from ...data.formats import format_of
-    from ...data.instances import Columns
-    from ...workflows.label import LabelOptions, label_file
+    from ...workflows.label import LabelOptions, label_file, text_columns
 
-    reading["text"] = format_of(file, reading["format"]).columns(Columns(text=reading["text"])).text
     say_if_compiling(out)
-    annotator_here = _KeyboardAnnotator(out, Path(file).name, reading["text"], keys_of(classes), classes, guess)
+    texts = text_columns(file, reading)
+    annotator_here = _KeyboardAnnotator(out, Path(file).name, texts, keys_of(classes), classes, guess)
     found = label_file(file, annotator_here, reading, LabelOptions(**options), out.say)
     facts = _facts(found) | {"prodigy": options["prodigy"]}
     out.result(facts, show.label_table(facts))

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
+from ..columns import show_columns_of_model
 from ..command import Output, command, given_options
-from ..options import STREAMS, reading
+from ..options import STREAMS, WHAT_COLUMNS, reading
 from ..terminal import show
 
 _READING = {name: option for name, option in STREAMS.items() if name != "positive"}
@@ -26,8 +27,16 @@ _READING = {name: option for name, option in STREAMS.items() if name != "positiv
 @click.option("--rest", is_flag=True, help="Predict only the rows after those that the sampler has seen.")
 @click.option("--skip", type=click.IntRange(0), metavar="N", help="Skip the first N rows.")
 @reading(_READING)
+@WHAT_COLUMNS
 def predict(
-    out: Output, model: str, file: str, target: str | None, rest: bool, skip: int | None, reading: dict[str, Any]
+    out: Output,
+    model: str,
+    file: str,
+    target: str | None,
+    rest: bool,
+    skip: int | None,
+    reading: dict[str, Any],
+    columns: bool,
 ) -> None:
     """Predict the labels of a file with a saved sampler.
 
@@ -40,6 +49,9 @@ def predict(
     askwhen label mails.csv --text body --classes ham,spam
     askwhen predict mails.askwhen mails.csv --out labelled.csv
     """
+    if columns:
+        show_columns_of_model(out, model)
+        return
     from ...workflows.predict_file import PredictOptions, predict_file
     from ...workflows.prediction_files import SUFFIXES
     from ..terminal.observers import PredictTerminal

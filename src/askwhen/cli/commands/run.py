@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..columns import show_columns
 from ..command import Output, command, command_line, given_options
 from ..options import (
     ALGORITHM,
@@ -16,6 +17,7 @@ from ..options import (
     SEED,
     SETTINGS,
     STREAMS,
+    WHAT_COLUMNS,
     AlgorithmName,
     Costs,
     Labels,
@@ -48,6 +50,7 @@ _WITH_SERVER = (
 @SEED
 @RAW
 @reading(STREAMS)
+@WHAT_COLUMNS
 @click.option("--shuffle", is_flag=True, help="Take the rows in a random order, which --seed decides.")
 @click.option("--everything", is_flag=True, help="Also run the same learner with all labels, as a baseline.")
 @BASELINES
@@ -98,6 +101,7 @@ def run(
     file: str,
     settings: tuple[tuple[str, Any], ...],
     reading: dict[str, Any],
+    columns: bool,
     server: str | None,
     stream: str | None,
     **options: Any,
@@ -126,6 +130,9 @@ def run(
         send(out, file, reading, server, stream, to_service | {"skip": options["skip"] or 0})
         return
     refuse_without_server("stream", *_FOR_SERVICE)
+    if columns:
+        show_columns(out, file, reading)
+        return
     from ...workflows.run import RunOptions
     from ...workflows.run import run as run_file
     from ..terminal.observers import OF_MODEL, RunTerminal

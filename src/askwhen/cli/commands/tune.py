@@ -9,8 +9,9 @@ import click
 
 import askwhen as aw
 
+from ..columns import show_columns
 from ..command import Output, command, command_line
-from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, Labels, reading, several_algorithms
+from ..options import CLASSES, CLUSTER, RAW, SEED, SETTINGS, STREAMS, WHAT_COLUMNS, Labels, reading, several_algorithms
 from ..terminal import show
 from ..terminal.progress import say_if_compiling
 
@@ -36,7 +37,16 @@ from ..terminal.progress import say_if_compiling
 @SEED
 @RAW
 @reading(STREAMS)
-def tune(out: Output, file: str, algorithms: list[str], labels: float, reading: dict[str, Any], **options: Any) -> None:
+@WHAT_COLUMNS
+def tune(
+    out: Output,
+    file: str,
+    algorithms: list[str],
+    labels: float,
+    reading: dict[str, Any],
+    columns: bool,
+    **options: Any,
+) -> None:
     """Pick an algorithm on the first rows of a file.
 
     Prints the command to use, with the hyperparameters that were most accurate.
@@ -48,6 +58,9 @@ def tune(out: Output, file: str, algorithms: list[str], labels: float, reading: 
     \b
     askwhen tune elec2 --labels 5%
     """
+    if columns:
+        show_columns(out, file, reading)
+        return
     from ...workflows import comparing_files
     from ..terminal.observers import TrialTerminal
 

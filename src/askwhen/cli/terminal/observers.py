@@ -66,6 +66,10 @@ class TrialTerminal(Observer[Result]):
     def __init__(self, out: Output) -> None:
         self._out = out
 
+    def say(self, message: str) -> None:
+        """Print a message."""
+        self._out.say(message)
+
     def progress(self, what: str, total: int | None) -> AbstractContextManager[Move]:
         """Show a bar."""
         return progress_bar(self._out, what, total, "last")

@@ -18,13 +18,23 @@ import numpy as np
 
 from ...compiled.steps import entry
 from ...errors import InputError, InputWarning, argument
-from ..advice import MARKS, odd_sentence
-from ..files import blocks_of, is_piped, listed, needs, not_decoded, one_sentence, open_bytes, parsed_in_order
+from ..column_choices import Columns
+from ..csv_dialect import DELIMITERS, delimiter_of, first_rows, has_names
+from ..files import (
+    blocks_of,
+    is_piped,
+    listed,
+    needs,
+    not_decoded,
+    one_sentence,
+    open_bytes,
+    parsed_in_order,
+)
 from ..format import Format
-from ..instances import Columns
 from ..lines import NEWLINE
 from ..read_request import Chunk, ReadRequest, chunks_of_tables
 from ..tables import ArrowTable
+from ..written_values import NULLS
 from .svmlight import RETURN
 
 HEAD = 1 << 20
@@ -57,17 +67,28 @@ def row_end(text: Any, delimiter: int, limit: int) -> Any:
     return end
 
 
-def _tables(request: ReadRequest, name: str, delimiter: str) -> Generator[ArrowTable]:
+def _tables(request: ReadRequest, name: str, usual: str) -> Generator[ArrowTable]:
     """The tables of a file of text: the rows of each block; on a pipe, rows as they come."""
-    arrow = needs("read", "pyarrow", f"a {name} file")
-    path, piped = request.path, is_piped(request.path)
-    rows = _rows_of(path, ord(delimiter), blocks_of("read", path, request.report, encoding=request.encoding))
-    before = 0
+    needs("read", "pyarrow", f"a {name} file")
+    with closing(blocks_of("read", request.path, request.report, encoding=request.encoding)) as blocks:
+        start = next(blocks, None)
+        if start is None:
+            return
+        delimiter = request.delimiter or delimiter_of(bytes(start[: 2 * HEAD]), usual)
+        rows = _rows_of(request.path, ord(delimiter), _put_back(start, blocks))
+        yield from _tables_of(request, delimiter, rows)
+
+
+def _tables_of(request: ReadRequest, delimiter: str, rows: Generator[memoryview]) -> Generator[ArrowTable]:
+    """The tables of rows of text."""
+    import pyarrow as arrow
+
+    path, piped, before = request.path, is_piped(request.path), 0
     with closing(rows):
         first = _first(rows, 0 if piped else HEAD)
         if first is None:
             return
-        layout = _Layout(first, delimiter, request.columns, path)
+        layout = _Layout(first, delimiter, request)
         parts = _numbered(first, rows)
         try:
             with closing(parsed_in_order(layout.parse, parts, wait=not piped)) as found:
@@ -79,9 +100,14 @@ def _tables(request: ReadRequest, name: str, delimiter: str) -> Generator[ArrowT
             raise layout.refused(error, before) from error
 
 
+def _put_back(first: memoryview, others: Generator[memoryview]) -> Generator[memoryview]:
+    yield first
+    yield from others
+
+
 def _check_between(names: list[str], delimiter: str, columns: Columns, path: Any) -> None:
     """Refuse a table that lacks columns if its names show that another character separates columns."""
-    other = max((each for each in ",;\t|" if each != delimiter), key="".join(names).count)
+    other = max((each for each in DELIMITERS if each != delimiter), key="".join(names).count)
     is_one = len(names) == 1 and not columns.names_it(names[0])
     if "".join(names).count(other) >= len(names) and (is_one or columns.trouble(names, path)):
         what = f"one column, {names[0]!r}" if len(names) == 1 else f"the columns {listed(names)}"
@@ -134,57 +160,114 @@ def _numbered(first: memoryview, rows: Generator[memoryview]) -> Generator[tuple
 class _Layout:
     """The names and types of the columns of a table of text, found from its first rows."""
 
-    def __init__(self, first: memoryview, delimiter: str, columns: Columns, path: Any) -> None:
+    def __init__(self, first: memoryview, delimiter: str, request: ReadRequest) -> None:
+        from pyarrow import csv
+
+        columns = request.columns
+        self._path, self._instances = request.path, request.instances
+        self._parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        head = self._head(first, delimiter)
+        self._names, self._has_names = self._column_names(bytes(head), delimiter, columns)
+        schema = self._looked_at(head, None).schema
+        names: list[str] = schema.names
+        self.known = [name for name in names if name.strip() or columns.names_it(name)]
+        _check_between(self.known, delimiter, columns, self._path)
+        if self._instances is None:
+            columns.check(self.known, self._path)
+            kinds = dict.fromkeys((*columns.text, *columns.categories, *columns.written), "string")
+            self._used = [name for name in self.known if name not in columns.drop]
+        else:
+            self._instances.settle(self._as_texts(head))
+            kinds = dict.fromkeys(self._instances.texts_in(self.known), "string")
+            kinds |= dict.fromkeys(self._instances.numbers, "float64")
+            self._used = self._instances.used_in(self.known)
+        self._warn_of_unnamed(schema)
+        self._converting = self._conversion(schema, kinds)
+
+    def _head(self, first: memoryview, delimiter: str) -> memoryview:
+        """The first whole rows, in UTF-8, so that Arrow may quote them in its errors."""
+        end = row_end(np.frombuffer(first, np.uint8), ord(delimiter), HEAD) or len(first)
+        head = bytes(first[:end])
+        names = head.partition(b"\n")[0]
+        if b"\0" in names:
+            raise not_decoded(self._path)  # two bytes for each character
+        try:
+            str(names, "utf-8")
+        except UnicodeDecodeError as error:
+            raise not_decoded(self._path) from error
+        return memoryview(head.decode("utf-8", "replace").encode())
+
+    def _column_names(self, head: bytes, delimiter: str, columns: Columns) -> tuple[list[str] | None, bool]:
+        """The names of the columns if the first line is a row of values, and whether it has them."""
+        rows = first_rows(head, delimiter)
+        if has_names(rows) or any(columns.names_it(name) for name in rows[0]):
+            return None, True
+        names = [f"column{1 + j}" for j in range(len(rows[0]))]
+        warnings.warn(
+            f"{self._path} has no line with the names of its columns; they are called column1 to {names[-1]}.",
+            InputWarning,
+            stacklevel=2,
+        )
+        return names, False
+
+    def _looked_at(self, head: memoryview, types: dict[str, Any] | None) -> Any:
+        """The first rows as a table; a bad row is refused when it is read, with its number."""
         import pyarrow as arrow
         from pyarrow import csv
 
-        self._path = path
-        self._parsing = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         lenient = csv.ParseOptions(
-            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
-        )  # a bad row is refused when it is read, with its number
-        end = row_end(np.frombuffer(first, np.uint8), ord(delimiter), HEAD) or len(first)
+            delimiter=self._parsing.delimiter, newlines_in_values=True, invalid_row_handler=lambda _: "skip"
+        )
+        converting = csv.ConvertOptions(null_values=NULLS, column_types=types, include_columns=list(types or ()))
         try:
-            head = bytes(first[:end])
-            if b"\0" in head.partition(b"\n")[0]:
-                raise not_decoded(path)  # two bytes for each character
-            str(head.partition(b"\n")[0], "utf-8")
-            readable = memoryview(head.decode("utf-8", "replace").encode())  # which Arrow may quote in its errors
-            nulls = [*csv.ConvertOptions().null_values, *(MARKS if columns.missing == "feature" else ())]
-            schema = self._read(readable, None, lenient, csv.ConvertOptions(null_values=nulls)).schema
-            names: list[str] = schema.names
+            return self._read(head, self._names, lenient, converting)
         except UnicodeDecodeError as error:
-            raise not_decoded(path) from error
+            raise not_decoded(self._path) from error
         except arrow.ArrowException as error:
-            raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error
-        known = [name for name in names if name.strip() or columns.names_it(name)]
-        _check_between(known, delimiter, columns, path)
-        columns.check(known, path)
+            raise InputError(f"cannot read {self._path}: {one_sentence(error)}.", owner="read") from error
+
+    def _as_texts(self, head: memoryview) -> ArrowTable:
+        """The first rows, with every value as it is written."""
+        import pyarrow as arrow
+
+        twice = len({*self.known}) < len(self.known)
+        found = self._looked_at(head, None if twice else dict.fromkeys(self.known, arrow.string()))
+        batches = found.combine_chunks().to_batches() or [arrow.RecordBatch.from_pylist([], found.schema)]
+        return ArrowTable(batches[0], self._path, known=self.known)
+
+    def _warn_of_unnamed(self, schema: Any) -> None:
+        """Warn of columns without a name that are not empty."""
         unnamed = [
-            str(1 + i) for i, field in enumerate(schema) if field.name not in known and str(field.type) != "null"
+            str(1 + i) for i, field in enumerate(schema) if field.name not in self.known and str(field.type) != "null"
         ]
         if unnamed:
             what = ("columns", "have", "are") if len(unnamed) > 1 else ("column", "has", "is")
             warnings.warn(
-                f"{path}: {what[0]} {', '.join(unnamed)} of {len(names)} {what[1]} no name in the first line, and "
-                f"{what[2]} left out.",
+                f"{self._path}: {what[0]} {', '.join(unnamed)} of {len(schema)} {what[1]} no name in the first line, "
+                f"and {what[2]} left out.",
                 InputWarning,
                 stacklevel=2,
             )
-        kinds = {
+
+    def _conversion(self, schema: Any, kinds: dict[str, str]) -> Any:
+        """How the values of all rows are parsed; other columns than those of ``kinds`` as the first rows look."""
+        import pyarrow as arrow
+        from pyarrow import csv
+
+        types = {
             field.name: arrow.float64()
             for field in schema
             if arrow.types.is_integer(field.type) or arrow.types.is_null(field.type)
         }
-        kinds |= dict.fromkeys((*columns.text, *columns.categories, *columns.written), arrow.string())
-        self.known, self._names, self._missing = known, names, columns.missing
-        self._used = columns.used_in(known)
-        self._converting = csv.ConvertOptions(column_types=kinds, include_columns=self._used, null_values=nulls)
+        types |= {name: getattr(arrow, kind)() for name, kind in kinds.items()}
+        self._names = schema.names
+        return csv.ConvertOptions(column_types=types, include_columns=self._used, null_values=NULLS)
 
     def parse(self, block: tuple[bool, memoryview]) -> Any:
         """The table of a block of whole rows, of which the first begins with the names."""
         first, rows = block
-        return self._read(rows, None if first else self._names, self._parsing, self._converting)
+        names = None if first and self._has_names else self._names
+        return self._read(rows, names, self._parsing, self._converting)
 
     @staticmethod
     def _read(rows: memoryview, names: list[str] | None, parsing: Any, converting: Any) -> Any:
@@ -202,48 +285,66 @@ class _Layout:
         message = one_sentence(error)
         if "UTF8" in message or isinstance(error, UnicodeDecodeError):
             return not_decoded(self._path)
+        lines = 1 if before == 0 and self._has_names else 0  # the line of names is a row too
         odd = _ODD_VALUE.match(message)
         if odd is not None:
-            name, row = self._used[int(odd[1])], before + int(odd[2]) - (1 if before else 2)
-            sentence = odd_sentence(name, odd[4], row, self._missing, self._path, _KINDS.get(odd[3], f"a {odd[3]}"))
-            cured = odd[4] in MARKS and self._missing == "refuse"
-            mend = {"missing": "feature"} if cured else {}
-            return InputError(sentence, owner="read", file=str(self._path), column=name, row=row, mend=mend)
+            return self._odd_value(self._used[int(odd[1])], before + int(odd[2]) - 1 - lines, odd[4], odd[3])
         message = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {self._used[int(found[1])]!r}", message)
-        rows = before + 1 if before else 0  # the line of names is a row too
+        rows = before + 1 if before and self._has_names else before
         message = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", message)
         return InputError(f"cannot read {self._path}: {message}.", owner="read")
 
+    def _odd_value(self, name: str, row: int, value: str, kind: str) -> InputError:
+        """The error for a value that is not of the type that the first rows of its column have."""
+        what = _KINDS.get(kind, f"a {kind}")
+        cure, mend = f"correct it, or name the column in {argument('drop')}", dict[str, Any]()
+        if what == "a number" and self._instances is not None and name in self._instances.numbers:
+            cure = f"correct it, or name the column in {argument('numbers')}, so that what is not a number is missing"
+            mend = {"numbers": (*self._instances.columns.numbers, name)}
+        return InputError(
+            f"column {name!r} of {self._path} holds {value!r} in instance {row:,}, counted from 0, where {what} is "
+            f"expected; {cure}.",
+            owner="read",
+            file=str(self._path),
+            column=name,
+            row=row,
+            mend=mend,
+        )
 
-def _count(request: ReadRequest, delimiter: str) -> int:
+
+def _count(request: ReadRequest, usual: str) -> int:
     """The number of rows under the line of names; quoted values may go over several lines."""
-    found = 0
+    found, names, delimiter = 0, None, usual
     with closing(blocks_of("read", request.path, encoding=request.encoding)) as blocks:
         for block in blocks:
-            if b'"' in bytes(block):
-                return _count_quoted(request, delimiter)
-            found += sum(1 for line in bytes(block).splitlines() if line)
-    return max(found - 1, 0)
+            text = bytes(block)
+            if names is None:
+                delimiter = request.delimiter or delimiter_of(text, usual)
+                names = int(has_names(first_rows(text, delimiter)))
+            if b'"' in text:
+                return max(_count_quoted(request, delimiter) - names, 0)
+            found += sum(1 for line in text.splitlines() if line)
+    return max(found - (names or 0), 0)
 
 
 def _count_quoted(request: ReadRequest, delimiter: str) -> int:
     content, file = open_bytes("read", request.path)
     encoding = request.encoding or "utf-8"
     with file, content, io.TextIOWrapper(content, encoding, errors="replace", newline="") as text:
-        return max(sum(1 for row in csv_reader.reader(text, delimiter=delimiter) if row) - 1, 0)
+        return sum(1 for row in csv_reader.reader(text, delimiter=delimiter) if row)
 
 
 def delimited(name: str, delimiter: str) -> Format:
     """A format of tables of text, with this character between values unless the user names another one."""
 
     def tables(request: ReadRequest) -> Generator[ArrowTable]:
-        return _tables(request, name, request.delimiter or delimiter)
+        return _tables(request, name, delimiter)
 
     def chunks(request: ReadRequest) -> Generator[Chunk]:
         return chunks_of_tables(request, tables(request))
 
     def count(request: ReadRequest) -> int:
-        return _count(request, request.delimiter or delimiter)
+        return _count(request, delimiter)
 
     return Format(name, chunks, (f".{name}",), tables=tables, count=count, delimiter=delimiter)
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 from ...errors import InputError
 from ..files import COMPRESSED, is_piped, needs, one_sentence
 from ..format import Format
+from ..inference import ROWS
+from ..instances import Instances
 from ..read_request import Chunk, ReadRequest, chunks_of_tables
 from ..tables import ArrowTable
 
@@ -24,7 +27,10 @@ def tables(request: ReadRequest) -> Generator[ArrowTable]:
         )
     try:
         with parquet.ParquetFile(path) as file:
-            request.columns.check(file.schema_arrow.names, path)
+            if request.instances is None:
+                request.columns.check(file.schema_arrow.names, path)
+            else:
+                _settle(request.instances, file, path)
             total, size, done = file.metadata.num_rows, Path(path).stat().st_size, 0
             for batch in file.iter_batches(request.rows):
                 batch.validate(full=True)  # so that columns of a mangled file can be trusted
@@ -34,6 +40,17 @@ def tables(request: ReadRequest) -> Generator[ArrowTable]:
                 yield ArrowTable(batch, path, decodable=False)
     except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read {path}: {one_sentence(error)}.", owner="read") from error
+
+
+def _settle(instances: Instances, file: Any, path: str) -> None:
+    """Let the first rows show what the columns are."""
+    import pyarrow as arrow
+
+    head = next(file.iter_batches(ROWS), None)
+    if head is None:
+        head = arrow.RecordBatch.from_pylist([], file.schema_arrow)
+    head.validate(full=True)
+    instances.settle(ArrowTable(head, path, decodable=False))
 
 
 def chunks(request: ReadRequest) -> Generator[Chunk]:

@@ -13,11 +13,12 @@ from contextlib import closing
 from typing import Any
 
 from ...errors import InputError
+from ..column_choices import Columns
 from ..format import Format
-from ..instances import Columns
 from ..json_lines import Lines, lines_of
 from ..read_request import Chunk, ReadRequest, chunks_of_tables
-from .ndjson import Records, tables_of
+from ..records import Records
+from .ndjson import tables_of
 
 OWN = frozenset({"meta", "answer", "spans", "tokens", "accept", "options", "label", "config"})
 """Names that have a meaning for Prodigy and are not annotated; so have all that begin with an underscore."""
@@ -109,15 +110,14 @@ def _labelled(path: str, blocks: Generator[Lines]) -> Generator[Lines]:
 
 def chunks(request: ReadRequest) -> Generator[Chunk]:
     """The chunks of a file."""
-    columns = with_text(request.columns)
     blocks = tasks(request)
-    lines = _labelled(request.path, blocks) if columns.labelled else bare_lines(blocks)
-    return chunks_of_tables(request._replace(columns=columns), tables_of(request.path, columns, lines))
+    lines = _labelled(request.path, blocks) if request.columns.labelled else bare_lines(blocks)
+    return chunks_of_tables(request, tables_of(request, lines))
 
 
 def tables(request: ReadRequest) -> Generator[Records]:
     """The tasks of a file without their answers, as tables."""
-    return tables_of(request.path, request.columns, bare_lines(tasks(request)))
+    return tables_of(request, bare_lines(tasks(request)))
 
 
 def tasks(request: ReadRequest) -> Generator[Lines]:

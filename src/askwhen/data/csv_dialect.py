@@ -1,0 +1,65 @@
+"""How a table of text is written: which character is between its values, and whether its first line has the names."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from .written_values import is_missing, is_number
+
+DELIMITERS = ",;\t|"
+_BYTES, _LINES = 1 << 16, 50
+"""So much of a file is looked at."""
+
+
+def delimiter_of(start: bytes, usual: str) -> str:
+    """The character between values: the usual one, unless only another one cuts the first lines alike."""
+    names = start.partition(b"\n")[0]
+    if usual.encode() in names:
+        return usual
+    counts = {other: _columns(first_rows(start, other)) for other in DELIMITERS if other != usual}
+    best = max(counts, key=lambda other: counts[other])
+    return best if counts[best] > 1 else usual
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> int:
+    """Number of values that every row has, or 0."""
+    lengths = {len(row) for row in rows}
+    return lengths.pop() if len(lengths) == 1 else 0
+
+
+def first_rows(start: bytes, delimiter: str) -> list[list[str]]:
+    """The values of the first rows."""
+    text = start[:_BYTES].decode("utf-8", "replace")
+    if len(start) > _BYTES:
+        text = text[: text.rfind("\n") + 1]
+    found: list[list[str]] = []
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+            found += [row] if row else []
+            if len(found) == _LINES:
+                break
+    except csv.Error:
+        return []
+    return found
+
+
+def has_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row has the names of columns: not if it has numbers wherever the others have them."""
+    if len(rows) < 2:
+        return True
+    first, *others = rows
+    numbers = [j for j in range(len(first)) if _is_number_column([row[j] for row in others if j < len(row)])]
+    if not numbers or not all(is_number(first[j]) for j in numbers):
+        return True
+    counted = [str(i) for i in range(len(numbers) + 1)]
+    return [first[j].strip() for j in numbers] in (
+        counted[:-1],
+        counted[1:],
+    )  # a table without names, written by pandas
+
+
+def _is_number_column(values: Sequence[str]) -> bool:
+    present = [value for value in values if not is_missing(value)]
+    return bool(present) and all(is_number(value) for value in present)
