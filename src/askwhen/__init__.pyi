@@ -3,6 +3,7 @@ from .adapters.sklearn import OnlineToBatchClassifier, SelectiveClassifier, Sele
 from .batch import BatchClassifier, online_to_batch
 from .client import AsyncClient, Client
 from .contracts.kinds import Kinds
+from .data.columns import Columns
 from .drift import SwitchDetector
 from .errors import AskwhenError, InputError, QuestionError, SnapshotError
 from .evaluate import SideBySide
@@ -47,6 +48,7 @@ __all__ = [
     "BudgetPerceptron",
     "BudgetRule",
     "Client",
+    "Columns",
     "FixedRate",
     "FocusedRule",
     "Gaussian",

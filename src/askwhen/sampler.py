@@ -18,6 +18,8 @@ from .contracts.kinds import Kinds, check_kinds, kinds_of
 from .contracts.learner import Learner, experts, scale, weights
 from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
+from .data.columns import Columns, check_columns
+from .data.schema import Schema
 from .engine.batch_run import RowBatch, learn, run
 from .engine.batch_run import margins as margins_of
 from .engine.engine import Engine, OpenQuestion, Waiting, too_many_classes
@@ -118,6 +120,9 @@ class Sampler:
     kinds : Kinds, optional
         How many features are numbers, vectors and words, in this order, where they are not all of one kind. Instances
         from :func:`askwhen.data.read` know it themselves.
+    columns : Columns, optional
+        What columns of data frames and records are to be taken for, where their types and values do not say it: texts,
+        categories, numbers, vectors, or nothing to learn from.
     labels : (negative, positive), optional
         The two labels, strings or numbers, where they are not to be found from the data. Otherwise, 1 and True are
         positive and 0, -1 and False negative; of two strings in ``run`` or ``learn`` the second in sorted order is
@@ -161,6 +166,7 @@ class Sampler:
         classes: Any = None,
         most_classes: int = 100,
         kinds: Kinds | None = None,
+        columns: Columns | None = None,
         labels: Sequence[Any] | None = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
@@ -182,8 +188,9 @@ class Sampler:
             raise InputError(
                 f"regression=True applies only to the default learner; got {short(learner)}.", owner="Sampler"
             )
-        elif kinds is not None:
-            raise InputError(f"kinds are for the default learner; got {short(learner)}.", owner="Sampler")
+        elif kinds is not None or columns is not None:
+            what = "kinds" if kinds is not None else "columns"
+            raise InputError(f"{what} are for the default learner; got {short(learner)}.", owner="Sampler")
         if rule is None:
             rule = BudgetRule(0.1, by="uncertainty" if getattr(learner, "regression", False) else "margin")
         parts = Parts(learner, rule, drift, prepare, audit)
@@ -197,6 +204,7 @@ class Sampler:
         answers = None if names is None else Classes(names, most)
         engine = Engine(parts, None if seed is None else int(seed), paid, answers)
         engine.pair = NO_PAIR if labels is None else check_pair("Sampler", labels)
+        engine.columns = None if columns is None else check_columns("Sampler", columns)
         self._own(engine)
 
     def _own(self, engine: Engine) -> None:
@@ -352,6 +360,11 @@ class Sampler:
         return [] if self._engine.learner is None else list(self._engine.expert_names())
 
     @property
+    def schema(self) -> Schema | None:
+        """What each column of data frames and records is taken for; None where instances are arrays or numbers."""
+        return self._engine.schema
+
+    @property
     def feature_names(self) -> tuple[str, ...] | None:
         """The names of the features, from the first instances that had any; later ones must have the same."""
         return self._engine.names
@@ -493,12 +506,16 @@ class Sampler:
             if self._tasks:
                 raise self._has_tasks("ask")
             round_time(engine, "ask", time)
-            rows, _ = given_rows("ask", x, 1, engine.form)
-            check_names("ask", x, engine.names)
             try:
+                x = engine.by_name("ask", x)
+                rows, _ = given_rows("ask", x, 1, engine.form)
+                check_names("ask", x, engine.names)
                 margins_of(engine, rows, live=True)
             except InputError as error:
                 raise InputError(error.sentence, owner="ask") from error
+            finally:
+                if engine.learner is None:
+                    engine.reset_if_unused()
 
     def _ask(self, x: Any, time: Any, coin: float | None) -> Ask:
         row, now, names = self._checked(x, time)
@@ -512,10 +529,15 @@ class Sampler:
         if self._tasks:
             raise self._has_tasks("ask")
         now = round_time(engine, "ask", time)
-        engine.take_kinds(kinds_of(x))
-        row, d = check_instance("ask", x, engine.form)
-        names = check_names("ask", x, engine.names)
-        engine.begin("ask", "x", d, isinstance(row, SparseRow))
+        try:
+            x = engine.by_name("ask", x)
+            engine.take_kinds(kinds_of(x))
+            row, d = check_instance("ask", x, engine.form)
+            names = check_names("ask", x, engine.names)
+            engine.begin("ask", "x", d, isinstance(row, SparseRow))
+        except BaseException:
+            engine.reset_if_unused()
+            raise
         return row, now, names
 
     def tell(self, ask: Ask | int, y: Any) -> None:
@@ -609,6 +631,7 @@ class Sampler:
                 raise self._has_tasks("learn")
             before = engine.checkpoint()
             try:
+                x = engine.by_name("learn", x)
                 engine.take_kinds(kinds_of(x))
                 rows, y = given_rows("learn", x, one_column(y), engine.form)
                 names = check_names("learn", x, engine.names)
@@ -689,6 +712,7 @@ class Sampler:
             raise self._has_tasks("run")
         before = engine.checkpoint()
         try:
+            X = engine.by_name("run", X)
             engine.take_kinds(kinds_of(X))
             rows = check_instances("run", X, engine.form)
             names = check_names("run", X, engine.names)
@@ -815,9 +839,14 @@ class Sampler:
         with self._lock:
             if self._tasks:
                 raise self._has_tasks("margins")
-            rows = check_instances("margins", X, self._engine.form)
-            check_names("margins", X, self._engine.names)
-            return margins_of(self._engine, rows, live)
+            try:
+                X = self._engine.by_name("margins", X)
+                rows = check_instances("margins", X, self._engine.form)
+                check_names("margins", X, self._engine.names)
+                return margins_of(self._engine, rows, live)
+            finally:
+                if self._engine.learner is None:
+                    self._engine.reset_if_unused()
 
     def predict(self, X: Any, live: bool = False) -> np.ndarray:
         """The labels of many instances, as they are written in ``classes``, without asking or playing a round.

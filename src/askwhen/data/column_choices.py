@@ -18,7 +18,8 @@ class Columns(NamedTuple):
     ``given_places`` is the number of places that words are hashed to, if the user chose one. ``names`` are the features
     of a model of an earlier version. ``labelled`` says whether labels are wanted, and ``strict`` whether a column that
     cannot be decided about is refused instead of left out. ``written`` are columns that stay texts even if they look
-    like numbers; they may be absent. ``time_format`` is the format of times and dates.
+    like numbers; they may be absent. ``time_format`` is the format of times and dates. ``hides_labels`` says whether
+    columns with usual names of labels are left out where no labels are wanted.
     """
 
     label: str | None = None
@@ -35,6 +36,7 @@ class Columns(NamedTuple):
     time_format: str | None = None
     numbers: tuple[str, ...] = ()
     vector: tuple[str, ...] = ()
+    hides_labels: bool = True
 
     @property
     def places(self) -> int:

@@ -100,7 +100,8 @@ def _others(known: Sequence[str], choices: Columns) -> dict[str, OtherColumn]:
     if choices.time is not None:
         found[choices.time] = OtherColumn(choices.time, "time", why="the time")
     label = choices.label_in(list(known)) if choices.labelled or choices.label is not None else None
-    hidden = [name for name in LABELS if not _is_chosen(name, choices)] if label is None else [label]
+    usual = LABELS if choices.hides_labels else ()
+    hidden = [name for name in usual if not _is_chosen(name, choices)] if label is None else [label]
     return found | {name: OtherColumn(name, "label", why="the label") for name in hidden if name not in found}
 
 

@@ -25,10 +25,12 @@ from ..contracts.abilities import (
     provides,
 )
 from ..contracts.drift import NoDrift, has_room_for, take_due, watches
-from ..contracts.kinds import Kinds
+from ..contracts.kinds import Kinds, kinds_of
 from ..contracts.learner import Learner, State, grow, open_class, quadratic_bound, ready, restart, widen
 from ..contracts.rule import Rule, least_chance, note_class, period_length, restart_rule
 from ..contracts.sampler import Parts
+from ..data.columns import Columns
+from ..data.schema import Schema
 from ..errors import InputError, called
 from ..linalg.rows import (
     Row,
@@ -50,6 +52,7 @@ from ..weights.class_slots import repeat_last
 from .compiled_session import CompiledSession
 from .draws import Draws
 from .inputs.instance_checks import describe_unsound
+from .inputs.named_rows import is_record, is_table, rows_of, schema_of
 from .inputs.two_labels import NO_PAIR, Pair
 from .label_spaces import Classes, LabelSets
 from .round.each_class import EachState, start_classes
@@ -113,9 +116,11 @@ class Engine:
     ``learner`` is None before the first instance, and ``prepare`` is None where nothing is prepared. ``plain`` is the
     shape of an array, and ``plain_csr`` that of a CSR matrix, that ``ask`` can take without a conversion; both are None
     before rounds are compiled, and where every round needs a time. ``names`` are the names of the features, or None as
-    long as no instance had any. ``raw`` has the raw margins of open questions, where costs have moved the boundary, and
-    ``signs`` the predictions of each class's learner, where every class has its own. ``answers`` describes the classes
-    or labels; it is None for two labels, and for numbers. ``pair`` says how the two labels are written; labels come to
+    long as no instance had any. ``schema`` says what features rows with named values have, once one came, and
+    ``columns`` what the user has said about that. ``raw`` has the raw margins of open questions, where costs have moved
+    the boundary, and ``signs`` the predictions of each class's learner, where every class has its own. ``answers``
+    describes the classes or labels; it is None for two labels, and for numbers. ``pair`` says how the two labels are
+    written; labels come to
     an engine as -1 and +1.
     """
 
@@ -149,6 +154,9 @@ class Engine:
         self.tally = new_tally(log_cost=log_cost_of(costs))
         self.shape = UNKNOWN
         self.names: tuple[str, ...] | None = None
+        self._given_learner = parts.learner
+        self.columns: Columns | None = None
+        self.schema: Schema | None = None
         self.round = 0
         self.questions = 0
         self.volunteered = 0
@@ -242,6 +250,20 @@ class Engine:
             return True if provides(learner, KindLearner) and learner.kinds is not None else None
         return self.shape.sparse
 
+    def by_name(self, owner: str, X: Any) -> Any:
+        """Rows with named values as instances, whose schema the first of them decide; other rows as they are."""
+        if not (is_record(X) or is_table(X)):
+            return X
+        schema = self.schema
+        if schema is None and self.learner is None and provides(self.parts.learner, KindLearner):
+            schema = schema_of(X, self.columns)
+        if schema is None:
+            return X
+        found = rows_of(X, schema, owner)
+        self.schema = schema
+        self.take_kinds(kinds_of(found))
+        return found
+
     def take_kinds(self, kinds: Kinds | None) -> None:
         """Learn instances of these kinds, if they are the first."""
         learner = self.parts.learner
@@ -308,9 +330,10 @@ class Engine:
             ) from None
 
     def reset_if_unused(self) -> None:
-        """Undo ``begin`` if nothing was played or learnt yet: the next instance decides the dimension."""
+        """Undo ``begin`` if nothing was played or learnt yet: the next instance decides the dimension and the kinds."""
         if self.round == 0 and self.volunteered == 0:
-            self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN)
+            parts = self.parts._replace(learner=self._given_learner)
+            self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN, parts=parts, schema=None)
 
     def _become(self, **states: Any) -> None:
         """Replace states and drop what was compiled for the old ones.
@@ -584,11 +607,12 @@ class Engine:
         """Copies of everything that a run may change before it fails."""
         states = [copied(getattr(self, name)) for name in _STATES]
         generators = self.draws.generator, self.draws.randomness
-        return states, self.parts, self.shape, *(each.bit_generator.state for each in generators)
+        facts = self.parts, self.shape, self.schema
+        return states, facts, *(each.bit_generator.state for each in generators)
 
     def restore(self, before: Any) -> None:
         """Go back to a checkpoint."""
-        states, self.parts, self.shape, generator, randomness = before
+        states, (self.parts, self.shape, self.schema), generator, randomness = before
         for name, state in zip(_STATES, states, strict=True):
             setattr(self, name, state)
         self.draws.generator.bit_generator.state = generator

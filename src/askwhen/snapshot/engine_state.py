@@ -17,6 +17,8 @@ import numpy as np
 from ..contracts.abilities import MultiClassLearner, classes_of, provides
 from ..contracts.learner import is_sound
 from ..contracts.sampler import Parts
+from ..data.columns import Columns
+from ..data.schema_json import from_json, to_json
 from ..engine.decider import Decider, GivenMargins
 from ..engine.engine import Engine
 from ..engine.inputs.argument_checks import check_classes, check_costs, check_most, check_new_label
@@ -25,7 +27,7 @@ from ..engine.inputs.two_labels import read_pair, written_pair
 from ..engine.label_spaces import Classes, LabelSets
 from ..engine.state_arrays import arrays_of, with_arrays
 from ..engine.tally.round_tally import DERIVED, complete
-from ..errors import SnapshotError
+from ..errors import InputError, SnapshotError
 from ..weights.choose_form import fitting, matrix_bytes
 from ..weights.class_slots import FIRST_SLOTS, MOST_LABELS
 from ..weights.expansion import BASE, BORROWED, expansion_of
@@ -105,6 +107,10 @@ def _dump(engine: Engine) -> Content:
         header |= {"most": engine.most, "rooms": slots}
     if engine.names is not None:
         header["names"] = list(engine.names)
+    if engine.schema is not None:
+        header["schema"] = to_json(engine.schema)
+    elif engine.columns is not None:
+        header["columns"] = engine.columns.to_json()
     pair = written_pair(engine.pair, engine.has_learnt) if engine.answers is None and not engine.regression else None
     if pair is not None:
         header["pair"] = pair
@@ -215,6 +221,7 @@ def _restore(
     if engine.class_tally is not None:
         engine.class_tally = with_stored_arrays(engine.class_tally, arrays)
     engine.names = read_names(header.get("names"), engine.shape.d)
+    _read_columns(engine, header)
     engine.switches = [count(number, engine.round - 1) for number in header["switches"]]
     engine.draws.generator.bit_generator.state = header["coins"]
     engine.draws.randomness.bit_generator.state = header["randomness"]
@@ -226,6 +233,18 @@ def _restore(
             raise SnapshotError(CONTRADICTION, owner="load")
         engine.raw[number] = raw
     return engine
+
+
+def _read_columns(engine: Engine, header: dict[str, Any]) -> None:
+    """The schema of rows with named values, which must be that of the instances, or what was said about columns."""
+    try:
+        engine.schema = None if header.get("schema") is None else from_json(header["schema"])
+        if header.get("columns") is not None:
+            engine.columns = Columns.from_json(header["columns"])
+    except InputError as error:
+        raise SnapshotError(error.sentence, owner="load") from error
+    if engine.schema is not None and engine.schema.kinds.d != engine.shape.d:
+        raise SnapshotError(CONTRADICTION, owner="load")
 
 
 def _begun(parts: Parts, header: dict[str, Any], arrays: dict[str, np.ndarray], is_decider: bool) -> Engine:

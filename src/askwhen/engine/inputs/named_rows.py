@@ -1,0 +1,165 @@
+"""Rows with named values: data frames and records, whose columns say by their types what kind of features they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ...data.column_choices import Columns as ColumnChoices
+from ...data.column_table import NUMBER, ColumnTable
+from ...data.columns import Columns
+from ...data.inference import infer
+from ...data.records import Records
+from ...data.schema import Schema
+from ...data.schema_columns import Column, NamesColumn, NumberColumn, OtherColumn, TextColumn, VectorColumn
+from ...data.tables import ArrowTable
+from ...errors import InputError
+
+_WORDS_OF_TEXT = 3
+"""A single value with at least so many words is taken for a text."""
+
+
+def is_record(x: Any) -> bool:
+    """Whether this is one row with named values: a dict, or a pandas Series."""
+    return isinstance(x, Mapping) or (hasattr(x, "iloc") and getattr(x, "ndim", 2) == 1)
+
+
+def is_table(X: Any) -> bool:
+    """Whether these are rows with named values: a data frame of pandas, polars or Arrow, or a list of dicts."""
+    if isinstance(X, (list, tuple)):
+        return bool(X) and all(isinstance(row, Mapping) for row in X)
+    return hasattr(X, "column_names") or (hasattr(X, "columns") and not isinstance(X, np.ndarray))
+
+
+def schema_of(X: Any, choices: Columns | None) -> Schema | None:
+    """The schema of a first record or table; None for a table of numbers alone about which nothing was said.
+
+    A record is taken by the types of its values, since one row does not show which words recur.
+    """
+    if is_record(X):
+        record = _record(X)
+        plain = all(_is_number(value) for value in record.values())
+        return None if plain and choices is None and not isinstance(X, Mapping) else _of_record(record, choices)
+    if choices is None and _only_numbers(X):
+        return None
+    table = table_of(X)
+    return infer(table, (choices or Columns()).choices(), "X")
+
+
+def rows_of(X: Any, schema: Schema, owner: str) -> Any:
+    """The instances of a record or a table, by the schema."""
+    if is_record(X):
+        return schema.row(_record(X))
+    table = table_of(X)
+    schema.check(table.names, "X")
+    if not table.rows:
+        raise InputError("X must have at least one row.", owner=owner)
+    return schema.rows(table, path="X")
+
+
+def table_of(X: Any) -> ColumnTable:
+    """A data frame, or a list of dicts, as a table."""
+    if isinstance(X, (list, tuple)):
+        return Records([dict(row) for row in X], "X")
+    arrow = _as_arrow(X)
+    if arrow is None:
+        rows = X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
+        return Records([{str(name): _plain(value) for name, value in row.items()} for row in rows], "X")
+    batches = arrow.combine_chunks().to_batches()
+    return ArrowTable(batches[0] if batches else _no_rows(arrow), "X")
+
+
+def _as_arrow(X: Any) -> Any:
+    """A data frame as an Arrow table, or None where Arrow is not installed or cannot hold it."""
+    if hasattr(X, "column_names"):
+        return X
+    if find_spec("pyarrow") is None:
+        return None
+    import pyarrow as arrow
+
+    try:
+        if hasattr(X, "to_arrow"):
+            return X.to_arrow()
+        return arrow.Table.from_pandas(X.rename(columns=str), preserve_index=False)
+    except (arrow.ArrowException, TypeError, ValueError):
+        return None
+
+
+def _no_rows(table: Any) -> Any:
+    import pyarrow as arrow
+
+    return arrow.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def _only_numbers(X: Any) -> bool:
+    """Whether all columns of a data frame hold numbers, or true and false."""
+    if isinstance(X, (list, tuple)):
+        return False
+    if hasattr(X, "dtypes") and hasattr(X, "iloc"):
+        return all(getattr(kind, "kind", "O") in "fiub" for kind in X.dtypes)
+    if hasattr(X, "column_names"):
+        tables = [ArrowTable(batch, "X") for batch in X.to_batches()[:1]]
+        return all(table.kind(name) == NUMBER for table in tables for name in table.names)
+    return all(kind.is_numeric() or str(kind) == "Boolean" for kind in getattr(X, "dtypes", ()))
+
+
+def _record(x: Any) -> dict[str, Any]:
+    """A record as a dict of values that JSON has."""
+    return {str(name): _plain(value) for name, value in (x if isinstance(x, Mapping) else x.to_dict()).items()}
+
+
+def _plain(value: Any) -> Any:
+    """A value as plain Python has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, (int, float))
+
+
+def _of_record(record: dict[str, Any], choices: Columns | None) -> Schema:
+    """The schema of a first record, by the types of its values and by what was said."""
+    chosen = (choices or Columns()).choices()
+    chosen.check(list(record), "x")
+    columns = [_column(name, value, chosen) for name, value in record.items()]
+    texts = [column.name for column in columns if isinstance(column, TextColumn)]
+    salted = [
+        TextColumn(column.name, "" if column.name == texts[0] else column.name, why=column.why)
+        if isinstance(column, TextColumn)
+        else column
+        for column in columns
+    ]
+    schema = Schema(tuple(salted), chosen.places)
+    if not schema.kinds.d:
+        raise InputError("x must have at least one value to learn from.", owner="ask")
+    return schema
+
+
+def _column(name: str, value: Any, choices: ColumnChoices) -> Column:
+    """One column of a record."""
+    why = "as asked" if choices.names_it(name) else "by the type of its first value"
+    if name in choices.drop:
+        return OtherColumn(name, why="as asked")
+    if name in choices.text:
+        return TextColumn(name, why=why)
+    if name in choices.categories:
+        return NamesColumn(name, why=why)
+    if isinstance(value, (list, tuple)) and value and all(_is_number(each) for each in value):
+        kind = NumberColumn if name in choices.numbers else VectorColumn
+        return kind(name, len(value), why=why)
+    if name in choices.numbers or _is_number(value):
+        return NumberColumn(name, lenient=not _is_number(value), why=why)
+    if isinstance(value, str):
+        return (TextColumn if len(value.split()) >= _WORDS_OF_TEXT else NamesColumn)(name, why=why)
+    raise InputError(
+        f"column {name!r} of x holds {type(value).__name__}; leave it out by columns=aw.Columns(drop=({name!r},)).",
+        owner="ask",
+        column=name,
+    )

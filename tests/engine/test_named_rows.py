@@ -1,0 +1,147 @@
+"""Data frames and records as they are: the sampler finds what each column is, and remembers it."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import askwhen as aw
+
+N = 300
+RNG = np.random.default_rng(3)
+PLANS = np.array(["basic", "family", "pro"])[RNG.integers(0, 3, N)]
+PRICES = np.exp(RNG.normal(3.0, 1.0, N))
+TEXTS = [
+    f"{['please send the report', 'cheap pills for you now'][i % 2]} {['today', 'friend', 'again'][i % 3]} number {i}"
+    for i in range(N)
+]
+Y = np.where(np.arange(N) % 2, "spam", "ham")
+COLUMNS = {"id": list(range(N)), "text": TEXTS, "plan": PLANS.tolist(), "price": PRICES.tolist()}
+FRAMES = {
+    "pandas": pd.DataFrame(COLUMNS),
+    "polars": pl.DataFrame(COLUMNS),
+    "arrow": pa.table(COLUMNS),
+    "records": [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)],
+}
+
+
+def fresh(**given):
+    return aw.Sampler(rule=aw.BudgetRule(0.3), seed=7, **given)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_a_table_is_taken_as_it_is(kind):
+    sampler = fresh()
+    trace = sampler.run(FRAMES[kind], Y)
+    roles = {name: role for name, role, _ in sampler.schema.described()}
+    assert roles == {"id": "dropped", "text": "text", "plan": "category", "price": "number"}
+    assert trace.mistakes < 60
+    first = fresh()
+    np.testing.assert_array_equal(trace.margin, first.run(FRAMES["pandas"], Y).margin)
+
+
+def test_a_file_and_a_frame_have_the_same_features(tmp_path):
+    frame = FRAMES["pandas"].assign(label=Y)
+    frame.to_csv(tmp_path / "mails.csv", index=False)
+    stream = aw.data.read(tmp_path / "mails.csv", positive="spam")
+    X, y, *_ = stream.load()
+    sampler = fresh()
+    np.testing.assert_array_equal(sampler.run(FRAMES["pandas"], y).margin, fresh().run(X, y).margin)
+    assert sampler.schema.kinds == stream.kinds
+
+
+def test_rows_one_by_one_are_the_rows_of_the_table(tmp_path):
+    whole = fresh()
+    trace = whole.run(FRAMES["records"], Y)
+    live = fresh()
+    live.run(FRAMES["pandas"][:200], Y[:200])
+    live.save(tmp_path / "half")
+    live = aw.Sampler.load(tmp_path / "half")
+    half = fresh()
+    half.run(FRAMES["pandas"][:200], Y[:200])
+    for i in range(200, N):
+        row = FRAMES["records"][i] if i % 2 else FRAMES["pandas"].iloc[i]
+        ask, other = live.ask(row), half.ask(FRAMES["records"][i])
+        assert ask.margin == other.margin
+        if ask.query:
+            live.tell(ask, Y[i])
+            half.tell(other, Y[i])
+    assert trace.rounds == live.round == N
+    assert live.schema == half.schema
+
+
+def test_the_order_of_columns_does_not_matter_and_a_missing_one_is_named():
+    sampler = fresh()
+    sampler.run(FRAMES["pandas"], Y)
+    turned = FRAMES["pandas"][["price", "plan", "text", "id"]]
+    np.testing.assert_array_equal(sampler.predict(turned), sampler.predict(FRAMES["pandas"]))
+    np.testing.assert_array_equal(sampler.predict(turned.drop(columns="id")), sampler.predict(turned))
+    with pytest.raises(aw.InputError, match="no column 'plan'.*'plans'"):
+        sampler.predict(turned.rename(columns={"plan": "plans"}))
+    with pytest.raises(aw.InputError, match="none of the columns"):
+        sampler.ask({"something": 1})
+    assert sampler.round == N
+
+
+def test_what_columns_are_can_be_said():
+    columns = aw.Columns(text=("text",), drop=("plan",), categories=("id",))
+    sampler = fresh(columns=columns)
+    sampler.run(FRAMES["pandas"], Y)
+    roles = {name: role for name, role, _ in sampler.schema.described()}
+    assert (roles["plan"], roles["text"], roles["id"]) == ("dropped", "text", "category")
+    with pytest.raises(aw.InputError, match="no column 'texts'.*'text'"):
+        fresh(columns=aw.Columns(text=("texts",))).run(FRAMES["pandas"], Y)
+    with pytest.raises(aw.InputError, match="default learner"):
+        aw.Sampler(aw.Perceptron(), columns=columns)
+
+
+def test_a_single_record_is_taken_by_the_types_of_its_values():
+    row = {"text": "send me the report", "plan": "pro", "price": 3.5, "paid": True, "vector": [0.5, 1.0], "gone": None}
+    sampler = fresh()
+    ask = sampler.ask(row)
+    roles = {name: role for name, role, _ in sampler.schema.described()}
+    assert roles == {
+        "text": "text",
+        "plan": "category",
+        "price": "number",
+        "paid": "number",
+        "vector": "vector",
+        "gone": "number",
+    }
+    sampler.tell(ask, 1)
+    assert sampler.ask(row | {"plan": "never seen", "price": None, "text": ""}).round == 1
+    with pytest.raises(aw.InputError, match="must hold 2 numbers in every row, got 3"):
+        sampler.ask(row | {"vector": [1.0, 2.0, 3.0]})
+    with pytest.raises(aw.InputError, match="holds dict; leave it out"):
+        fresh().ask({"inner": {"a": 1}})
+    assert sampler.round == 2
+
+
+def test_frames_of_numbers_alone_are_matrices_with_names():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
+    sampler = fresh()
+    sampler.run(frame, [0, 1])
+    assert sampler.schema is None
+    assert sampler.feature_names == ("a", "b")
+    with pytest.raises(aw.InputError, match="reorder or rename"):
+        sampler.predict(frame[["b", "a"]])
+
+
+def test_dates_missing_values_and_a_column_called_label_are_features():
+    days = [datetime.datetime(2024, 1, 1) + datetime.timedelta(hours=7 * i) for i in range(N)]
+    frame = pd.DataFrame({"day": days, "price": np.where(np.arange(N) % 7, PRICES, np.nan), "label": PLANS})
+    sampler = fresh()
+    sampler.run(frame, Y)
+    roles = {name: role for name, role, _ in sampler.schema.described()}
+    assert roles == {"day": "date", "price": "number", "label": "category"}
+
+
+def test_a_refused_table_leaves_the_sampler_as_it_was():
+    sampler = fresh()
+    with pytest.raises(aw.InputError):
+        sampler.run(FRAMES["pandas"], Y[:10])
+    assert sampler.schema is None
+    assert sampler.run(np.ones((2, 3)), [0, 1]).rounds == 2
