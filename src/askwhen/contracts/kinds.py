@@ -19,7 +19,23 @@ from ..errors import InputError
 
 
 class Kinds(NamedTuple):
-    """The number of features of each kind; ``vectors`` has the length of each vector."""
+    """The number of features of each kind, in this order.
+
+    Parameters
+    ----------
+    numbers : int, default 0
+        Number of features that are numbers: measurements, true and false, categories with one place for each value.
+    vectors : tuple of int, optional
+        The length of each vector: embeddings, of which only the direction matters.
+    words : int, default 0
+        Number of features that are counts of words, or of names with very many values.
+
+    Examples
+    --------
+    >>> import askwhen as aw
+    >>> aw.Kinds(numbers=2, vectors=(384,), words=1024).d
+    1410
+    """
 
     numbers: int = 0
     vectors: tuple[int, ...] = ()

@@ -7,7 +7,7 @@ phi(v)          sqrt(2/64) (cos(Omega v), sin(Omega v)) with 32 random frequenci
 delta           difference of z from its recent running mean
 u               the prepared ranks of the numbers among recent instances
 f               summary of the labels of the last few rounds; the learner writes it, see ``enter``
-v / |v|         the direction of each vector; a wide instance of numbers is also seen as one vector
+direction       v / norm(v) of each vector; a wide instance of numbers is also seen as one vector
 words           the counts of words, scaled to length 1
 ==============  ==========================================================
 

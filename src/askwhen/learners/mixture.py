@@ -10,7 +10,7 @@ linear      z, 1                    a linear target
 curved      phi(z), z, 1            a target that is not linear
 deviation   z, 1, delta             the next label depends on what has changed
 ranks       phi(u), u, 1, f         outliers and odd scales; labels that come in runs
-direction   v / |v|, 1              embeddings
+direction   v / norm(v), 1          embeddings
 ==========  ======================  ==========================================
 
 Words have four experts of their own, see :mod:`askwhen.learners.word_experts`.
