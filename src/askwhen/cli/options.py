@@ -281,6 +281,12 @@ NUMBERS = _COLUMNS("--numbers", help="Columns to take for numbers; what is not a
 VECTOR = _COLUMNS(
     "--vector", help="Columns to take for vectors: lists of numbers, or the prefix of columns such as e0, e1, e2."
 )
+ENCODER = click.option(
+    "--encoder",
+    metavar="NAME",
+    help="What makes vectors of texts, beside their words: `static` (the default where the extra text is installed), a "
+    "folder in the format of model2vec, or `none`.",
+)
 WHAT_COLUMNS = click.option(
     "--columns", is_flag=True, help="Only print what each column is taken for, and why; nothing is learnt."
 )
@@ -309,6 +315,7 @@ TABLES = {
     "categories": CATEGORIES,
     "numbers": NUMBERS,
     "vector": VECTOR,
+    "encoder": ENCODER,
     "drop": DROP,
     "missing": MISSING,
     "delimiter": DELIMITER,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..encoders import Encoder
 from ..errors import InputError, argument
 from .files import listed, nearest, perhaps
 from .hashing import DEFAULT_FEATURES
@@ -19,7 +20,7 @@ class Columns(NamedTuple):
     of a model of an earlier version. ``labelled`` says whether labels are wanted, and ``strict`` whether a column that
     cannot be decided about is refused instead of left out. ``written`` are columns that stay texts even if they look
     like numbers; they may be absent. ``time_format`` is the format of times and dates. ``hides_labels`` says whether
-    columns with usual names of labels are left out where no labels are wanted.
+    columns with usual names of labels are left out where no labels are wanted. ``encoder`` makes vectors of texts.
     """
 
     label: str | None = None
@@ -37,6 +38,7 @@ class Columns(NamedTuple):
     numbers: tuple[str, ...] = ()
     vector: tuple[str, ...] = ()
     hides_labels: bool = True
+    encoder: Encoder | None = None
 
     @property
     def places(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .. import encoders
 from ..errors import InputError
 from ..validation import check_choice, check_count
 from .column_choices import Columns as ColumnChoices
@@ -27,6 +28,9 @@ class Columns:
         What to do with missing numbers, as for :func:`askwhen.data.read`.
     places : int, optional
         Number of places that words are hashed to; by default 262,144.
+    encoder : str, path, callable or Encoder, optional
+        What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
+        extra ``text``.
 
     Examples
     --------
@@ -45,6 +49,7 @@ class Columns:
     drop: str | Sequence[str] = ()
     missing: str = "auto"
     places: int | None = None
+    encoder: Any = None
 
     def __post_init__(self) -> None:
         for role in _ROLES:
@@ -58,12 +63,14 @@ class Columns:
     def choices(self) -> ColumnChoices:
         """The same for the functions that find out what columns are; there is no label among the columns."""
         roles: dict[str, Any] = {role: _names(getattr(self, role)) for role in _ROLES}
-        how = {"missing": self.missing, "given_places": self.places}
+        encoder = None if self.encoder is None else encoders.load(self.encoder)
+        how = {"missing": self.missing, "given_places": self.places, "encoder": encoder}
         return ColumnChoices(labelled=False, hides_labels=False, **roles | how)
 
     def to_json(self) -> dict[str, Any]:
         """The arguments that were given, as values that JSON knows."""
         found = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        found["encoder"] = found["encoder"] if isinstance(found["encoder"], str) else None
         return {name: list(_names(value)) if name in _ROLES else value for name, value in found.items() if value}
 
     @classmethod

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import encoders
 from ..errors import InputError, argument
 from .column_choices import LABELS, Columns
 from .column_decisions import (
@@ -26,7 +27,7 @@ from .column_decisions import (
 from .column_table import LIST, ColumnTable
 from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
-from .schema import Schema
+from .schema import Schema, TextEncoder
 from .schema_columns import (
     ASKED,
     Column,
@@ -206,7 +207,8 @@ def _complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
             replace(column, gaps=choices.missing == "feature") if isinstance(column, MeasuredColumn) else column
             for column in columns
         ]
-    schema = Schema(tuple(columns), choices.given_places or DEFAULT_FEATURES, choices.missing)
+    encoder = None if choices.encoder is None or not texts else TextEncoder(**encoders.remember(choices.encoder))
+    schema = Schema(tuple(columns), choices.given_places or DEFAULT_FEATURES, choices.missing, encoder)
     if not schema.kinds.d:
         left = [f"{column.name!r} ({column.why})" for column in columns if column.role == "dropped"]
         rest = f"; left out: {', '.join(left[:12])}" if left else ""

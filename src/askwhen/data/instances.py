@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from .. import encoders
+from ..encoders import VectorCache
 from ..errors import InputError
 from .column_choices import Columns
 from .column_table import ColumnTable
+from .files import is_piped
 from .inference import infer
 from .older_features import NamedFeatures
-from .schema import Schema
+from .schema import Encode, Schema
 from .times import Times
 
 
@@ -40,11 +43,28 @@ class Instances:
         self._label: str | None = None
         self._is_settled = False
         self._before = 0
+        self._cache: VectorCache | None = None
+        self._has_skipped = False
 
     @property
     def names(self) -> tuple[str, ...] | None:
         """The names of the features that are numbers, once they are known."""
         return None if self._features is None else self._features.names
+
+    def _encoding(self) -> Encode | None:
+        """What makes vectors of texts, with a cache beside the file; None where there is nothing to encode."""
+        if self.schema is None or self.schema.encoder is None:
+            return None
+        if self._cache is None:
+            file = None if self._has_skipped or is_piped(self.path) else self.path
+            self._cache = VectorCache(encoders.find(self.schema.encoder._asdict()), file)
+        return self._cache.encode
+
+    def close(self, is_complete: bool = False) -> None:
+        """Store the vectors of texts that were computed; ``is_complete`` if the file was read to its end."""
+        if self._cache is not None:
+            self._cache.close(is_complete)
+            self._cache = None
 
     def settle(self, table: ColumnTable) -> None:
         """Decide by the first rows of a file what the features are, and refuse a file that lacks columns."""
@@ -88,7 +108,10 @@ class Instances:
         """Instances, labels and times of the next table; labels and times may be None."""
         self.settle(table)
         assert self._features is not None
-        X = self._features.rows(table, self._before, self.path)
+        if isinstance(self._features, Schema):
+            X: Any = self._features.rows(table, self._before, self.path, self._encoding())
+        else:
+            X = self._features.rows(table, self._before, self.path)
         y = None if self._label is None else self._values(table, self._label, "a label")
         times = None
         if self.columns.time is not None:
@@ -100,6 +123,7 @@ class Instances:
         """Count the rows of a table that is skipped."""
         self.settle(table)
         self._before += table.rows
+        self._has_skipped = True  # a cache is for the texts of a file from its first one on
 
     def _values(self, table: ColumnTable, name: str, what: str) -> np.ndarray:
         row = table.gap(name)

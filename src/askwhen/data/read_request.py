@@ -45,7 +45,8 @@ class Chunk(NamedTuple):
 def chunks_of_tables(request: ReadRequest, tables: Generator[ColumnTable]) -> Generator[Chunk]:
     """The chunks of a file that holds tables."""
     instances = request.instances or Instances(request.columns, request.path)
-    with closing(tables):
+    with closing(tables), closing(instances):
         for table in tables:
             if table.rows:
                 yield Chunk(*instances.of(table), instances.names)
+        instances.close(is_complete=True)

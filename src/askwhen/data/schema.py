@@ -12,7 +12,7 @@ words       the places that texts and categories with very many values are hashe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from .. import encoders
 from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
 from .column_table import ColumnTable
@@ -34,11 +35,24 @@ from .schema_columns import (
     MeasuredColumn,
     NumberColumn,
     OtherColumn,
+    TextColumn,
     VectorColumn,
     WordsColumn,
 )
 
 ANY_GAP = "another number is missing"
+
+
+class TextEncoder(NamedTuple):
+    """An encoder of texts as schemas store it; another encoder is refused."""
+
+    name: str
+    checksum: str | None
+    width: int
+
+
+Encode = Callable[[list[str]], np.ndarray]
+"""Makes a vector of each text."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +67,14 @@ class Schema:
         Number of places that words are hashed to.
     missing : {"auto", "feature", "refuse"}
         Whether a missing value is marked by a feature or refused; with "feature" every number has a feature of its own.
+    encoder : TextEncoder, optional
+        The encoder that makes a vector of each text, beside its words.
     """
 
     columns: tuple[Column, ...] = ()
     places: int = DEFAULT_FEATURES
     missing: str = "auto"
+    encoder: TextEncoder | None = None
 
     def _of(self, kind: type[Any]) -> tuple[Any, ...]:
         return tuple(column for column in self.columns if isinstance(column, kind))
@@ -91,7 +108,14 @@ class Schema:
     def kinds(self) -> Kinds:
         """How many features there are of each kind."""
         vectors = tuple(column.width for column in self._of(VectorColumn))
+        if self.encoder is not None:
+            vectors += (self.encoder.width,) * len(self._of(TextColumn))
         return Kinds(len(self.names), vectors, self.places if self._of(WordsColumn) else 0)
+
+    @property
+    def has_words_only(self) -> bool:
+        """Whether there are texts, and no encoder that makes vectors of them."""
+        return self.encoder is None and bool(self._of(TextColumn))
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
@@ -139,8 +163,13 @@ class Schema:
                 column=lacking[0],
             )
 
-    def rows(self, table: ColumnTable, before: int = 0, path: Any = "the table") -> np.ndarray | MixedRows:
-        """The instances of a table; ``before`` is the number of rows before it, for errors."""
+    def rows(
+        self, table: ColumnTable, before: int = 0, path: Any = "the table", encode: Encode | None = None
+    ) -> np.ndarray | MixedRows:
+        """The instances of a table; ``before`` is the number of rows before it, for errors.
+
+        Texts are encoded by ``encode``, or else by the encoder that the schema names.
+        """
         place = _Place(before, path)
         dense = self._numbers(table, place)
         vectors, words = self._of(VectorColumn), self._of(WordsColumn)
@@ -148,6 +177,7 @@ class Schema:
             return dense
         parts = [sp.csr_matrix(dense)] if dense.shape[1] else []
         parts += [sp.csr_matrix(self._whole(column, table, place)) for column in vectors]
+        parts += self._encoded(table, encode)
         if words:
             if self.missing == "refuse":
                 for column in words:
@@ -156,6 +186,18 @@ class Schema:
             hashed = [column.words(table, self.places) for column in words]
             parts.append(sum(hashed[1:], hashed[0]))
         return MixedRows.of(sp.hstack(parts, "csr"), self.kinds)
+
+    def _encoded(self, table: ColumnTable, encode: Encode | None) -> list[sp.csr_matrix]:
+        """The vectors of all texts, a matrix for each column of texts; the texts of a row are encoded together."""
+        texts = self._of(TextColumn)
+        if self.encoder is None or not texts:
+            return []
+        if encode is None:
+            encode = encoders.find(self.encoder._asdict()).encode
+        columns = [table.words(column.name) for column in texts]
+        found = encode([text or "" for row in zip(*columns, strict=True) for text in row]).astype(float)
+        each = found.reshape(table.rows, len(texts), self.encoder.width)
+        return [sp.csr_matrix(each[:, j]) for j in range(len(texts))]
 
     def row(self, record: Mapping[str, Any]) -> np.ndarray | MixedRows:
         """One record as an instance, the same as in a table: a vector, or a matrix with one row."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from .date_features import CYCLES, DateForm
-from .schema import Schema
+from .schema import Schema, TextEncoder
 from .schema_columns import TYPES, Column, VectorColumn
 
 MOST = 1 << 31
@@ -20,12 +20,13 @@ _ROLES = ("dropped", "label", "time")
 def to_json(schema: Schema) -> dict[str, Any]:
     """A schema as dicts, lists, texts and numbers."""
     columns = [{"type": column.type, **_written(column)} for column in schema.columns]
-    return {"columns": columns, "places": schema.places, "missing": schema.missing}
+    found = {"columns": columns, "places": schema.places, "missing": schema.missing}
+    return found if schema.encoder is None else found | {"encoder": schema.encoder._asdict()}
 
 
 def from_json(value: Any) -> Schema:
     """A schema that :func:`to_json` has written; anything else is refused."""
-    if not isinstance(value, dict) or set(value) != {"columns", "places", "missing"}:
+    if not isinstance(value, dict) or set(value) - {"encoder"} != {"columns", "places", "missing"}:
         raise _refusal("must be an object with columns, places and missing")
     if not isinstance(value["columns"], list):
         raise _refusal("must have a list of columns")
@@ -36,10 +37,22 @@ def from_json(value: Any) -> Schema:
     needed = [name for column in columns for name in column.needed]
     if len({*names}) < len(names) or len({*needed}) < len(needed):
         raise _refusal("must have each column once")
-    schema = Schema(columns, value["places"], value["missing"])
+    schema = Schema(columns, value["places"], value["missing"], _encoder(value.get("encoder")))
     if not 0 <= schema.kinds.d < MOST:
         raise _refusal("has too many features")
     return schema
+
+
+def _encoder(value: Any) -> TextEncoder | None:
+    """The encoder of texts, if there is one."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or set(value) != {*TextEncoder._fields}:
+        raise _refusal("must have an encoder with a name, a checksum and a width")
+    found = TextEncoder(**value)
+    if not isinstance(found.name, str) or not isinstance(found.checksum, str | None) or not _is_count(found.width):
+        raise _refusal("must have an encoder with a name, a checksum and a width")
+    return found
 
 
 def _written(column: Column) -> dict[str, Any]:

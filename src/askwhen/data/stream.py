@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import encoders
 from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
@@ -203,6 +204,7 @@ def read(
     time: str | None = None,
     time_format: str | None = None,
     drop: str | Sequence[str] = (),
+    encoder: Any = None,
     schema: Schema | None = None,
     names: Sequence[str] | None = None,
     missing: str = "auto",
@@ -243,6 +245,9 @@ def read(
         vectors: lists of numbers, or what the names of columns of numbers such as e0, e1, e2 have in common.
     drop : str or list of str, optional
         Columns to leave out.
+    encoder : str, path, callable or Encoder, optional
+        What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
+        extra ``text``. Vectors are stored beside the file and computed once.
     schema : Schema, optional
         ``Stream.schema`` of another file: this one has the same features, made of columns with the same names.
     names : list of str, optional
@@ -313,6 +318,7 @@ def read(
         given_places=n_features,
         labelled=target != "none",
         time_format=time_format,
+        encoder=None if encoder is None else encoders.load(encoder),
     )
     columns = checked_choices(found, columns, schema)
     check_readable("read", name)
@@ -347,6 +353,11 @@ def _with_schema(columns: Columns, schema: Schema) -> Columns:
         raise InputError(
             f"column {needed!r} is a feature of the schema, and must not be in {argument('drop')}.", owner="read"
         )
+    if columns.encoder is not None and schema.encoder is None:
+        raise InputError(f"{argument('encoder')} must not be given with a schema of words only.", owner="read")
+    if columns.encoder is not None and schema.encoder is not None:
+        columns.encoder.check(schema.encoder._asdict())
+        encoders.remember(columns.encoder)
     return columns._replace(drop=())
 
 
@@ -355,6 +366,7 @@ def _refuse_columns(columns: Columns, schema: Schema | None, format: str) -> Non
     every = ("label", "time", "text", "categories", "numbers", "vector", "drop")
     what = [argument(name) for name in every if getattr(columns, name)]
     what += ["a schema"] if schema is not None else []
+    what += [argument("encoder")] if columns.encoder is not None else []
     what += [argument("missing")] if columns.missing == "feature" else []
     what += ["a feature by its name"] if columns.names is not None else []
     if what:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import encoders
 from ..errors import InputError
 from .column_choices import LABELS, Columns
 from .column_table import ColumnTable
@@ -33,6 +34,7 @@ def read_records(
     categories: str | Sequence[str] = (),
     numbers: str | Sequence[str] = (),
     vector: str | Sequence[str] = (),
+    encoder: Any = None,
     schema: Schema | None = None,
     names: Sequence[str] | None = None,
     missing: str = "auto",
@@ -54,7 +56,7 @@ def read_records(
         As for :func:`~askwhen.data.read`. Columns that cannot be decided about are in the record only.
     drop : str or list of str, optional
         Columns that are neither features nor in the record; columns named label, y, class or target never are.
-    schema, names, missing, format, delimiter, encoding : optional
+    encoder, schema, names, missing, format, delimiter, encoding : optional
         As for :func:`~askwhen.data.read`.
     n_features : int, optional
         Number of places that words are hashed to; by default 262,144.
@@ -80,11 +82,13 @@ def read_records(
         given_places=n_features,
         labelled=False,
         strict=False,
+        encoder=None if encoder is None else encoders.load(encoder),
     )
     columns = checked_choices(found, columns, schema)._replace(drop=hidden)
     check_readable("read", name)
     instances = Instances(columns, name, schema)
-    with closing(tables_of(name, found, columns, delimiter, encoding, instances=instances)) as tables:
+    tables = tables_of(name, found, columns, delimiter, encoding, instances=instances)
+    with closing(tables), closing(instances):
         yield from _rows(tables, instances, skip, passed, settled)
 
 

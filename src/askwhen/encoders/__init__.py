@@ -1,7 +1,7 @@
 """Vectors of texts, without a network: encoders that are installed, in a folder, or functions of the caller."""
 
 from .encoder import Encoder
-from .loading import is_installed, load
+from .loading import find, is_installed, load, remember
 from .vector_cache import VectorCache, cached_vectors
 
-__all__ = ["Encoder", "VectorCache", "cached_vectors", "is_installed", "load"]
+__all__ = ["Encoder", "VectorCache", "cached_vectors", "find", "is_installed", "load", "remember"]

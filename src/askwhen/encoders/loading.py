@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from .token_vectors import TokenVectors, read_folder
 
 STATIC = "static"
 _EXTRA = "text"
+_loaded: dict[tuple[Any, ...], Encoder] = {}
 _FILES = ("weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json")
 
 
@@ -63,6 +64,45 @@ def load(
             owner="encoders.load",
         )
     return _encoder(Path(encoder).resolve().name, read_folder(Path(encoder)))
+
+
+def find(descriptor: Mapping[str, Any]) -> Encoder:
+    """The encoder of a descriptor: one that this process has loaded, or the installed one.
+
+    Parameters
+    ----------
+    descriptor : dict
+        What ``Encoder.descriptor`` gave, as models and files store it.
+    """
+    known = _loaded.get(_key(descriptor))
+    if known is not None:
+        return known
+    if descriptor.get("name") != STATIC:
+        raise InputError(
+            f"texts were encoded by {descriptor.get('name')!r}, which must be given again as {argument('encoder')}.",
+            owner="encoders.find",
+        )
+    found = _installed()
+    found.check(descriptor)
+    return found
+
+
+def remember(encoder: Encoder) -> dict[str, Any]:
+    """The descriptor of an encoder, by which ``find`` has it from now on.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        One that is loaded.
+    """
+    descriptor = encoder.descriptor()
+    _loaded[_key(descriptor)] = encoder
+    return descriptor
+
+
+def _key(descriptor: Mapping[str, Any]) -> tuple[Any, ...]:
+    checksum = descriptor.get("checksum")
+    return (checksum,) if checksum else (descriptor.get("name"), descriptor.get("width"))
 
 
 def is_installed() -> bool:

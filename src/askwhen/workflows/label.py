@@ -200,7 +200,7 @@ def text_columns(file: str, reading: dict[str, Any]) -> tuple[str, ...]:
 
 def _records(file: str, reading: dict[str, Any], columns: _Columns, **more: Any) -> Generator[Any]:
     """Instances and records of a file."""
-    chosen = arguments(reading) | {"drop": reading.get("drop", ())}
+    chosen = arguments(reading, file) | {"drop": reading.get("drop", ())}
     return read_records(file, settled=columns.settled, **chosen, **more)
 
 

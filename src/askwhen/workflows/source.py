@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import encoders
 from ..data import Stream, load, names, read
 from ..data.counting import count_rows
 from ..data.files import is_piped, listed, perhaps
@@ -31,6 +32,7 @@ _OF_FILES = (
     "categories",
     "numbers",
     "vector",
+    "encoder",
     "drop",
     "delimiter",
     "encoding",
@@ -154,6 +156,8 @@ class Source:
         schema = self.schema
         if schema is not None and self._say is not None:
             self._say(schema.summary())
+            if schema.has_words_only and not encoders.is_installed():
+                self._say("Texts are seen as words only; pip install 'askwhen[text]' adds what they mean, as vectors.")
             self._say = None
 
     @property
@@ -173,7 +177,7 @@ class Source:
     def _read(self, **more: Any) -> Stream:
         if self._stream is None and self.places is None:
             self.places = self._few_places()
-        self._stream = read(self._file, **arguments(self.reading), **more)
+        self._stream = read(self._file, **arguments(self.reading, self._file), **more)
         return self._stream
 
     def _few_places(self) -> list[int] | None:
@@ -181,7 +185,8 @@ class Source:
         hashed = self.reading.get("n_features") is None and Path(self._file).is_file()
         if not hashed or not format_of(self._file, self.reading.get("format")).is_hashed:
             return None
-        first = next(iter(read(self._file, **arguments(self.reading) | {"target": "none", "positive": None})), None)
+        reading = arguments(self.reading, self._file) | {"target": "none", "positive": None}
+        first = next(iter(read(self._file, **reading)), None)
         known = [] if first is None else np.unique(first[0].indices).tolist()
         return known if len(known) <= _FEW_FEATURES else None
 
@@ -276,11 +281,19 @@ class Source:
         return Path(self._file).stat().st_size if Path(self._file).is_file() else None
 
 
-def arguments(reading: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of ``data.read``, without the choices about columns where a schema says what they are."""
+def arguments(reading: dict[str, Any], file: str = "") -> dict[str, Any]:
+    """Arguments of ``data.read``, without the choices about columns where a schema says what they are.
+
+    Where nothing is said about texts, the static encoder is taken for the columns of a file, if it is installed.
+    """
+    encoder = reading.get("encoder")
+    is_new = reading.get("schema") is None and reading.get("names") is None
+    if encoder is None and is_new and encoders.is_installed() and format_of(file, reading.get("format")).tables:
+        encoder = "static"
+    chosen = reading | {"encoder": None if encoder == "none" else encoder}
     if reading.get("schema") is None:
-        return reading
-    return {name: value for name, value in reading.items() if name not in OF_COLUMNS}
+        return chosen
+    return {name: value for name, value in chosen.items() if name not in OF_COLUMNS}
 
 
 def _refuse_of_file(name: str, reading: dict[str, Any]) -> None:
