@@ -60,7 +60,7 @@ def test_a_raw_table_is_run_resumed_and_predicted_at_the_first_try():
 @pytest.mark.parametrize("command", ["run", "compare", "tune", "label"])
 def test_the_columns_are_printed_and_nothing_is_learnt(command):
     label = ("--label", "kind") if command != "label" else ("--drop", "kind")
-    found = facts(command, "mails.csv", *label, "--columns")
+    found = facts(command, "mails.csv", *label, "--columns", "--encoder", "none")
     assert [(each["column"], each["role"]) for each in found["columns"]] == [
         ("id", "dropped"),
         ("body", "text"),
