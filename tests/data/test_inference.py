@@ -105,6 +105,7 @@ def test_whole_numbers_that_differ_by_chance_are_kept():
     assert role(cents.tolist())[0] == "number"
     seconds = np.sort(RNG.integers(0, 10**5, 300)).tolist()
     assert role(seconds)[0] == "number"
+    assert role(np.cumsum(RNG.integers(10**6, 10**7, 2000)).tolist(), "created_at")[0] == "number"
 
 
 def test_numbers_and_the_marks_of_missing_ones():

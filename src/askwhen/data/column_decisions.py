@@ -20,7 +20,7 @@ from .schema_columns import (
     TextColumn,
     VectorColumn,
 )
-from .written_values import CODE, DECIMAL_COMMA, DECORATED, FLAGS, is_missing, is_number
+from .written_values import CODE, DECIMAL_COMMA, DECORATED, FLAGS, is_list, is_missing, is_number
 
 PLACES = 64
 """Largest number of places of a category, of which one is for other values and one for a missing one."""
@@ -37,6 +37,8 @@ _LONGEST_TOKEN = 40
 _WORDY, _RECURRING = 3.0, 10
 _UNLIKE, _SAME_LENGTH = 20.0, 0.05
 _CALLED_ID = re.compile(r"(?i:(^|[\W_])(id|ids|uuid|guid|index|idx|rowid|rownum)$|^unnamed: 0$)|[a-z](ID|Id)$")
+_CALLED_TIME = re.compile(r"(?i)time|date|_at$")
+"""Names of whole numbers that count seconds, and not rows."""
 
 
 class Undecided(NamedTuple):
@@ -52,10 +54,10 @@ class Undecided(NamedTuple):
 
 def decide(table: ColumnTable, name: str, time_format: str | None = None) -> Column | Undecided:
     """What a column is taken for."""
-    kind = table.kind(name)
-    if kind == LIST:
+    if holds_lists(table, name):
         return of_lists(table, name)
-    if kind not in (NUMBER, "text", "string", "large_string") and not kind.startswith(_WRITTEN):
+    kind = table.kind(name)
+    if kind not in (NUMBER, *_TEXTS) and not kind.startswith(_WRITTEN):
         return Undecided(name, f"holds {kind}", "drop", "drop")
     numbers = table.plain_numbers(name)
     if numbers is not None:
@@ -63,8 +65,18 @@ def decide(table: ColumnTable, name: str, time_format: str | None = None) -> Col
     return _of_texts(Words.of(table, name), time_format)
 
 
+_TEXTS = ("text", "string", "large_string")
 _WRITTEN = ("date", "timestamp", "dictionary", "decimal")
 """Types of columns whose values are read by how they are written, besides texts."""
+
+
+def holds_lists(table: ColumnTable, name: str) -> bool:
+    """Whether a column holds lists of numbers, perhaps written as text."""
+    kind = table.kind(name)
+    if kind not in _TEXTS:
+        return kind == LIST
+    first = next((text for text in table.head(_ENOUGH).words(name) if not is_missing(text)), "") or ""
+    return is_list(first.strip()) and all(is_list(text.strip()) for text in Words.of(table, name).texts)
 
 
 def of_lists(table: ColumnTable, name: str, is_vector: bool = False) -> Column | Undecided:
@@ -124,6 +136,8 @@ def _why_identifier(name: str, numbers: np.ndarray) -> str | None:
         return f"an identifier: each number is {steps[0]:g} more than the last"
     n = len(numbers)
     if len(np.unique(numbers)) < n or n < _ENOUGH:
+        return None
+    if _CALLED_TIME.search(name):
         return None
     dense = np.ptp(numbers) < 2 * n and n >= 2 * _ENOUGH
     sizes = np.char.str_len(np.abs(numbers).astype(np.int64).astype(str)) if n >= _MANY else np.zeros(1)

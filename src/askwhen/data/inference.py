@@ -20,11 +20,12 @@ from .column_decisions import (
     Words,
     category,
     decide,
+    holds_lists,
     is_embedding,
     names,
     of_lists,
 )
-from .column_table import LIST, ColumnTable
+from .column_table import ColumnTable
 from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
 from .schema import Schema, TextEncoder
@@ -116,7 +117,7 @@ def _chosen(table: ColumnTable, name: str, choices: Columns) -> Column | Undecid
         words = Words.of(table, name)
         found = category(words) if len(words.texts) <= PLACES - 2 else names(words)
         return replace(found, why=f"{found.why}, as asked")
-    if table.kind(name) == LIST:
+    if holds_lists(table, name):
         found_lists = of_lists(table, name)
         return NumberColumn(name, found_lists.width) if isinstance(found_lists, VectorColumn) else found_lists
     plain = table.plain_numbers(name)
@@ -129,7 +130,7 @@ def _chosen_vectors(table: ColumnTable, choices: Columns, path: Any) -> dict[str
     found = {}
     for name in choices.vector:
         if name in table.known:
-            if table.kind(name) != LIST:
+            if not holds_lists(table, name):
                 raise InputError(
                     f"column {name!r} of {path} does not hold lists of numbers; name lists in {argument('vector')}, or "
                     "what columns of numbers such as e0, e1, e2 have in common, as in e.",

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from .column_table import LIST, NUMBER
 from .labels import plain
-from .written_values import CODE, as_text, is_missing, is_number, number_in
+from .written_values import CODE, as_text, is_list, is_missing, is_number, list_in, number_in
 
 _TEXT, _NOTHING, _MIXED = "text", "nothing", "values of several types"
 
@@ -72,7 +72,7 @@ class Records:
 
     def lists(self, name: str, before: int) -> tuple[np.ndarray, np.ndarray]:
         """How many numbers each row has, and all of them in a row."""
-        column = self._column(name)
+        column = [_list(value) for value in self._column(name)]
         if not {*map(type, column)} <= {list, tuple, type(None)}:
             self._refuse(name, column, before, (list, tuple), "a list of numbers")
         flat = [part for value in column for part in value or ()]
@@ -119,6 +119,13 @@ def _number(value: Any) -> Any:
     if isinstance(value, str):
         return None if is_missing(value) else number_in(value) if is_number(value) else value
     return float(value) if isinstance(value, np.number) else None if value == [] else value
+
+
+def _list(value: Any) -> Any:
+    """A list that is written as text as a list; other values unchanged."""
+    if not isinstance(value, str):
+        return value
+    return list_in(value.strip()) if is_missing(value) or is_list(value.strip()) else value
 
 
 def _kind(value: Any) -> str:

@@ -125,7 +125,7 @@ class Schema:
     @cached_property
     def read_as_numbers(self) -> frozenset[str]:
         """The columns of a file of text that are parsed as numbers; all others are texts."""
-        numbers = (column for column in self._of(NumberColumn) if not column.lenient)
+        numbers = (column for column in self._of(NumberColumn) if not column.lenient and not column.width)
         vectors = (column for column in self._of(VectorColumn) if column.parts)
         return frozenset(name for column in (*numbers, *vectors) for name in column.needed)
 

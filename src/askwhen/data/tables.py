@@ -9,6 +9,7 @@ import numpy as np
 from ..errors import InputError, argument
 from .column_table import LIST, NUMBER, UNDECODED
 from .files import not_decoded
+from .records import Records
 from .written_values import CODE, MISSING, as_text, is_missing, is_number, number_in
 
 
@@ -122,6 +123,8 @@ class ArrowTable:
         from pyarrow import compute
 
         column = self._column(name)
+        if _is_text(column.type):
+            return Records([{name: text} for text in self.words(name)], self._path).lists(name, before)
         lengths = np.asarray(compute.list_value_length(column).fill_null(0))
         return lengths, np.asarray(column.flatten().to_numpy(zero_copy_only=False), float)
 

@@ -45,6 +45,20 @@ def number_in(text: str | None) -> float:
     return float(text)
 
 
+def is_list(text: str) -> bool:
+    """Whether a text is a list of numbers in brackets, as programs write arrays into tables of text."""
+    return text[:1] == "[" and text[-1:] == "]" and all(map(is_number, _parts(text)))
+
+
+def list_in(text: str | None) -> list[float]:
+    """The numbers of a list that is written as text; empty where it is missing."""
+    return [] if is_missing(text) else [float(part) for part in _parts(text or "")]
+
+
+def _parts(text: str) -> list[str]:
+    return text[1:-1].replace(",", " ").split()
+
+
 def as_text(value: Any) -> str | None:
     """A value of a record as the text of a category; whole numbers have no point."""
     if value is None or isinstance(value, str):
