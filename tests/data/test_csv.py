@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import askwhen as aw
 from askwhen.data import files
-from askwhen.data.formats.csv import row_end
+from askwhen.data.csv_layout import row_end
 
 arrow = pytest.importorskip("pyarrow")
 

@@ -16,7 +16,7 @@ from ..data.files import check_readable, listed, perhaps
 from ..data.formats import format_of
 from ..data.formats.prodigy import answered, bare
 from ..data.read_request import ReadRequest
-from ..data.stream import check_reading
+from ..data.reading_checks import check_reading
 from ..data.unlabelled import tables_of
 from ..errors import InputError, argument
 from ..workflows.source import Source, is_set

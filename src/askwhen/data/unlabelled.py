@@ -19,8 +19,8 @@ from .format import Format
 from .formats import FORMATS, format_of
 from .instances import Instances
 from .read_request import ReadRequest
+from .reading_checks import check_reading, checked_choices, several_names
 from .schema import Schema
-from .stream import check_reading, checked_choices, several_names
 
 _ROWS = 1 << 12
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..data.column_choices import LABELS, Columns
 from ..data.formats import format_of, prodigy
 from ..data.read_request import ReadRequest
-from ..data.stream import several_names
+from ..data.reading_checks import several_names
 from ..data.unlabelled import tables_of
 from ..errors import InputError
 from ..labelling.answers import StoredAnswer
