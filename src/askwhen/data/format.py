@@ -27,8 +27,8 @@ class Format:
     suffixes : tuple of str
         Endings of file names that say that a file has this format.
     tables : callable, optional
-        Reads a file as tables with named columns; if the request has ``instances``, it settles them by a table of the
-        first rows, which decide what the columns are. Without it, options about columns are refused, and the file can be
+        Reads a file as tables with named columns; if the request has ``instances``, a table of the first rows settles
+        them, which decides what the columns are. Without it, options about columns are refused, and the file can be
         neither labelled by hand nor sent to a service as records.
     count : callable
         Counts the rows of a file without parsing their values; None where it cannot.
