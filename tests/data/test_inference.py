@@ -268,6 +268,15 @@ def test_all_columns_that_cannot_be_decided_are_refused_at_once():
     assert schema_of(columns, **found.value.mend).kinds == Kinds(2)
 
 
+def test_many_columns_that_cannot_be_decided_are_named_in_short():
+    columns = {f"c{i}": ["1,5", "2,5"] * 30 for i in range(20)} | {"d": NUMBERS}
+    with pytest.raises(aw.InputError) as found:
+        schema_of(columns)
+    assert found.value.sentence.lower().count("column 'c") == 4
+    assert "There is something to say about 16 more columns too: 'c4', 'c5'," in found.value.sentence
+    assert schema_of(columns, **found.value.mend).kinds == Kinds(2)
+
+
 def test_the_user_decides():
     columns = {"a": [*range(N)], "b": TEXTS, "c": ["x"] * N, "d": [*NUMBERS[:-1], "abc"], "e": NUMBERS}
     schema = schema_of(columns, numbers=("a", "d"), categories=("c",), text=("b",), drop=("e",), given_places=64)

@@ -42,6 +42,7 @@ from .schema_columns import (
 ROWS = 10_000
 """Number of the first rows that decide."""
 
+_MOST_SENTENCES = 4
 _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 _ROLES = ("text", "categories", "numbers", "vector", "drop")
 
@@ -220,17 +221,21 @@ def _complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
 
 def _refusal(undecided: list[Undecided], choices: Columns, path: Any) -> InputError:
     """The error for columns that the user must decide about."""
-    sentences, mend = [], dict[str, Any]()
+    sentences, mend = list[str](), dict[str, Any]()
     for each in undecided:
         formats = " or ".join(argument("time_format", each_format) for each_format in each.formats)
         cure = each.cure if "{" in each.cure else "name it in {drop}"
         for name in (*_ROLES, "time_format"):
             cure = cure.replace(f"{{{name}}}", formats if name == "time_format" else argument(name))
-        sentences.append(f"column {each.name!r} of {path} {each.what}; {cure}.")
+        if len(sentences) < _MOST_SENTENCES:
+            sentences.append(f"column {each.name!r} of {path} {each.what}; {cure}.")
         if each.formats:
             mend["time_format"] = each.formats[0]
         else:
             mend[each.mend] = (*mend.get(each.mend, getattr(choices, each.mend)), each.name)
+    others = [each.name for each in undecided[_MOST_SENTENCES:]]
+    if others:
+        sentences.append(f"there is something to say about {len(others):,} more columns too: {listed(others)}.")
     return InputError(
         " ".join(each[0].upper() + each[1:] if i else each for i, each in enumerate(sentences)),
         owner="read",

@@ -34,17 +34,17 @@ def words_of(seen: set[str], positive: Any) -> tuple[str, str] | None:
     return None if (negative, word) == ("-1", "1") else (negative, word)
 
 
+def plain(values: list[Any]) -> np.ndarray:
+    """Labels or times as an array in which booleans, numbers and texts stay different."""
+    kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
+    return np.array(values, object if len(kinds) > 1 else None)
+
+
 def in_order(a: str, b: str) -> tuple[str, str]:
     """Two labels, the negative one first: by what they say, or else in sorted order."""
     says = {_written(a), _written(b)} in _CODINGS
     negative, positive = sorted((a, b), key=lambda label: _WORDS[_written(label)] if says else label)
     return negative, positive
-
-
-def plain(values: list[Any]) -> np.ndarray:
-    """Labels or times as an array in which booleans, numbers and texts stay different."""
-    kinds = {bool if isinstance(v, bool) else str if isinstance(v, str) else float for v in values}
-    return np.array(values, object if len(kinds) > 1 else None)
 
 
 def whole(y: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import encoders
 from ..errors import InputError, argument
 from ..validation import check_choice
 from .column_choices import Columns
@@ -42,6 +43,11 @@ def _with_schema(columns: Columns, schema: Schema) -> Columns:
         raise InputError(
             f"column {needed!r} is a feature of the schema, and must not be in {argument('drop')}.", owner="read"
         )
+    if columns.encoder is not None and schema.encoder is None:
+        raise InputError(f"{argument('encoder')} must not be given with a schema of words only.", owner="read")
+    if columns.encoder is not None and schema.encoder is not None:
+        columns.encoder.check(schema.encoder._asdict())
+        encoders.remember(columns.encoder)
     return columns._replace(drop=())
 
 
@@ -50,6 +56,7 @@ def _refuse_columns(columns: Columns, schema: Schema | None, format: str) -> Non
     every = ("label", "time", "text", "categories", "numbers", "vector", "drop")
     what = [argument(name) for name in every if getattr(columns, name)]
     what += ["a schema"] if schema is not None else []
+    what += [argument("encoder")] if columns.encoder is not None else []
     what += [argument("missing")] if columns.missing == "feature" else []
     what += ["a feature by its name"] if columns.names is not None else []
     if what:

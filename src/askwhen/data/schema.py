@@ -57,9 +57,9 @@ Encode = Callable[[list[str]], np.ndarray]
 
 @dataclass(frozen=True)
 class Schema:
-    """What each column of a table is taken for.
+    r"""What each column of a table is taken for, found from its first rows; ``Stream.schema`` has it.
 
-    Attributes
+    Parameters
     ----------
     columns : tuple of Column
         All columns, in the order of the table, also those that are not features.
@@ -67,8 +67,20 @@ class Schema:
         Number of places that words are hashed to.
     missing : {"auto", "feature", "refuse"}
         Whether a missing value is marked by a feature or refused; with "feature" every number has a feature of its own.
-    encoder : TextEncoder, optional
-        The encoder that makes a vector of each text, beside its words.
+
+    Examples
+    --------
+    >>> import askwhen as aw, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "orders.csv"
+    >>> rows = [f"a{i},{i}.5,{'xyz'[i % 3]},{i % 2}\n" for i in range(30)]
+    >>> _ = path.write_text("id,price,city,label\n" + "".join(rows))
+    >>> schema = aw.data.read(path).schema
+    >>> schema.described()[0]
+    ('id', 'dropped', 'an identifier: every value is different')
+    >>> schema.names[:3], schema.kinds.numbers
+    (('price', 'city=x', 'city=y'), 7)
+    >>> schema.row({"price": 2, "city": "y"}).tolist()
+    [2.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     """
 
     columns: tuple[Column, ...] = ()
@@ -166,10 +178,7 @@ class Schema:
     def rows(
         self, table: ColumnTable, before: int = 0, path: Any = "the table", encode: Encode | None = None
     ) -> np.ndarray | MixedRows:
-        """The instances of a table; ``before`` is the number of rows before it, for errors.
-
-        Texts are encoded by ``encode``, or else by the encoder that the schema names.
-        """
+        """The instances of a table; ``before`` is the number of rows before it, for errors."""
         place = _Place(before, path)
         dense = self._numbers(table, place)
         vectors, words = self._of(VectorColumn), self._of(WordsColumn)

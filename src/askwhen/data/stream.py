@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import encoders
 from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
@@ -202,6 +203,7 @@ def read(
     time: str | None = None,
     time_format: str | None = None,
     drop: str | Sequence[str] = (),
+    encoder: Any = None,
     schema: Schema | None = None,
     names: Sequence[str] | None = None,
     missing: str = "auto",
@@ -242,6 +244,9 @@ def read(
         vectors: lists of numbers, or what the names of columns of numbers such as e0, e1, e2 have in common.
     drop : str or list of str, optional
         Columns to leave out.
+    encoder : str, path, callable or Encoder, optional
+        What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
+        extra ``text``. Vectors are stored beside the file and computed once.
     schema : Schema, optional
         ``Stream.schema`` of another file: this one has the same features, made of columns with the same names.
     names : list of str, optional
@@ -312,6 +317,7 @@ def read(
         given_places=n_features,
         labelled=target != "none",
         time_format=time_format,
+        encoder=None if encoder is None else encoders.load(encoder),
     )
     columns = checked_choices(found, columns, schema)
     check_readable("read", name)

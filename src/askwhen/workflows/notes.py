@@ -10,6 +10,7 @@ from ..data.formats import is_known
 from ..data.schema import Schema
 from ..data.schema_json import from_json, to_json
 from ..errors import ArgumentsError, InputError, SnapshotError, argument
+from ..sampler import Sampler
 from ..snapshot import file_format
 from .source import Source
 
@@ -98,6 +99,15 @@ def read_as(note: Note, given: dict[str, Any], chosen: Collection[str], file: st
     if note.names is not None and note.schema is None and "missing" not in chosen:
         stored.setdefault("missing", "refuse")
     return given | stored
+
+
+def expect(source: Source, note: Note, sampler: Sampler) -> None:
+    """Let a source have the features that a saved sampler has learnt; one that was saved in Python may have no note."""
+    if note.is_known:
+        source.expect(note.schema, note.names, note.places)
+    elif source.is_table:
+        source.expect(None, sampler.feature_names)
+        source.fit(sampler.engine.shape.d)
 
 
 def _plain(value: Any) -> Any:

@@ -73,9 +73,7 @@ def predict_file(
     if "label" not in options.chosen and read_as["label"] is not None:  # a file to predict need not have it
         read_as |= {"label": None}
     source = Source(file, read_as, "none")
-    source.expect(note.schema, note.names if note.is_known else sampler.feature_names, note.places)
-    if not note.is_known:
-        source.fit(sampler.engine.shape.d)
+    notes.expect(source, note, sampler)
     source.announce(observer.say)
     played = sampler.round + note.offset if options.rest else 0
     first = played if options.skip is None else options.skip

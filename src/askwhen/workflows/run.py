@@ -170,8 +170,10 @@ class _Run:
             chosen = reading if options.chosen is None else options.chosen
             self.source = _same_source(file, reading, chosen, note, options.shuffle)
         _set_target(self.source, self.sampler)
-        self.baselines = RunBaselines(self.sampler, observer) if options.baselines else None
+        if self.resumed is not None:
+            notes.expect(self.source, note, self.sampler)
         self.source.announce(observer.say)
+        self.baselines = RunBaselines(self.sampler, observer) if options.baselines else None
         resume = options.resume
         self.saved = options.model or (model_of(resume) if resume else free_name(self.source.name, ".askwhen"))
         self.begins, self.identity = self.sampler.round, self.source.identity
@@ -364,9 +366,7 @@ def _same_source(
             f"{argument('shuffle')} goes with a new sampler; this one has taken its file as it is.", owner="run"
         )
     reading = notes.read_as(note, reading, chosen, file)
-    source = Source(file, reading, shuffle=shuffle or note.seed is not None, seed=note.seed)
-    source.expect(note.schema, note.names, note.places)
-    return source
+    return Source(file, reading, shuffle=shuffle or note.seed is not None, seed=note.seed)
 
 
 def _doubted(source: Source, skipped: int, move: Move, say: Say) -> Iterator[tuple[Any, ...]]:

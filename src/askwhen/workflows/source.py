@@ -114,6 +114,11 @@ class Source:
             self.reading["names"] = names
         self.places = places
 
+    @property
+    def is_table(self) -> bool:
+        """Whether instances come from a file with named columns."""
+        return not is_set(self._file) and format_of(self._file, self.reading.get("format")).tables is not None
+
     def fit(self, d: int) -> None:
         """Read a table without features for missing numbers if only then it has so many features."""
         schema = self.schema

@@ -94,7 +94,7 @@ def label(
     ASKWHEN_TOKEN. Every answer is on this machine's disk before it is sent, and sent again until the service has it.
 
     \b
-    askwhen label mails.csv --text body --classes ham,spam
+    askwhen label mails.csv --classes ham,spam
     askwhen label --server http://127.0.0.1:8300 --stream mails
     """
     if (file is None) == (server is None):

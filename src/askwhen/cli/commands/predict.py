@@ -46,7 +46,7 @@ def predict(
     were asked for; nothing is learnt. --json prints lines of JSON.
 
     \b
-    askwhen label mails.csv --text body --classes ham,spam
+    askwhen label mails.csv --classes ham,spam
     askwhen predict mails.askwhen mails.csv --out labelled.csv
     """
     if columns:
