@@ -84,3 +84,13 @@ def test_a_bad_row_far_down_is_named(tmp_path):
     (tmp_path / "t.csv").write_text("a,label\n" + "1.25,1\n" * 1_500_000 + "1,1,1\n")
     with pytest.raises(aw.InputError, match="Row #1500002: Expected 2 columns, got 3"):
         aw.data.read("t.csv").load()
+
+
+def test_a_value_that_is_no_number_is_named_by_its_own_column_behind_one_that_is_left_out(tmp_path):
+    lines = [f"key-{i},{i % 7}.5,{i % 5}.5,{i % 2}" for i in range(100)]
+    (tmp_path / "a.csv").write_text("\n".join(["id,tenure,size,label", *lines]) + "\n")
+    schema = aw.data.read(tmp_path / "a.csv").schema
+    assert schema.needed == ("tenure", "size")
+    (tmp_path / "b.csv").write_text("id,tenure,size,label\nkey-1,abc,2.5,1\nkey-2,1.5,2.5,0\n")
+    with pytest.raises(aw.InputError, match="column 'tenure' of .* holds 'abc' in instance 0"):
+        aw.data.read(tmp_path / "b.csv", schema=schema).load()

@@ -145,6 +145,21 @@ def test_a_model_without_labels_does_not_follow_the_last_ones():
     np.testing.assert_array_equal(earlier.predict(test), earlier.predict(test, live=True))
 
 
+@pytest.mark.parametrize("kinds", [None, aw.Kinds(4, (), 20)])
+def test_a_value_that_never_came_before_does_not_hide_the_others(kinds):
+    """A new category, or the first missing number, at prediction: once it made a model predict one label for all."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.standard_normal((2000, 3)), np.zeros((2000, 1)), rng.integers(0, 2, (2000, 20))])
+    X = X if kinds else X[:, :4]
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    sampler = aw.Sampler(rule=aw.BudgetRule(0.1), seed=1, kinds=kinds)
+    sampler.run(X, y)
+    usual = sampler.predict(X)
+    X[:, 3] = 1.0
+    np.testing.assert_array_equal(sampler.predict(X), usual)
+    assert (usual == y).mean() > 0.9
+
+
 @pytest.mark.parametrize("kinds", [(3,), (-1, (), 5), (0, (0,), 5), (1.5, (), 2), (0, (), 0), "words"])
 def test_impossible_kinds_are_refused(kinds):
     with pytest.raises(aw.InputError, match=r"kinds must be Kinds\(numbers, vectors, words\)"):

@@ -13,7 +13,7 @@ from ..contracts.learner import experts
 from ..errors import INSTANCES, InputError, at_row
 from ..linalg.rows import Rows, SparseRows, copy_rows, part_of, row, shape_of
 from ..linalg.vectors import SOUND, UNSOUND
-from ..prepare import PrepareState, ViewsState, empty_output, transform_rows
+from ..prepare import PrepareState, ViewsState, as_always, empty_output, transform_rows
 from ..trace.trace import Trace
 from .engine import Engine, too_many_classes
 from .inputs.instance_checks import canonical, describe_unsound, is_canonical
@@ -224,7 +224,7 @@ def margins(engine: Engine, rows: Rows, live: bool = False) -> np.ndarray:
     prepare, learner = engine.prepare, engine.learner
     if learner is None:
         prepare, learner, _ = engine.first_states("margins", "X", d, isinstance(rows, SparseRows))
-    rows = seen_rows(prepare, rows)
+    rows = seen_rows(prepare, rows if live else as_always(prepare, rows))
     p = np.empty((n, 1 if engine.classes is None else len(engine.classes)))
     calls, _learning = calls_of(learner, isinstance(rows, SparseRows), False, engine.parts.learner)
     calls = calls if live else predicting(calls, learner, isinstance(rows, SparseRows), engine.parts.learner)

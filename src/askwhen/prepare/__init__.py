@@ -14,6 +14,7 @@ from .standardise import (
 )
 from .views import (
     ViewsState,
+    as_always,
     empty_output,
     entries_of,
     held_rows,
@@ -33,6 +34,7 @@ __all__ = [
     "PrepareState",
     "ViewsState",
     "absorb_row",
+    "as_always",
     "empty_output",
     "entries_of",
     "held_rows",

@@ -27,7 +27,7 @@ from ..contracts.learner import LARGEST_COUNT, is_sound
 from ..contracts.views import WAVES, Layout
 from ..linalg.rows import DenseRows, Rows, SparseRow, SparseRows, beginning, position, size, value
 from ..linalg.vectors import LARGEST, NO_DIRECTION, SOUND, UNSOUND, all_finite, all_within, inner, measure
-from .standardise import Prepare, PrepareState, absorb_statistics, transform
+from .standardise import STANDARD, K, Prepare, PrepareState, absorb_statistics, transform
 
 HELD = 64
 _MEMORY = 10_000
@@ -135,6 +135,30 @@ def width_of(state: PrepareState | ViewsState | None, d: int) -> int:
     if isinstance(state, ViewsState):
         return state.width + (state.words + 1 if state.words else 0)
     return d + bool(state is not None and state.bias)
+
+
+def as_always(state: PrepareState | ViewsState | None, rows: Rows) -> Rows:
+    """The rows with the usual value of every number that has never varied so far, for a model that only predicts.
+
+    The first other value of such a number is many standard deviations away. In a round the statistics take it up, and
+    soon it is a value like any other; a model that only predicts would see it as the first one for ever, and everything
+    else in the row would fade beside it.
+    """
+    statistics = statistics_of(state)
+    if statistics is None or statistics.kind != STANDARD or statistics.counts[K] == 0.0:
+        return rows
+    constant, d = statistics.var == 0.0, len(statistics.var)
+    if not constant.any():
+        return rows
+    if isinstance(rows, DenseRows):
+        X = rows.X.copy()
+        X[:, :d][:, constant] = statistics.mean[constant]
+        return DenseRows(X)
+    if not isinstance(state, ViewsState):  # sparse features are never centred
+        return rows
+    known = np.append(constant, False)[np.minimum(rows.indices, d)]
+    data = np.where(known, np.append(statistics.mean, 0.0)[np.minimum(rows.indices, d)], rows.data)
+    return rows._replace(data=data)
 
 
 def is_sparse_after(state: PrepareState | ViewsState | None, sparse: bool) -> bool:
