@@ -103,7 +103,7 @@ def test_killed_at_any_time_nothing_that_was_answered_is_lost():
 
 
 def test_to_the_end_it_learns_what_the_library_learns():
-    terminal = opened("--json")
+    terminal = opened("--json", "--encoder", "none")
     while True:
         if terminal.expect([r"mails.csv, row ([\d,]+) ", r'"ended": true']) == 1:
             break

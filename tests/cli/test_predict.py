@@ -140,6 +140,20 @@ def test_a_model_that_was_saved_in_python_finds_its_columns_by_name():
     np.testing.assert_array_equal(found, sampler.margins(X))
 
 
+def test_a_model_that_was_saved_in_python_reads_a_file_by_its_schema():
+    import pandas as pd
+
+    X, y = stream()
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(city=np.where(X[:, 0] > 0, "Bern", "Zug"))
+    sampler = aw.Sampler(seed=1)
+    sampler.run(table, y)
+    sampler.save("m.askwhen")
+    assert sampler.schema is not None
+    table.iloc[::-1, ::-1].to_csv("reversed.csv", index=False)
+    found = [float(row["margin"]) for row in predicted("m.askwhen", "reversed.csv")]
+    np.testing.assert_array_equal(found[::-1], sampler.margins(table))
+
+
 def test_instances_are_passed_over_in_a_pipe_too(model):
     whole, text = predicted("m.askwhen", "s.csv"), (HERE / "s.csv").read_text()
     assert predicted("m.askwhen", "-", "--format", "csv", "--skip", 2990, stdin=text) == whole[2990:]

@@ -191,8 +191,12 @@ class CsvLayout:
         lines = 1 if before == 0 and self._has_names else 0  # the line of names is a row too
         odd = _ODD_VALUE.match(message)
         if odd is not None:
-            return self._odd_value((self._names or self._used)[int(odd[1])], before + int(odd[2]) - 1 - lines, odd[4], odd[3])
-        message = re.sub(r"In CSV column #(\d+)", lambda found: f"in column {(self._names or self._used)[int(found[1])]!r}", message)
+            return self._odd_value(
+                (self._names or self._used)[int(odd[1])], before + int(odd[2]) - 1 - lines, odd[4], odd[3]
+            )
+        message = re.sub(
+            r"In CSV column #(\d+)", lambda found: f"in column {(self._names or self._used)[int(found[1])]!r}", message
+        )
         rows = before + 1 if before and self._has_names else before
         message = re.sub(r"Row #(\d+)", lambda found: f"Row #{rows + int(found[1])}", message)
         return InputError(f"cannot read {self._path}: {message}.", owner="read")

@@ -16,7 +16,7 @@ class ReadRequest(NamedTuple):
     """The file and how to read it; see :func:`askwhen.data.read`.
 
     ``instances`` makes features of the columns of a table: a format lets it decide about them with its first rows.
-    Without it, tables are read for their records only.
+    Without it, tables are read for their records only. With ``settles_only`` no chunk of a table is made.
     """
 
     path: str
@@ -31,6 +31,7 @@ class ReadRequest(NamedTuple):
     report: Report | None = None
     words: bool = False
     instances: Instances | None = None
+    settles_only: bool = False
 
 
 class Chunk(NamedTuple):
@@ -47,6 +48,9 @@ def chunks_of_tables(request: ReadRequest, tables: Generator[ColumnTable]) -> Ge
     instances = request.instances or Instances(request.columns, request.path)
     with closing(tables), closing(instances):
         for table in tables:
+            if request.settles_only:
+                instances.settle(table)
+                return
             if table.rows:
                 yield Chunk(*instances.of(table), instances.names)
         instances.close(is_complete=True)

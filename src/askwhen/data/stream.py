@@ -68,7 +68,7 @@ class Stream:
     def schema(self) -> Schema | None:
         """What each column of a table is taken for."""
         if self._schema is None and FORMATS[self.format].tables is not None and not is_piped(self.path):
-            request = self._request(None)
+            request = self._request(None)._replace(settles_only=True)
             with closing(FORMATS[self.format].chunks(request)) as chunks:
                 next(chunks, None)
             self._found(request)

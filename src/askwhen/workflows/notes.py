@@ -106,7 +106,7 @@ def expect(source: Source, note: Note, sampler: Sampler) -> None:
     if note.is_known:
         source.expect(note.schema, note.names, note.places)
     elif source.is_table:
-        source.expect(None, sampler.feature_names)
+        source.expect(sampler.schema, sampler.feature_names)
         source.fit(sampler.engine.shape.d)
 
 
