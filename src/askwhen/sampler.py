@@ -834,7 +834,7 @@ class Sampler:
         live : bool, default False
             True gives each instance the margin that it would have in the next round. By default the margin is that of
             what the model knows for long, which matters to the default learner: in a round it also uses the labels of
-            the last rounds and what has just changed, and where nobody gives labels any more these soon mislead.
+            the last rounds and what has just changed, and without further labels these soon mislead.
         """
         with self._lock:
             if self._tasks:

@@ -87,7 +87,7 @@ def test_a_comparison_has_the_models_of_the_library():
 def test_words_leave_gradient_boosting_out_with_a_line():
     rows = [f"{'good fine' if x[0] > 0 else 'bad awful'} word{i % 7},{int(x[0] > 0)}" for i, x in enumerate(X)]
     (HERE / "t.csv").write_text("\n".join(["body,y", *rows]) + "\n")
-    args = ("t.csv", "--label", "y", "--text", "body", "--positive", "1", "--baselines")
+    args = ("t.csv", "--label", "y", "--text", "body", "--encoder", "none", "--positive", "1", "--baselines")
     line = "Gradient boosting is left out: it takes numbers and vectors, and these rows have only words."
     found = facts("run", *args)
     assert [each["model"] for each in found["refitted"]] == NAMES[:2]

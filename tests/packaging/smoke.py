@@ -49,7 +49,7 @@ def sklearn():
 def data():
     rows = "\n".join(f"{a},{b},{int(y)}" for (a, b, *_), y in zip(X, Y, strict=True))
     pathlib.Path("rows.csv").write_text(f"a,b,label\n{rows}\n")
-    assert aw.data.read("rows.csv", label="label").load()[0].shape == (200, 2)
+    assert aw.data.read("rows.csv", label="label", missing="refuse").load()[0].shape == (200, 2)
 
 
 def river():

@@ -24,8 +24,8 @@ scored      the experts whose weight is at least a twentieth of the largest. Onl
 p, q        weighted means of p_e and q_e over the scored experts; the round's m is p (1 + q)
 N, S        sums of labels and their number, multiplied by e^(-1/tau) in every round, tau = 3 and 30; f = N / (S + 1/2)
 lasting     weights of the experts that a saved model predicts with: those that forget least, without delta and with
-            f = 0. What the others know, the last labels and what has just changed, soon means nothing when nobody
-            gives labels any more
+            f = 0. What the others know, the last labels and what has just changed, soon means nothing when no
+            further labels come
 ==========  ==========================================================
 
 A regressor's experts learn y - y_bar, see :mod:`askwhen.learners.label_scale`: when y_bar changes, each expert's weight

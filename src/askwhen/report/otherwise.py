@@ -81,7 +81,7 @@ def _row(name: str, texts: Sequence[str], *, best: bool = False) -> str:
 def _table(own: str, heads: Sequence[str], groups: Sequence[Sequence[str]], left_out: Sequence[str]) -> str:
     read = (
         f"Models of scikit-learn, fitted again whenever their labels have grown by about 15%. Like {own}, they predict "
-        "each row before they may ask for its label, and see nothing of later rows. They ask for as many labels: at "
+        "each row before they may ask for its label, and see nothing that comes later. They ask for as many labels: at "
         "random, or by margin, where the two best probabilities are closest."
     )
     names = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)

@@ -110,7 +110,7 @@ def _dump(engine: Engine) -> Content:
     if engine.schema is not None:
         header["schema"] = to_json(engine.schema)
     elif engine.columns is not None:
-        header["columns"] = engine.columns.to_json()
+        header["choices"] = engine.columns.to_json()
     pair = written_pair(engine.pair, engine.has_learnt) if engine.answers is None and not engine.regression else None
     if pair is not None:
         header["pair"] = pair
@@ -239,8 +239,8 @@ def _read_columns(engine: Engine, header: dict[str, Any]) -> None:
     """The schema of rows with named values, which must be that of the instances, or what was said about columns."""
     try:
         engine.schema = None if header.get("schema") is None else from_json(header["schema"])
-        if header.get("columns") is not None:
-            engine.columns = Columns.from_json(header["columns"])
+        if header.get("choices") is not None:
+            engine.columns = Columns.from_json(header["choices"])
     except InputError as error:
         raise SnapshotError(error.sentence, owner="load") from error
     if engine.schema is not None and engine.schema.kinds.d != engine.shape.d:

@@ -51,7 +51,7 @@ def predictions(sampler: SamplerLike, X: Any, words: Any = None) -> dict[str, np
     >>> _ = sampler.run(X, y)
     >>> found = predictions(sampler, X[:2], words=("ham", "spam"))
     >>> found["label"].tolist(), bool((found["probability"] > 0.5).all())
-    (['ham', 'ham'], True)
+    (['ham', 'spam'], True)
     """
     with owned_by("predictions"):
         p = sampler.margins(X)
