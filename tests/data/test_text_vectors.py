@@ -113,3 +113,10 @@ def test_texts_that_are_empty_long_or_odd_are_taken():
     sampler = aw.Sampler(rule=aw.Always(), seed=7, columns=aw.Columns(text="body", encoder=ENCODER))
     trace = sampler.run(frame, np.arange(N + 6) % 2)
     assert np.isfinite(trace.margin).all()
+
+
+def test_a_first_record_is_encoded_as_it_was_asked():
+    sampler = aw.Sampler(rule=aw.Always(), seed=7, columns=aw.Columns(text="body", encoder=ENCODER))
+    sampler.ask({"body": "hello", "size": 2.5})
+    assert sampler.schema.kinds.vectors == (3,)
+    assert sampler.schema.encoder._asdict() == ENCODER.descriptor()

@@ -79,7 +79,7 @@ def infer(table: ColumnTable, choices: Columns, path: Any = "the table") -> Sche
     columns = _settled(found, choices, path)
     if all(isinstance(column, OtherColumn) for column in columns):
         columns = [_spared(table, column) for column in columns]
-    return _complete(columns, choices, path)
+    return complete(columns, choices, path)
 
 
 def _spared(table: ColumnTable, column: Column) -> Column:
@@ -194,7 +194,7 @@ def _settled(found: dict[str, Column | Undecided], choices: Columns, path: Any) 
     return [OtherColumn(each.name, why=each.what) if isinstance(each, Undecided) else each for each in found.values()]
 
 
-def _complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
+def complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
     """The schema of columns: texts get their salts, and missing numbers their features."""
     texts = [column.name for column in columns if isinstance(column, TextColumn)]
     order = [*choices.text, *(name for name in texts if name not in choices.text)]

@@ -11,7 +11,7 @@ import numpy as np
 from ...data.column_choices import Columns as ColumnChoices
 from ...data.column_table import NUMBER, ColumnTable
 from ...data.columns import Columns
-from ...data.inference import infer
+from ...data.inference import complete, infer
 from ...data.records import Records
 from ...data.schema import Schema
 from ...data.schema_columns import Column, NamesColumn, NumberColumn, OtherColumn, TextColumn, VectorColumn
@@ -129,17 +129,7 @@ def _of_record(record: dict[str, Any], choices: Columns | None) -> Schema:
     chosen = (choices or Columns()).choices()
     chosen.check(list(record), "x")
     columns = [_column(name, value, chosen) for name, value in record.items()]
-    texts = [column.name for column in columns if isinstance(column, TextColumn)]
-    salted = [
-        TextColumn(column.name, "" if column.name == texts[0] else column.name, why=column.why)
-        if isinstance(column, TextColumn)
-        else column
-        for column in columns
-    ]
-    schema = Schema(tuple(salted), chosen.places)
-    if not schema.kinds.d:
-        raise InputError("x must have at least one value to learn from.", owner="ask")
-    return schema
+    return complete(columns, chosen, "x")
 
 
 def _column(name: str, value: Any, choices: ColumnChoices) -> Column:
