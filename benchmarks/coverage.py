@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 import askwhen as aw
-from askwhen.engine.tally.betting import HALVINGS, LEVELS, STANDARD, all_unasked, bet, place_of
+from askwhen.betting import HALVINGS, LEVELS, STANDARD, all_unasked, bet, log_weights, place_of
 from askwhen.evaluate import accuracy, accuracy_curve
 from askwhen.evaluate.estimation.accuracy import AccuracyCollector
-from askwhen.evaluate.estimation.confidence import least, log_weights, most
+from askwhen.evaluate.estimation.confidence import least, most
 
 RULES: dict[str, Any] = {
     "BudgetRule(0.1), the default": aw.BudgetRule(0.1),

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import askwhen as aw
-from askwhen.engine.tally.betting import (
+from askwhen.betting import (
     CHANCES,
     EARLIER,
     FIRST_RELEASE,

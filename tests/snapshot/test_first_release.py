@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import askwhen as aw
-from askwhen.engine.tally.betting import FIRST_RELEASE
+from askwhen.betting import FIRST_RELEASE
 from askwhen.engine.tally.round_tally import new_tally, note_rounds
 from askwhen.evaluate.estimation.tally_views import sides_of, window_of
 from askwhen.snapshot import file_format

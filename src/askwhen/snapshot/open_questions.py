@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..betting import EARLIER, LEVELS
 from ..engine.engine import Engine
 from ..engine.inputs.instance_checks import is_instance
 from ..engine.round.each_class import EachState
 from ..engine.round.rounds import Marks, packed_marks, read_marks
-from ..engine.tally.betting import EARLIER, LEVELS
 from ..errors import SnapshotError
 from ..linalg.rows import Row, SparseRow, values_of
 from ..trace.trace import Ask, Origin

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...betting import place_of
 from ...compiled.frames import lend
 from ...compiled.steps import borrow, entry, step
 from ...contracts.learner import REFUSED, UNCHANGED, UPDATED
@@ -42,7 +43,6 @@ from ...contracts.rule import (
 )
 from ...linalg.vectors import SOUND, TOO_LARGE
 from ...rules.audit import audits
-from ..tally.betting import place_of
 from ..tally.error_model import boundary
 from ..tally.round_tally import certainty_of, count_labelled_not_inlined, counts_in_rounds, note_round, settle_round
 from .step_table import (

@@ -1,6 +1,6 @@
 """The tally of several classes: sums from which precision, recall, F and the confusion matrix are estimated.
 
-The bets are those of :mod:`askwhen.engine.tally.betting`, on two kinds of events. A *false* prediction of class c is a
+The bets are those of :mod:`askwhen.betting`, on two kinds of events. A *false* prediction of class c is a
 mistake in a round in which c was predicted: rounds and answers are summed by the predicted class. A *missed* c is a
 round with the label c in which another class was predicted: there its probability is taken to be a fixed share of that
 of a mistake, so that answers are summed by the predicted class as if the label had been another one, and what a label
@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...betting import CHANCES, ERRORS, HALVINGS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of, stake
 from ...compiled.frames import lend, new_frame
 from ...compiled.steps import apart, borrow, entry, entry_point, step
 from ...contracts.learner import LARGEST_COUNT, is_sound
 from ...linalg.vectors import LARGEST, all_within
-from .betting import CHANCES, ERRORS, HALVINGS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of, stake
 
 ROUNDS, UNOBSERVED, ANSWERED, FALSE, EXPECTED, RESIDUAL, UNSEEN = range(7)
 

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from ...betting import ERRORS, LEVELS
 from ...compiled.steps import apart, step
 from ...contracts.learner import LARGEST_COUNT
 from ...linalg.vectors import LARGEST, all_within
-from .betting import ERRORS, LEVELS
 
 A, B, C, COVARIANCE = range(4)
 LABELS, SUM, SQUARES, COUNT, CENTRE, SCALE, TRUST = range(12, 19)

@@ -1,6 +1,6 @@
 """The tally of several labels at once: for each label, sums of the rounds that predicted it and of those that did not.
 
-A mistake about one label is bet on as :mod:`askwhen.engine.tally.betting` says, with the predicted probability of a
+A mistake about one label is bet on as :mod:`askwhen.betting` says, with the predicted probability of a
 mistake about any of them. Row 2 j is for rounds in which label j was not predicted, row 2 j + 1 for those in which it
 was.
 
@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
 from ...compiled.frames import lend, new_frame
 from ...compiled.steps import apart, borrow, entry, entry_point
 from ...contracts.learner import LARGEST_COUNT, is_sound
 from ...linalg.vectors import LARGEST, all_within
-from .betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
 
 ROUNDS, UNOBSERVED, ANSWERED, WRONG, EXPECTED, RESIDUAL = range(6)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...betting import place_of
 from ...compiled.frames import lend
 from ...compiled.steps import borrow, entry, step
-from .betting import place_of
 from .error_model import level_at
 from .round_tally import count_round, settle_bet
 

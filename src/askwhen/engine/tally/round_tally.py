@@ -2,7 +2,7 @@
 
 Every asked label carries the probability P with which it was asked. The mistake of its round, minus its predicted
 probability and weighted by 1/P, estimates the mistakes of all rounds. It also changes the wealth of the bets in
-:mod:`askwhen.engine.tally.betting`, whose bounds hold at any time, however often you look. :mod:`askwhen.evaluate`
+:mod:`askwhen.betting`, whose bounds hold at any time, however often you look. :mod:`askwhen.evaluate`
 computes estimates and intervals from both. A tally has
 
 - sums since the first round: unasked rounds in ``cells``, by side, place and level; the logarithms of the wealth from
@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
 from ...compiled.frames import lend, new_frame
 from ...compiled.steps import apart, borrow, entry, entry_point, step
 from ...contracts.learner import LARGEST_COUNT, is_sound
 from ...linalg.vectors import LARGEST, all_within, clear
-from .betting import ERRORS, LEVELS, PLACES, SMALLEST_COIN, STAKES, STANDARD, bet, place_of
 from .error_model import (
     LABELS,
     SHRINK,

@@ -5,7 +5,7 @@ of theirs. Each is given only the labels it would have asked for itself, so each
 
 Rounds in which both predict the same label do not contribute to the difference. With two labels, exactly one of two
 different predictions is right, so the difference follows from the number S of a's mistakes among the D rounds in which
-the predictions differ: it is (D - 2 S) / rounds. S is bounded by the bets of :mod:`askwhen.engine.tally.betting`, at
+the predictions differ: it is (D - 2 S) / rounds. S is bounded by the bets of :mod:`askwhen.betting`, at
 any time, however often you look. With more classes both may be wrong, and the mistakes of each are bounded. Before the
 random draw of a round, the probability of a's mistake is predicted as r_b / (r_a + r_b), where r is |margin| over its
 running mean.
@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...betting import LEVELS
 from ...compiled.frames import new_frame
 from ...compiled.steps import entry_point
 from ...contracts.learner import is_sound
@@ -30,7 +31,6 @@ from ...engine.inputs.instance_checks import check_instances
 from ...engine.inputs.registry import OWN_KERNEL
 from ...engine.inputs.two_labels import NO_PAIR, Pair, sign_of
 from ...engine.state_arrays import arrays_of, copy_state, with_arrays
-from ...engine.tally.betting import LEVELS
 from ...engine.tally.paired_rounds import BOTH, compare_rounds, settle_one
 from ...engine.tally.round_tally import DERIVED, Tally, complete, forget_round, new_tally
 from ...errors import InputError, SnapshotError

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...engine.tally.betting import STANDARD, all_unasked
+from ...betting import STANDARD, all_unasked
 from ...engine.tally.class_tally import ANSWERED, EXPECTED, FALSE, RESIDUAL, ROUNDS, UNOBSERVED, UNSEEN, ClassTally
 from ...engine.tally.label_tally import LabelTally
 from .estimate import Estimate, by_kind, inside

@@ -1,6 +1,6 @@
 """Confidence bounds on the total number of mistakes, from the asked rounds only; valid however often you look.
 
-:mod:`askwhen.engine.tally.betting` has the bets: for each stake c the wealth W = exp(c S - A) is a martingale that
+:mod:`askwhen.betting` has the bets: for each stake c the wealth W = exp(c S - A) is a martingale that
 starts at 1, whatever the instances, the labels, the drift and the rule, where S is the number of all mistakes and A is
 known. So is a mixture of stakes with fixed weights, which by Ville's inequality ever exceeds 1/alpha with probability
 at most alpha. Solved for S, that bounds the mistakes at all times simultaneously, without a model of how labels come
@@ -21,21 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tally.betting import HALVINGS
+from ...betting import HALVINGS, log_weights
 
 _STEPS = 50
-_POWER = 3.5
 _NEAR = {-1: 0.2, 0: 0.6, 1: 0.2}
 """Weight of a pair of stakes by the distance of their places."""
 
 _GRID = 129
-
-
-def log_weights(stakes: np.ndarray) -> np.ndarray:
-    """Logarithms of the weights of stakes, largest at 2^-5 and 2^-6, which suit thousands of rounds."""
-    place = -np.log2(np.abs(stakes))
-    weights = (1.0 + np.maximum(np.maximum(5.0 - place, 0.5 * (place - 6.0)), 0.0)) ** -_POWER
-    return np.asarray(np.log(weights / weights.sum(axis=-1, keepdims=True)))
 
 
 def most(A: np.ndarray, stakes: np.ndarray, total: Any, alpha: float) -> Any:

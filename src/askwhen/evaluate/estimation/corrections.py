@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...betting import ERRORS, LEVELS, SMALLEST_COIN, STAKES, bet, place_of
 from ...engine.engine import Waiting
-from ...engine.tally.betting import ERRORS, LEVELS, SMALLEST_COIN, STAKES, bet, place_of
 from ...engine.tally.class_tally import (
     STORED,
     ClassTally,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...engine.tally.betting import CHANCES, ERRORS, STAKES, bet, place_of, unasked
+from ...betting import CHANCES, ERRORS, STAKES, bet, place_of, unasked
 from ...engine.tally.error_model import level_at
 from .confidence import least, most
 from .tally_views import TallyView

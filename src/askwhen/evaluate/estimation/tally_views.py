@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ...betting import STAKES, all_unasked
 from ...engine.engine import Waiting
-from ...engine.tally.betting import STAKES, all_unasked
 from ...engine.tally.round_tally import (
     ANSWERED,
     BLOCKS,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.tally.betting import EARLIER, FIRST_RELEASE, HALVINGS, LEVELS, PLACES, SMALLEST_COIN, bet
+from ...betting import EARLIER, FIRST_RELEASE, HALVINGS, LEVELS, PLACES, SMALLEST_COIN, bet
 from ...engine.tally.round_tally import (
     ANSWERED,
     BLOCKS,

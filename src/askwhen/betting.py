@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled.steps import apart, step
+from .compiled.steps import apart, step
 
 HALVINGS = 16
 STAKES = 2 * HALVINGS
@@ -121,3 +121,13 @@ def all_unasked(stakes: np.ndarray, share: float = 1.0) -> np.ndarray:
     mean, left = 1.0 - e * loss, 1.0 - P
     root = left * loss * loss + P * left * loss * (1.0 + k) * (1.0 - 2.0 * e) + P * P * mean * mean
     return np.asarray(np.log(0.5 * (left * (1.0 + k) + P * mean + np.sqrt(np.maximum(root, 0.0)))))
+
+
+_POWER = 3.5
+
+
+def log_weights(stakes: np.ndarray) -> np.ndarray:
+    """Logarithms of the weights of stakes, largest at 2^-5 and 2^-6, which suit thousands of rounds."""
+    place = -np.log2(np.abs(stakes))
+    weights = (1.0 + np.maximum(np.maximum(5.0 - place, 0.5 * (place - 6.0)), 0.0)) ** -_POWER
+    return np.asarray(np.log(weights / weights.sum(axis=-1, keepdims=True)))
