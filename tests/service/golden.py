@@ -19,6 +19,7 @@ from askwhen.service.events.kinds import Received
 from askwhen.service.events.settings import Budget, Features, Settings
 from askwhen.service.store.records import Message
 from askwhen.service.use_cases import (
+    comments,
     erasing,
     export_tables,
     instances,
@@ -69,6 +70,9 @@ async def made(address):
                 allowed = stream.settings.labels
                 if i % 7 == 3:
                     await questions.skip(coordinator, stream, shown.question, who)
+                    await comments.comment(coordinator, stream, shown.question, who, "which of them?")
+                    if i % 2:
+                        await questions.undo(coordinator, stream, shown.question, who)
                 elif i % 7 == 5:
                     await questions.release(coordinator, stream, shown.question, who)
                 else:
@@ -87,6 +91,8 @@ async def made(address):
                 await streams.change(coordinator, "texts", "resumed", "root")
             if i == 30:
                 told = next(e.question for e in events(coordinator, numbers) if e.kind == "told")
+                await questions.review(coordinator, numbers, told, "rev", "no")
+                await questions.undo_review(coordinator, numbers, told, "rev")
                 await questions.review(coordinator, numbers, told, "rev", "yes")
                 await labels.volunteer(coordinator, numbers, "ann", "no", id=unasked(coordinator, numbers))
                 inbox, x = Inbox(coordinator), next(e for e in events(coordinator, numbers) if e.key == "i:n29")

@@ -20,7 +20,7 @@ def check(events):
         mine = [other for other in held if other[0] == event.question and held[other][0] == who]
         if event.kind == "undone":
             assert filled.pop(place)[0] == who
-        if event.kind in ("leased", "undone"):
+        if event.kind in ("leased", "undone", "unskipped"):
             assert place not in filled, "a filled slot was given out"
             holder, until = held.get(place, (who, 0.0))
             assert holder == who or until <= event.time, "a slot is held by two"

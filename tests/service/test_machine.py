@@ -142,10 +142,14 @@ class Machine(RuleBasedStateMachine):
     def undo(self, question, who):
         question %= self.rounds
         each = self.plain[question]
-        wanted = who in each.answers
+        skipped = who in each.skipped
+        each.skipped.discard(who)
+        wanted = self.may(question, who) if skipped else who in each.answers
         assert self.refused(questions.undo(self.coordinator, self.stream, question, who)) != wanted
+        if skipped and not wanted:
+            each.skipped.add(who)
         if wanted:
-            del each.answers[who]
+            each.answers.pop(who, None)
             each.held[who] = self.time.now + self.lease
             each.closed = False
 

@@ -109,12 +109,12 @@ def test_a_lease_is_renewed_and_given_back():
         work.commands.release(0, "ann", work.now)
 
 
-def test_a_skip_is_final_for_that_person_alone():
+def test_a_skip_concerns_that_person_alone():
     work = Annotation(questions=1)
     work.next("ann")
     work.do(work.commands.skip(0, "ann", work.now))
     assert work.next("ann") is None
-    with pytest.raises(ConflictError, match="ann has skipped this question, which is final"):
+    with pytest.raises(ConflictError, match="ann has skipped this question; undo that first"):
         work.answer(0, "ann")
     assert work.next("bob") == 0
 

@@ -125,7 +125,7 @@ def test_no_body_is_read_of_those_who_may_not_send_it(tmp_path):
     async def go():
         async with serving(tmp_path) as (http, found, secret):
             bodies = [(method, path) for method, path, handler in found if takes_body(path, handler)]
-            assert len(bodies) == 23
+            assert len(bodies) == 25
             for method, path in bodies:
                 for name, status in (("mails", 401), ("nothing", 401)):
                     body = Body(b"{no json")
@@ -180,8 +180,8 @@ def test_parameters_are_refused_with_what_is_known(tmp_path):
     said = {
         "review?kind=corrected": "there is no query parameter 'kind'; known are which, after, limit.",
         "review?wich=corrected": "there is no query parameter 'wich'; the nearest is which.",
-        "review?which=corected": "which must be one of disputed, corrected, sample; got 'corected'.",
-        "review?which=": "which must be one of disputed, corrected, sample; got ''.",
+        "review?which=corected": "which must be one of disputed, corrected, skipped, sample; got 'corected'.",
+        "review?which=": "which must be one of disputed, corrected, skipped, sample; got ''.",
         "review?limit=1&limit=2": "the query parameter limit must be given once.",
         "export?format=xls": "format must be one of csv, ndjson, parquet, prodigy; got 'xls'.",
         "export?tabel=labels": "there is no query parameter 'tabel'; the nearest is table.",

@@ -33,6 +33,9 @@ GOLDEN = pathlib.Path(__file__).parents[1] / "golden"
 VERSIONS = ["service-1", "service-2"]
 """Each is a database as a kill left it, and what was known of it then."""
 
+UNRELEASED = {"unskipped", "review undone", "commented"}
+"""Kinds of events that no released version has written; the golden database of the next release gets them."""
+
 X = np.random.default_rng(8).standard_normal((80, 3))
 
 
@@ -205,7 +208,7 @@ def test_the_newest_golden_database_has_every_kind_of_event_and_the_newest_table
     assert version_of(str(old)) == len(scripts("sqlite"))
     rows = rows_of(old)
     there = {row.kind for row in rows if isinstance(row, Event)}
-    assert set(KINDS) - there == {"archived", "went on", "webhook stopped", "webhook alarm"}
+    assert set(KINDS) - there - UNRELEASED == {"archived", "went on", "webhook stopped", "webhook alarm"}
     assert {type(row) for row in rows} == set(TABLES.values())
 
 

@@ -10,9 +10,16 @@ import msgspec
 from ...evaluate.agreement import cohen, coincidences, from_coincidences
 from .questions import Question
 
+PERIOD, KEPT = 1800, 100
+"""Answers are counted by half hour, so that a day can begin at midnight in nearly every time zone, for two days."""
+
 
 class AnnotatorCounts(msgspec.Struct):
-    """Counts of one annotator; ``seconds`` is the time of the ``timed`` answers."""
+    """Counts of one annotator; ``seconds`` is the time of the ``timed`` answers.
+
+    ``last`` is the time of the latest answer or skip, and ``recent`` has the number of answers that were not taken back
+    by half hour.
+    """
 
     answers: int = 0
     unsure: int = 0
@@ -20,6 +27,24 @@ class AnnotatorCounts(msgspec.Struct):
     undone: int = 0
     seconds: float = 0.0
     timed: int = 0
+    last: float = 0.0
+    recent: dict[int, int] = {}
+
+    def count_recent(self, time: float, sign: int) -> None:
+        """Count an answer given at a time (sign 1), or no longer (sign -1)."""
+        period = int(time // PERIOD)
+        if sign > 0:
+            self.last = max(self.last, time)
+            self.recent = {each: n for each, n in self.recent.items() if each > period - KEPT}
+        left = self.recent.get(period, 0) + sign
+        if left > 0:
+            self.recent[period] = left
+        else:
+            self.recent.pop(period, None)
+
+    def answers_since(self, time: float) -> int:
+        """Number of answers since a time of the last two days, from the half hour in which it lies."""
+        return sum(n for period, n in self.recent.items() if period >= time // PERIOD)
 
 
 class AnnotatorStats(msgspec.Struct):

@@ -16,6 +16,7 @@ import msgspec
 from ..errors import NotFoundError, StoreError
 from ..events.kinds import (
     Changed,
+    Commented,
     Erased,
     Fact,
     Forgotten,
@@ -40,7 +41,7 @@ from .questions import UNPLAYED, Question, retrained
 from .setting_changes import Changes, changed
 from .summary import StreamSummary
 
-_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled)
+_NOT_ABOUT_QUESTIONS = (Volunteered, Received, Handled, Commented)
 """Facts about an instance that do not change its question."""
 
 
@@ -212,6 +213,8 @@ class EventSourcedStream:
             self.state.received.append(event.seq)
         elif isinstance(fact, Handled):
             self.state.received.remove(fact.received)
+        elif isinstance(fact, Commented):
+            self.questions.add_comment(event.question)
         elif event.question is not None:
             self.questions.apply(event.question, fact, event.time)
         elif isinstance(fact, Renamed):
@@ -275,12 +278,19 @@ class EventSourcedStream:
         """All events so far about the instance of a round that was asked about or labelled, in order."""
         return [event for event in self._log.of_question(round) if event.seq <= self.seq]
 
-    def recall(self, round: int) -> Question | None:
-        """A closed question, made again from its events; None where the round has none."""
+    def before_review(self, round: int) -> Question:
+        """A question as it was before the first decision of a reviewer, or as it is if there was none."""
+        first = next((event.seq for event in self.history(round) if event.kind == "reviewed"), self.seq + 1)
+        return self.recall(round, first) or self.questions.find(round)
+
+    def recall(self, round: int, until: int | None = None) -> Question | None:
+        """A question, made again from its events before ``until``; None where the round has none."""
         questions, found = QuestionState(self._created, lambda _: None), None
         replays = iter([*self.state.replays, self.seq + 1])
         replay = next(replays)
         for event in self.history(round):
+            if until is not None and event.seq >= until:
+                break
             while replay < event.seq:
                 if found is not None:
                     self._retrained(found)

@@ -18,9 +18,11 @@ from ..events.kinds import (
     Leased,
     Released,
     Reviewed,
+    ReviewUndone,
     Skipped,
     Told,
     Undone,
+    Unskipped,
 )
 from .question_state import QuestionState
 from .questions import DISPUTED, NO_LABEL, Answer, Question, decision
@@ -107,13 +109,16 @@ class QuestionCommands:
         return round, Skipped(annotator)
 
     def undo(self, round: int | None, annotator: str, now: float) -> QuestionFact:
-        """Take an answer back: to this question, or the annotator's last one."""
+        """Take an answer or a skip back: of this question, or otherwise the annotator's last answer."""
         if round is None:
             recent = self._state.stored.recent.get(annotator)
             if not recent:
                 raise ConflictError(f"{annotator} has no recent answer to undo; name the question.", owner="undo")
             round = recent[-1]
         question = self._state.find(round)
+        until = now + self._state.settings.lease
+        if annotator in question.skipped:
+            return round, Unskipped(question.slot_for(annotator, now, "undo", unskip=True), annotator, until)
         slot = question.slot_of(annotator)
         if slot is None or question.slots[slot].answer is None:
             raise ConflictError(f"{annotator} has no answer to this question.", owner="undo")
@@ -123,16 +128,35 @@ class QuestionCommands:
             raise ConflictError(
                 "the contents of this question were erased, so it cannot be answered again.", owner="undo"
             )
-        return round, Undone(slot, annotator, now + self._state.settings.lease, question.told)
+        return round, Undone(slot, annotator, until, question.told)
 
     def review(self, round: int, annotator: str, label: str | None) -> QuestionFact:
         """Decide what the label is, whatever the answers say."""
         question = self._state.find(round)
         if question.erased:
             raise ConflictError("the contents of this question were erased, so it cannot be decided.", owner="review")
-        if not (question.is_full or question.told or question.disputed):
+        if not (question.is_full or question.told or question.disputed or question.skipped):
             raise ConflictError("the question is not answered yet, so there is nothing to review.", owner="review")
         return round, Reviewed(annotator, label)
+
+    def undo_review(self, round: int, annotator: str, before: Question) -> tuple[QuestionFact, QuestionFact]:
+        """Take a reviewer's decision back, given the question as it was before any review."""
+        question = self._state.find(round)
+        if not question.reviewed:
+            raise ConflictError("no reviewer has decided this question, so there is nothing to undo.", owner="undo")
+        if question.erased:
+            raise ConflictError("the contents of this question were erased, so it cannot be decided.", owner="undo")
+        if before.disputed:
+            undone = ReviewUndone(annotator, disputed=True)
+        elif before.closed:
+            undone = ReviewUndone(annotator, why=before.forgotten)
+        elif not before.is_full:
+            undone = ReviewUndone(annotator, reopened=True)
+        else:  # its answers could still be undone when it was reviewed; by now they decide
+            found = decision(before.answers, self._state.settings.decide)
+            undone = ReviewUndone(annotator, disputed=found is DISPUTED, why=UNSURE if found is NO_LABEL else "")
+            return (round, undone), (round, Corrected(found if isinstance(found, str) else None))
+        return (round, undone), (round, Corrected(before.label))
 
     def check_unlabelled(self, round: int) -> None:
         """Refuse an unsolicited label of an instance whose question is open or has a label."""

@@ -26,7 +26,7 @@ class QuestionSnapshot(msgspec.Struct):
     """The stored part of ``QuestionState``.
 
     ``labels`` are those given so far where the set of labels is open. ``recent`` and ``leases`` have the rounds of each
-    annotator's latest answers and leases.
+    annotator's latest answers and leases, and ``commented`` those that have comments.
     """
 
     questions: list[Question] = []
@@ -38,6 +38,7 @@ class QuestionSnapshot(msgspec.Struct):
     asked: int = 0
     told: int = 0
     forgotten: int = 0
+    commented: list[int] = []
 
 
 def new_question(fact: Instance, seq: int, time: float, value: float, settings: Settings) -> Question:

@@ -21,9 +21,11 @@ from ..events.kinds import (
     Leased,
     Released,
     Reviewed,
+    ReviewUndone,
     Skipped,
     Told,
     Undone,
+    Unskipped,
 )
 from ..events.settings import MOST_OPEN, OPEN, Settings, check_label
 from .question_queue import QuestionQueue, Timer
@@ -214,6 +216,7 @@ class QuestionState:
         person = self.stored.people.person(fact.annotator)
         person.answers += 1
         person.unsure += fact.label is None
+        person.count_recent(time, 1)
         if fact.lead is not None:
             person.seconds += fact.lead
             person.timed += 1
@@ -230,6 +233,11 @@ class QuestionState:
         if self.settings.labels == OPEN and label is not None and label not in self.stored.labels:
             self.stored.labels.append(label)
 
+    def add_comment(self, round: int | None) -> None:
+        """Note that a question has a comment."""
+        if round is not None and round not in self.stored.commented:
+            self.stored.commented.append(round)
+
     def _settle(self, round: int, annotator: str) -> None:
         """Make an answer final before its grace period ends, since newer answers of the annotator followed."""
         question = self.open.get(round)
@@ -242,15 +250,26 @@ class QuestionState:
 
     def _skipped(self, question: Question, fact: Skipped, time: float) -> None:
         question.skipped = [*question.skipped, fact.annotator]
-        self.stored.people.person(fact.annotator).skipped += 1
+        person = self.stored.people.person(fact.annotator)
+        person.skipped += 1
+        person.last = max(person.last, time)
         slot = question.slot_of(fact.annotator)
         if slot is not None and question.slots[slot].answer is None:
             question.slots[slot] = Slot()
             self._queue.add(question)
         self._unhold(question, fact.annotator)
 
+    def _unskipped(self, question: Question, fact: Unskipped, time: float) -> None:
+        question.skipped = [each for each in question.skipped if each != fact.annotator]
+        self.stored.people.person(fact.annotator).skipped -= 1
+        question.slots[fact.slot] = Slot(fact.annotator, fact.until)
+        self._hold(question, fact.annotator, fact.until, time)
+
     def _undone(self, question: Question, fact: Undone, time: float) -> None:
         self._uncount(question)
+        answer = question.slots[fact.slot].answer
+        if answer is not None:
+            self.stored.people.person(fact.annotator).count_recent(answer.time, -1)
         question.slots[fact.slot] = Slot(fact.annotator, fact.until)
         question.disputed = question.closed = False
         question.forgotten = ""
@@ -269,6 +288,16 @@ class QuestionState:
     def _reviewed(self, question: Question, fact: Reviewed, time: float) -> None:
         self.add_label(fact.label)
         question.disputed, question.reviewed = False, True
+
+    def _review_undone(self, question: Question, fact: ReviewUndone, time: float) -> None:
+        question.reviewed, question.disputed, question.forgotten = False, fact.disputed, fact.why
+        if fact.disputed or fact.reopened:
+            question.closed = False
+        if fact.reopened:
+            self._uncount(question)
+            self._schedule_expiry(question)
+            if question.free_slot(time) is not None:
+                self._queue.add(question)
 
     def _told(self, question: Question, fact: Told, time: float) -> None:
         question.told, question.model, question.label = True, fact.label, fact.label
@@ -295,7 +324,7 @@ class QuestionState:
                 question.model,
                 question.label,
             )
-        if question.is_full or question.closed:
+        if (question.is_full or question.closed) and not question.disputed:
             self._close(question)
 
     def _close(self, question: Question) -> None:
@@ -321,9 +350,11 @@ _APPLY: dict[type[Fact], Callable[[QuestionState, Question, Any, float], None]] 
     Released: QuestionState._released,
     Answered: QuestionState._answered,
     Skipped: QuestionState._skipped,
+    Unskipped: QuestionState._unskipped,
     Undone: QuestionState._undone,
     Disputed: QuestionState._disputed,
     Reviewed: QuestionState._reviewed,
+    ReviewUndone: QuestionState._review_undone,
     Told: QuestionState._told,
     Forgotten: QuestionState._forgotten,
     Corrected: QuestionState._corrected,

@@ -110,13 +110,13 @@ class Question(msgspec.Struct, gc=False):
         mine = self.slot_of(annotator)
         return mine is None or self.slots[mine].is_free(now)
 
-    def slot_for(self, annotator: str, now: float, verb: str) -> int:
-        """The slot that an annotator holds or may take; refused with the reason."""
+    def slot_for(self, annotator: str, now: float, verb: str, unskip: bool = False) -> int:
+        """The slot that an annotator holds or may take; refused with the reason. ``unskip`` disregards their skip."""
         mine = self.slot_of(annotator)
         if mine is not None and self.slots[mine].answer is not None:
             raise ConflictError(f"{annotator} has answered this question already; undo that first.", owner=verb)
-        if annotator in self.skipped:
-            raise ConflictError(f"{annotator} has skipped this question, which is final.", owner=verb)
+        if annotator in self.skipped and not unskip:
+            raise ConflictError(f"{annotator} has skipped this question; undo that first.", owner=verb)
         if self.reviewed:
             raise ConflictError("a reviewer has decided this question.", owner=verb)
         if self.closed and not self.is_full:

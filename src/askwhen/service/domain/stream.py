@@ -14,7 +14,7 @@ import msgspec
 
 from ...errors import AskwhenError
 from ..errors import ConflictError, SetAsideError
-from ..events.kinds import Fact, Instance, Undone, Volunteered, encoded, facts_of
+from ..events.kinds import Commented, Fact, Instance, Undone, Volunteered, encoded, facts_of
 from ..events.settings import Settings
 from ..store.records import Event
 from . import row_codec
@@ -239,10 +239,18 @@ class ServiceStream:
             return False
         return budget.count is not None or (budget.most is not None and self.questions.stored.asked >= budget.most)
 
-    def note(self, kind: str, fact: Fact, now: float, question: int | None = None, key: str | None = None) -> Event:
+    def note(
+        self,
+        kind: str,
+        fact: Fact,
+        now: float,
+        question: int | None = None,
+        key: str | None = None,
+        shown: bytes | None = None,
+    ) -> Event:
         """Number an event, apply it, and let it wait for the commit."""
         current = self.current
-        event = Event(self.number, current.seq + 1, self._time(now), kind, question, key, encoded(fact))
+        event = Event(self.number, current.seq + 1, self._time(now), kind, question, key, encoded(fact), None, shown)
         current.apply(event, fact)
         self.uncommitted.append(event)
         return event
@@ -287,6 +295,20 @@ class ServiceStream:
         for outcome in self.commands.settled(question, label, "a reviewer said that it has none"):
             self.record(outcome, now)
         return event
+
+    def undo_review(self, round: int, annotator: str, now: float, key: str | None = None) -> Event:
+        """Take a reviewer's decision back: the question is as it was before any review."""
+        before = self.current.before_review(round)
+        undone, corrected = self.commands.undo_review(round, annotator, before)
+        event = self.record(undone, now, key)
+        self.record(corrected, now)
+        return event
+
+    def comment(self, round: int, annotator: str, text: str, now: float, key: str | None = None) -> Event:
+        """Store a comment on a question, as long as its instance has contents."""
+        if self.questions.find(round).erased:
+            raise ConflictError("the contents of this question were erased.", owner="comment")
+        return self.note("commented", Commented(annotator), now, round, key, msgspec.json.encode(text))
 
     def volunteer(
         self, instance: Event, annotator: str, label: str | None, now: float, key: str | None = None

@@ -48,10 +48,11 @@ class Holder(NamedTuple):
         """Whether the holder has one of these roles; an admin has all."""
         return "admin" in self.roles or not self.roles.isdisjoint(roles)
 
-    def check(self, role: str, stream: int | None) -> None:
-        """Refuse what the token does not allow; an admin may do everything."""
-        if role != ANYBODY and not self.has(role):
-            raise NotAllowedError(f"this needs the role {role}, which {self.name} lacks.", owner="token")
+    def check(self, role: str | tuple[str, ...], stream: int | None) -> None:
+        """Refuse what the token does not allow: it needs the role, or one of several; an admin may do everything."""
+        roles = (role,) if isinstance(role, str) else role
+        if ANYBODY not in roles and not self.has(*roles):
+            raise NotAllowedError(f"this needs the role {' or '.join(roles)}, which {self.name} lacks.", owner="token")
         if self.streams is not None and (stream is None or stream not in self.streams):
             raise NotAllowedError(
                 f"the token of {self.name} is not for {'all streams' if stream is None else 'this stream'}.",

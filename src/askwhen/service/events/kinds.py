@@ -85,6 +85,15 @@ class Skipped(Fact):
     annotator: str
 
 
+class Unskipped(Fact):
+    """An annotator took their skip back, and holds a slot of the question until a time."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("unskipped",)
+    slot: int
+    annotator: str
+    until: float
+
+
 class Undone(Fact):
     """An answer was taken back, and its slot is held for another one; ``told`` if the model had learnt it."""
 
@@ -107,6 +116,27 @@ class Reviewed(Fact):
     event_kinds: ClassVar[tuple[str, ...]] = ("reviewed",)
     annotator: str
     label: str | None = None
+
+
+class ReviewUndone(Fact):
+    """A reviewer took the decision back, and the question is as it was before any review.
+
+    ``disputed`` and ``reopened`` say whether it waits for a reviewer or for annotators again; ``why`` is the earlier
+    reason for dropping it. The label that it had before follows as a correction.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("review undone",)
+    annotator: str
+    disputed: bool = False
+    reopened: bool = False
+    why: str = ""
+
+
+class Commented(Fact):
+    """A comment on a question. Its text is with the contents of the event, since it is erased with the instance."""
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("commented",)
+    annotator: str
 
 
 class Told(Fact):
@@ -291,9 +321,12 @@ PERSONAL = frozenset(
         "released",
         "answered",
         "skipped",
+        "unskipped",
         "undone",
         "disputed",
         "reviewed",
+        "review undone",
+        "commented",
         "volunteered",
         "received",
         "handled",

@@ -61,6 +61,7 @@ _HANDLERS: list[Any] = [
     instance_routes.played,
     question_routes.router,
     question_routes.labelled,
+    question_routes.progress,
     token_routes.router,
     webhook_routes.router,
     *export_routes.handlers,

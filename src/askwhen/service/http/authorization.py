@@ -55,7 +55,7 @@ class Authorization:
         """Whether all requests are allowed: until the first token is made, unless options require one."""
         return not (self.options.tokens or self.options.proxy or self.coordinator.tokens.required)
 
-    def holder(self, request: AnyRequest, role: str, stream: int | None = None) -> Holder:
+    def holder(self, request: AnyRequest, role: str | tuple[str, ...], stream: int | None = None) -> Holder:
         """The sender of a request; refused where they lack a role."""
         found = self.identify(request)
         found.check(role, stream)
@@ -136,7 +136,9 @@ class Authorization:
         finally:
             changes.unsubscribe(ALL, changed)
 
-    def stream(self, request: AnyRequest, name: str, role: str = ANYBODY) -> tuple[ServiceStream, Holder]:
+    def stream(
+        self, request: AnyRequest, name: str, role: str | tuple[str, ...] = ANYBODY
+    ) -> tuple[ServiceStream, Holder]:
         """A stream, if the sender has a role for it. A token for other streams does not reveal whether it exists."""
         found = self.coordinator.streams.get(name)
         holder = self.holder(request, role, -1 if found is None else found.number)

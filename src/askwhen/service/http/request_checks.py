@@ -13,7 +13,7 @@ from ..errors import ServiceError
 from .authorization import AnyRequest, authorization_of
 
 ROLE = "role"
-"""The option of a route with the role that it needs; every route that takes a body has one."""
+"""The option of a route with the role that it needs, or several of which one suffices; all that take a body have it."""
 
 _RESERVED = frozenset(("request", "data", "scope", "state", "headers", "cookies", "query", "body", "socket"))
 """Arguments of a handler that are not query parameters."""
@@ -28,7 +28,7 @@ async def admit(request: Any, handler: BaseRouteHandler) -> None:
         _check_query(request, handler)
 
 
-def authorize(request: AnyRequest, role: str) -> None:
+def authorize(request: AnyRequest, role: str | tuple[str, ...]) -> None:
     """Refuse senders who lack a role, for the stream in the path or, where it has none, for all streams."""
     auth, name = authorization_of(request), request.path_params.get("name")
     if name is None:

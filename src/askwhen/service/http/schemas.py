@@ -91,6 +91,14 @@ class Verdict(msgspec.Struct, forbid_unknown_fields=True):
     first: bool = False
 
 
+class NewComment(msgspec.Struct, forbid_unknown_fields=True):
+    """A comment on a question. ``key`` makes a retry idempotent."""
+
+    text: str
+    annotator: str | None = None
+    key: str | None = None
+
+
 class Held(msgspec.Struct):
     """The end of a lease."""
 

@@ -22,6 +22,7 @@ from ..errors import NotFoundError
 from ..events.kinds import Erased, Forgotten, Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
+from .comments import comments_on
 from .instances import check_subject, key_of
 
 MOST_NAMED, PART = 1_000, 5_000
@@ -75,6 +76,8 @@ async def _erase(
         await coordinator.commits.settled()
         async with coordinator.reading() as log:
             seqs = await log.in_thread(find, log.reader)
+            commented = list(stream.questions.stored.commented)
+            comments = await log.in_thread(comments_on, log.reader, stream.number, commented, set(seqs))
             held = await log.in_thread(
                 _held, log.reader, stream.number, coordinator.until_stopping(seqs), stream.model.held()
             )
@@ -85,9 +88,10 @@ async def _erase(
             open = _closed(stream, wanted, coordinator.clock.now())
         for first in range(0, len(seqs), PART):
             part = seqs[first : first + PART]
+            erasures = [Erasure(stream.number, [*part, *(comments if first == 0 else ())])]
             with coordinator.changing(stream):
                 stream.note("erased", Erased(by, len(part), part[-1] if whole else 0), coordinator.clock.now())
-                commit = coordinator.commit(stream, first == 0, [Erasure(stream.number, part)])
+                commit = coordinator.commit(stream, first == 0, erasures)
             await asyncio.shield(commit)
         if seqs:
             await coordinator.scrub()

@@ -6,7 +6,18 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from ..domain.retraining import last_given
-from ..events.kinds import Answered, Corrected, Forgotten, Instance, Reviewed, Told, Undone, Volunteered, facts_of
+from ..events.kinds import (
+    Answered,
+    Corrected,
+    Forgotten,
+    Instance,
+    Reviewed,
+    ReviewUndone,
+    Told,
+    Undone,
+    Volunteered,
+    facts_of,
+)
 from ..store.records import Event, Reader
 
 CHUNK = 1_000
@@ -41,7 +52,8 @@ LABELS = {
 }
 TABLES: dict[str, dict[str, type]] = {"predictions": PREDICTIONS, "decisions": DECISIONS, "labels": LABELS}
 """The columns of each table. In labels a row is an answer: ``label`` is the label that currently counts, ``told`` the
-one that the model learnt, ``corrected`` whether they differ. An unsolicited label has no ``question``."""
+one that the model learnt, ``corrected`` whether they differ. An unsolicited label has no ``question``. A question that
+a reviewer decided without any answer is a row too, in which the reviewer is the annotator."""
 
 Row = dict[str, Any]
 
@@ -53,7 +65,7 @@ def chunks(
 
     ``unknown`` are the rounds that the model does not know, since they were erased before it was retrained.
     """
-    kinds = ("answered", "volunteered") if table == "labels" else ("instance",)
+    kinds = ("answered", "volunteered", "reviewed") if table == "labels" else ("instance",)
     replays = [event.seq for event in reader.events(stream, 0, 1 << 62, ("replayed",))] if table == "labels" else []
     while True:
         events = reader.events(stream, after, CHUNK, kinds)
@@ -66,6 +78,8 @@ def chunks(
                 history = reader.of_question(stream, event.question or 0)
                 if event.kind == "answered":
                     found = [labelled(event, history, until, replays)]
+                elif event.kind == "reviewed":
+                    found = decided(event, history, until, replays)
                 else:
                     found = volunteered(event, reader, history, until, replays)
                 for row in found if event.question in unknown else ():
@@ -84,9 +98,18 @@ def _row(event: Event, columns: dict[str, type]) -> Row:
     return {name: found[name] if name in found else getattr(fact, name) for name in columns}
 
 
+def decided(event: Event, history: list[Event], until: int, replays: Sequence[int]) -> list[Row]:
+    """A row for a reviewer's last decision on a question without answers; none for other decisions."""
+    known = [each for each in history if each.seq <= until]
+    last = [each.seq for each in known if each.kind in ("reviewed", "review undone")][-1:]
+    if last != [event.seq] or any(each.kind == "answered" for each in known):
+        return []
+    return [labelled(event, history, until, replays)]
+
+
 def labelled(event: Event, history: list[Event], until: int, replays: Sequence[int] = ()) -> Row:
-    """A row for an answer and the state of its question; ``replays`` are the events that retrained the model."""
-    answer: Answered = facts_of(event)
+    """A row for an answer or a decision, and the state of its question; ``replays`` retrained the model."""
+    answer: Answered | Reviewed = facts_of(event)
     row: Row = {
         "seq": event.seq,
         "question": event.question,
@@ -94,7 +117,7 @@ def labelled(event: Event, history: list[Event], until: int, replays: Sequence[i
         "annotator": answer.annotator,
         "answer": answer.label,
         "unsure": answer.label is None,
-        "lead": answer.lead,
+        "lead": answer.lead if isinstance(answer, Answered) else None,
         "undone": False,
         "label": None,
         "told": None,
@@ -112,14 +135,16 @@ def labelled(event: Event, history: list[Event], until: int, replays: Sequence[i
         if isinstance(fact, Instance):
             row["id"] = None if other.key is None else other.key[2:]
             row |= {name: getattr(fact, name) for name in ("prediction", "margin", "probability")}
-        elif isinstance(fact, Undone) and other.seq > event.seq and fact.slot == answer.slot:
-            row["undone"] = True
+        elif isinstance(fact, Undone) and isinstance(answer, Answered):
+            row["undone"] = row["undone"] or (other.seq > event.seq and fact.slot == answer.slot)
         elif isinstance(fact, Told):
             row["told"] = row["label"] = fact.label
         elif isinstance(fact, Corrected):
             row["label"] = fact.label
         elif isinstance(fact, Reviewed):
             row["reviewer"] = fact.annotator
+        elif isinstance(fact, ReviewUndone):
+            row["reviewer"] = None
         elif isinstance(fact, Forgotten):
             row["label"] = None
     if left:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,16 +13,16 @@ from ..domain import row_codec
 from ..domain.questions import Question
 from ..domain.stream import ServiceStream
 from ..errors import ConflictError
-from ..events.kinds import Answered, Leased, Released, Reviewed, Skipped, Undone, facts_of
+from ..events.kinds import Answered, Leased, Released, Reviewed, ReviewUndone, Skipped, Undone, Unskipped, facts_of
 from ..events.settings import LONGEST_NAME
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
 
-LONGEST_LEAD = 86400.0
+LONGEST_LEAD, LONGEST_DAY = 86400.0, 2 * 86400.0
 
 T = TypeVar("T")
-F = TypeVar("F", Leased, Released, Answered, Skipped, Undone, Reviewed)
+F = TypeVar("F", Leased, Released, Answered, Skipped, Unskipped, Undone, Reviewed, ReviewUndone)
 KEEPS = "the model keeps what it learnt from the answer until the stream is replayed"
 
 
@@ -64,6 +64,14 @@ class Undo(msgspec.Struct, omit_defaults=True):
     until: float
     told: bool
     note: str = ""
+
+
+class Progress(msgspec.Struct):
+    """Answers of an annotator since a time, and how many questions the stream has asked and how many wait."""
+
+    answers: int
+    asked: int
+    waiting: int
 
 
 async def next_question(
@@ -229,7 +237,7 @@ async def release(
 async def skip(
     coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, key: str | None = None
 ) -> None:
-    """Never show a question to an annotator again."""
+    """Do not show a question to an annotator again, unless they undo it."""
     stored = stored_key("s", key)
 
     def act() -> Event:
@@ -243,11 +251,13 @@ async def skip(
 async def undo(
     coordinator: Coordinator, stream: ServiceStream, round: int | None, annotator: str, key: str | None = None
 ) -> Undo:
-    """Take an answer back, or the annotator's last one."""
+    """Take an answer or a skip back, or the annotator's last answer."""
     stored, recent = stored_key("u", key), stream.questions.stored.recent.get(annotator)
     place = recent[-1] if round is None and recent else round
     act = lambda: stream.undo(round, annotator, coordinator.clock.now(), stored)  # noqa: E731
     event, _ = await _once(coordinator, stream, place, stored, act)
+    if event.kind == "unskipped":
+        return Undo(event.question or 0, _fact_of(event, Unskipped, annotator, round).until, False)
     fact = _fact_of(event, Undone, annotator, round)
     return Undo(event.question or 0, fact.until, fact.told, KEEPS if fact.told else "")
 
@@ -266,8 +276,8 @@ async def review(
 
     def act() -> Event:
         if first:
-            reviews = [fact for fact in map(facts_of, stream.current.history(round)) if isinstance(fact, Reviewed)]
-            if reviews and reviews[-1].annotator != annotator:
+            last = last_review(stream.current.history(round))
+            if last is not None and last.annotator != annotator:
                 raise ConflictError("another reviewer has decided this question meanwhile.", owner="review")
         return stream.review(round, annotator, label, coordinator.clock.now(), stored)
 
@@ -275,8 +285,43 @@ async def review(
     _fact_of(event, Reviewed, annotator, round)
 
 
+async def undo_review(
+    coordinator: Coordinator, stream: ServiceStream, round: int, annotator: str, key: str | None = None
+) -> None:
+    """Take one's decision on a question back: it is as it was before any review."""
+    stored = stored_key("w", key)
+
+    def act() -> Event:
+        last = last_review(stream.current.history(round))
+        if last is not None and last.annotator != annotator:
+            raise ConflictError("another reviewer has decided this question.", owner="undo")
+        return stream.undo_review(round, annotator, coordinator.clock.now(), stored)
+
+    event, _ = await _once(coordinator, stream, round, stored, act)
+    _fact_of(event, ReviewUndone, annotator, round)
+
+
+def last_review(history: Iterable[Event]) -> Reviewed | None:
+    """The decision of a reviewer that currently counts, if there is one."""
+    last = None
+    for event in history:
+        if event.kind in ("reviewed", "review undone"):
+            last = facts_of(event)
+    return last if isinstance(last, Reviewed) else None
+
+
 def _now(coordinator: Coordinator, stream: ServiceStream) -> float:
     return max(coordinator.clock.now(), stream.state.time)
+
+
+async def progress(coordinator: Coordinator, stream: ServiceStream, annotator: str, since: float) -> Progress:
+    """How far an annotator and the stream have come."""
+    if since < coordinator.clock.now() - LONGEST_DAY:
+        raise InputError("since must be a time of the last two days, in seconds.", owner="progress", parameter="since")
+    await coordinator.commits.settled()
+    state = stream.questions
+    counts = state.stored.people.persons.get(annotator)
+    return Progress(0 if counts is None else counts.answers_since(since), state.stored.asked, state.waiting)
 
 
 async def waiting(

@@ -1,21 +1,25 @@
-"""Questions for a reviewer: those on which people disagree, those that were corrected, and a random share of all."""
+"""Questions for a reviewer: disputed and corrected ones, those that everybody skipped, and a random share of all."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from ..domain.stream import ServiceStream
-from ..events.kinds import Reviewed, facts_of
 from ..runtime.coordinator import Coordinator
+from ..runtime.threaded_reader import ThreadedReader
 from ..store.records import Reader
-from .questions import Shown, shown
+from .comments import Comment, comments_in
+from .questions import Shown, last_review, shown
 
-Which = Literal["disputed", "corrected", "sample"]
+Which = Literal["disputed", "corrected", "skipped", "sample"]
 CHUNK, MOST_CHUNKS = 500, 20
+MOST_COUNTED = 100
+ACTIVE = 7 * 86400.0
+"""Seconds for which an annotator counts as active after an answer or a skip."""
 
 
 class Single(msgspec.Struct):
@@ -33,6 +37,23 @@ class Reviewable(msgspec.Struct):
     told: str | None
     label: str | None
     guess: str | None
+    comments: list[Comment] = []
+
+
+class Count(msgspec.Struct):
+    """Number of questions in a list; ``more`` says that there may be more of them."""
+
+    count: int
+    more: bool = False
+
+
+class Counts(msgspec.Struct):
+    """Number of questions in each list for reviewers, counted up to 100."""
+
+    disputed: Count
+    corrected: Count
+    skipped: Count
+    sample: Count
 
 
 class Reviewables(msgspec.Struct):
@@ -54,25 +75,64 @@ async def to_review(
     """Questions that are not reviewed yet, after a place in the list."""
     await coordinator.commits.settled()
     async with coordinator.reading() as log:
-        if which == "disputed":
-            open = sorted(each.round for each in stream.questions.open.values() if each.disputed and each.round > after)
-            rounds, place = open[:limit], open[limit - 1] if len(open) > limit else None
-        elif which == "corrected":
-            corrected = sorted(each for each in stream.questions.stored.corrections if each > after)
-            rounds, place = await log.in_thread(_unreviewed, log.reader, stream.number, corrected, limit)
-        else:
-            rounds, place = await log.in_thread(_sampled, log.reader, stream, max(after, 0), limit)
+        rounds, place = await _listed(coordinator, log, stream, which, after, limit)
+        histories = await log.in_thread(lambda: [log.reader.of_question(stream.number, each) for each in rounds])
     found = []
-    for round in rounds:
-        found.append(reviewable(coordinator, stream, round))
+    for round, history in zip(rounds, histories, strict=True):
+        each = reviewable(coordinator, stream, round)
+        each.comments = comments_in(history, stream.settings.view.blind)
+        found.append(each)
         await asyncio.sleep(0)
     return Reviewables(found, place)
+
+
+async def counted(coordinator: Coordinator, stream: ServiceStream) -> Counts:
+    """Number of questions in each list."""
+    await coordinator.commits.settled()
+    found = {}
+    async with coordinator.reading() as log:
+        for which in get_args(Which):
+            rounds, place = await _listed(coordinator, log, stream, which, -1, MOST_COUNTED)
+            found[which] = Count(len(rounds), place is not None)
+    return Counts(**found)
+
+
+async def _listed(
+    coordinator: Coordinator, log: ThreadedReader, stream: ServiceStream, which: Which, after: int, limit: int
+) -> tuple[list[int], int | None]:
+    """The rounds of a page of a list, and the place after which the next page begins, if there may be one."""
+    if which in ("disputed", "skipped"):
+        found = disputed(stream) if which == "disputed" else skipped_by_all(stream, coordinator.clock.now())
+        left = [each for each in found if each > after]
+        return left[:limit], left[limit - 1] if len(left) > limit else None
+    if which == "corrected":
+        corrected = sorted(each for each in stream.questions.stored.corrections if each > after)
+        return await log.in_thread(_unreviewed, log.reader, stream.number, corrected, limit)
+    return await log.in_thread(_sampled, log.reader, stream, max(after, 0), limit)
+
+
+def disputed(stream: ServiceStream) -> list[int]:
+    """Open questions whose answers do not decide."""
+    return sorted(each.round for each in stream.questions.open.values() if each.disputed)
+
+
+def skipped_by_all(stream: ServiceStream, now: float) -> list[int]:
+    """Open questions that everybody who was active in the last days has skipped, or answered in another slot."""
+    persons = stream.questions.stored.people.persons
+    active = {name for name, counts in persons.items() if counts.last > now - ACTIVE}
+    return sorted(
+        each.round
+        for each in stream.questions.open.values()
+        if each.skipped
+        and not (each.is_full or each.disputed)
+        and active <= {*each.skipped, *(answer.annotator for answer in each.answers)}
+    )
 
 
 def _is_done(reader: Reader, number: int, round: int) -> bool:
     """Whether a reviewer has decided a question, or cannot any more, since its contents were erased."""
     events = reader.of_question(number, round)
-    return events[0].row is None or any(isinstance(facts_of(each), Reviewed) for each in events)
+    return events[0].row is None or last_review(events) is not None
 
 
 def _unreviewed(reader: Reader, number: int, rounds: list[int], limit: int) -> tuple[list[int], int | None]:

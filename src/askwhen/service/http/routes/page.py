@@ -151,5 +151,6 @@ handlers: list[Any] = [
     dashboard_routes.seen,
     dashboard_routes.followed,
     review_routes.listed,
+    review_routes.counts,
     review_routes.rows,
 ]

@@ -11,13 +11,14 @@ from ....errors import InputError
 from ...domain.stream import ServiceStream
 from ...domain.tokens import Holder
 from ...events.settings import LONGEST_NAME
-from ...use_cases import labels, questions
+from ...use_cases import comments, labels, questions
 from ...use_cases.labels import Labelled
-from ...use_cases.questions import Receipt, Shown, Undo
+from ...use_cases.questions import Progress, Receipt, Shown, Undo
 from ..authorization import AnyRequest, Authorization, authorization_of
 from ..request_checks import ROLE
-from ..schemas import Given, Held, NewLabel, Verdict, Who, WhoNext
+from ..schemas import Given, Held, NewComment, NewLabel, Verdict, Who, WhoNext
 
+COMMENTING = ("annotator", "reviewer")
 Round = Annotated[int, Parameter(ge=0, le=2**53)]
 
 
@@ -36,7 +37,7 @@ def _who(auth: Authorization, holder: Holder, given: str | None) -> str:
 
 
 def _enter(
-    request: AnyRequest, name: str, given: str | None, role: str = "annotator"
+    request: AnyRequest, name: str, given: str | None, role: str | tuple[str, ...] = "annotator"
 ) -> tuple[Authorization, ServiceStream, str]:
     auth = authorization_of(request)
     stream, holder = auth.stream(request, name, role)
@@ -111,14 +112,14 @@ async def released(request: AnyRequest, name: str, question: Round, data: Who | 
 
 @post("/{question:int}/skip", status_code=204, opt={ROLE: "annotator"}, summary="Skip a question")
 async def skipped(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> None:
-    """Final for this annotator; others may get it."""
+    """The annotator does not get it again unless they undo it; others may."""
     auth, stream, who = _enter(request, name, None if data is None else data.annotator)
     await questions.skip(auth.coordinator, stream, question, who, _key(data))
 
 
-@post("/{question:int}/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo an answer")
+@post("/{question:int}/undo", status_code=200, opt={ROLE: "annotator"}, summary="Undo an answer or a skip")
 async def undone(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> Undo:
-    """The slot is held for another answer. After the grace period it is a correction."""
+    """The slot is held for another answer. After the grace period of an answer it is a correction."""
     auth, stream, who = _enter(request, name, None if data is None else data.annotator)
     return await questions.undo(auth.coordinator, stream, question, who, _key(data))
 
@@ -135,6 +136,32 @@ async def reviewed(request: AnyRequest, name: str, question: Round, data: Verdic
     """The reviewer's label counts, whatever the answers are."""
     auth, stream, who = _enter(request, name, data.annotator, "reviewer")
     await questions.review(auth.coordinator, stream, question, who, data.label, data.key, data.first)
+
+
+@post("/{question:int}/review/undo", status_code=204, opt={ROLE: "reviewer"}, summary="Undo a decision")
+async def review_undone(request: AnyRequest, name: str, question: Round, data: Who | None = None) -> None:
+    """Of this reviewer: the question is as it was before any review."""
+    auth, stream, who = _enter(request, name, None if data is None else data.annotator, "reviewer")
+    await questions.undo_review(auth.coordinator, stream, question, who, _key(data))
+
+
+@post("/{question:int}/comments", status_code=204, opt={ROLE: COMMENTING}, summary="Comment on a question")
+async def commented(request: AnyRequest, name: str, question: Round, data: NewComment) -> None:
+    """Reviewers read it beside the question."""
+    auth, stream, who = _enter(request, name, data.annotator, COMMENTING)
+    await comments.comment(auth.coordinator, stream, question, who, data.text, data.key)
+
+
+@get("/v1/streams/{name:str}/progress", summary="Show one's progress")
+async def progress(
+    request: AnyRequest,
+    name: str,
+    since: Annotated[float, Parameter(ge=0, le=1e12)],
+    annotator: str | None = None,
+) -> Progress:
+    """One's answers since a time of the last two days, counted from the half hour in which it lies."""
+    auth, stream, who = _enter(request, name, annotator)
+    return await questions.progress(auth.coordinator, stream, who, since)
 
 
 @post(
@@ -164,5 +191,7 @@ router = Router(
         undone,
         undone_last,
         reviewed,
+        review_undone,
+        commented,
     ],
 )

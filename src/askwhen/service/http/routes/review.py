@@ -8,7 +8,7 @@ from litestar import get, post
 from litestar.params import Parameter
 from litestar.response import Stream
 
-from ...use_cases.review_queue import Reviewables, Which, to_review
+from ...use_cases.review_queue import Counts, Reviewables, Which, counted, to_review
 from ..authorization import AnyRequest, authorization_of
 from ..parquet_unpacker import pieces
 
@@ -24,10 +24,21 @@ async def listed(
     after: Annotated[int, Parameter(ge=-1, le=2**53)] = -1,
     limit: Annotated[int, Parameter(ge=1, le=100)] = 10,
 ) -> Reviewables:
-    """Disputed or corrected ones, or a random sample, with their answers. ``after`` is ``next`` of the last page."""
+    """Disputed or corrected ones, those that everybody skipped, or a random sample, with answers and comments.
+
+    ``after`` is ``next`` of the last page.
+    """
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     return await to_review(auth.coordinator, stream, which, after, limit)
+
+
+@get("/v1/streams/{name:str}/review/counts", summary="Count questions for a reviewer")
+async def counts(request: AnyRequest, name: str) -> Counts:
+    """The number of questions in each list."""
+    auth = authorization_of(request)
+    stream, _ = auth.stream(request, name, "reviewer")
+    return await counted(auth.coordinator, stream)
 
 
 @post("/page/rows/{name:str}", include_in_schema=False, status_code=200, request_max_body_size=LARGEST_FILE)

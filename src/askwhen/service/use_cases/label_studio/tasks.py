@@ -9,7 +9,7 @@ import msgspec
 
 from ...domain import row_codec
 from ...domain.stream import ServiceStream
-from ...events.kinds import Answered, Instance, Reviewed, Undone, Volunteered, facts_of
+from ...events.kinds import Answered, Instance, Reviewed, ReviewUndone, Undone, Volunteered, facts_of
 from ...store.records import Event, Reader
 from .annotations import result_of
 
@@ -84,6 +84,8 @@ def standing(history: list[Event]) -> list[tuple[str, float | None, bool]]:
                 given[fact.annotator] = fact.label
         elif isinstance(fact, Reviewed):
             decided = fact.label
+        elif isinstance(fact, ReviewUndone):
+            decided = None
     found: list[tuple[str, float | None, bool]] = [
         (fact.label, fact.lead, False) for fact in answers.values() if fact.label is not None
     ]
