@@ -20,6 +20,7 @@ from .contracts.rule import Rule, labels_left
 from .contracts.sampler import Parts
 from .data.columns import Columns, check_columns
 from .data.schema import Schema
+from .data.schema_given import schema_from
 from .engine.batch_run import RowBatch, learn, run
 from .engine.batch_run import margins as margins_of
 from .engine.engine import Engine, OpenQuestion, Waiting, too_many_classes
@@ -123,6 +124,11 @@ class Sampler:
     columns : Columns, optional
         What columns of data frames and records are to be taken for, where their types and values do not say it: texts,
         categories, numbers, vectors, or nothing to learn from.
+    schema : Schema or dict, optional
+        What the columns of data frames and records are, where it is known beforehand: that of a file or of another
+        sampler, or for each name "number", "date", "category", "text" or "drop", as for
+        :func:`askwhen.data.make_schema`. By default it is found from the first instances. Texts and vectors are for
+        the default learner.
     labels : (negative, positive), optional
         The two labels, strings or numbers, where they are not to be found from the data. Otherwise, 1 and True are
         positive and 0, -1 and False negative; of two strings in ``run`` or ``learn`` the second in sorted order is
@@ -168,6 +174,7 @@ class Sampler:
         kinds: Kinds | None = None,
         columns: Columns | None = None,
         labels: Sequence[Any] | None = None,
+        schema: Any = None,
     ) -> None:
         check_flag("Sampler", "regression", regression)
         opens = isinstance(classes, str) and classes == "open"
@@ -205,6 +212,10 @@ class Sampler:
         engine = Engine(parts, None if seed is None else int(seed), paid, answers)
         engine.pair = NO_PAIR if labels is None else check_pair("Sampler", labels)
         engine.columns = None if columns is None else check_columns("Sampler", columns)
+        if schema is not None:
+            if kinds is not None or columns is not None:
+                raise InputError("schema says it all; leave out kinds and columns.", owner="Sampler")
+            engine.give_schema(schema_from(schema))
         self._own(engine)
 
     def _own(self, engine: Engine) -> None:

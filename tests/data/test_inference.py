@@ -341,7 +341,10 @@ def test_a_record_is_the_same_instance_as_in_a_table(dense):
                zip(written, records, strict=True)]  # fmt: skip
     for row, other in zip(rows, as_text, strict=True):
         assert (row != other).sum() == 0
-    with pytest.raises(aw.InputError, match="the record has none of the columns 'age', .*; it has 'ages'"):
+    with pytest.raises(
+        aw.InputError,
+        match="the record has no column 'age', perhaps 'ages', .*; it has 'ages'; where a value is missing",
+    ):
         schema.row({"ages": 3})
 
 

@@ -27,13 +27,15 @@ def show_columns_of_model(out: Output, model: str) -> None:
 def _print(out: Output, schema: Schema) -> None:
     from rich.markup import escape
 
+    from ..data.schema_json import to_json
     from .terminal import show
 
     columns = [{"column": name, "role": role, "why": why} for name, role, why in schema.described()]
     kinds = schema.kinds
     facts = {"numbers": kinds.numbers, "vectors": list(kinds.vectors), "words": kinds.words}
     rows = [[escape(value) for value in each.values()] for each in columns]
-    out.result({"columns": columns, "features": facts, "summary": schema.summary()}, show.table_of(_HEAD, rows))
+    found = {"columns": columns, "features": facts, "summary": schema.summary(), "schema": to_json(schema)}
+    out.result(found, show.table_of(_HEAD, rows))
     out.say(schema.summary())
 
 

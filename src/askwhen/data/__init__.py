@@ -2,6 +2,7 @@
 
 from .hashing import hash_text
 from .schema import Schema
+from .schema_given import make_schema
 from .sets import Data, load, names
 from .stream import Stream, read
 from .synthetic import drifting, noisy_linear, regrouped, spherical, switching, zipf_text
@@ -13,6 +14,7 @@ __all__ = [
     "drifting",
     "hash_text",
     "load",
+    "make_schema",
     "names",
     "noisy_linear",
     "read",

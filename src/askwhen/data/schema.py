@@ -24,8 +24,8 @@ from .. import encoders
 from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
 from .column_table import ColumnTable
-from .files import listed, perhaps
 from .hashing import DEFAULT_FEATURES
+from .record_checks import check_names, check_record
 from .records import Records
 from .schema_columns import (
     ASKED,
@@ -163,17 +163,7 @@ class Schema:
 
     def check(self, names: Iterable[str], path: Any) -> None:
         """Refuse a table that lacks a column that features are made of."""
-        names = list(names)
-        lacking = [name for name in self.needed if name not in names]
-        if lacking:
-            some = ", and no ".join(f"column {name!r}{perhaps(name, names)}" for name in lacking[:_SOME])
-            more = f", and no {len(lacking) - _SOME} more" if len(lacking) > _SOME else ""
-            raise InputError(
-                f"{path} has no {some}{more}, which the features are made of; it has {listed(names)}.",
-                owner="read",
-                file=str(path),
-                column=lacking[0],
-            )
+        check_names(self.needed, list(names), path)
 
     def rows(
         self, table: ColumnTable, before: int = 0, path: Any = "the table", encode: Encode | None = None
@@ -209,13 +199,13 @@ class Schema:
         return [sp.csr_matrix(each[:, j]) for j in range(len(texts))]
 
     def row(self, record: Mapping[str, Any]) -> np.ndarray | MixedRows:
-        """One record as an instance, the same as in a table: a vector, or a matrix with one row."""
-        if not any(name in record for name in self.needed):
-            raise InputError(
-                f"the record has none of the columns {listed(list(self.needed))}; it has {listed(list(record))}.",
-                owner="row",
-            )
-        found = self.rows(Records([dict(record)], "the record"))
+        """One record as an instance, the same as in a table: a vector, or a matrix with one row.
+
+        It must have every column, with None or NaN where a value is missing. A category that the schema does not know
+        has the place of all other values.
+        """
+        check_record(self.columns, record, "the record")
+        found = self.rows(Records([{name: record[name] for name in self.needed}], "the record"))
         return found[0] if isinstance(found, np.ndarray) else found
 
     def _numbers(self, table: ColumnTable, place: _Place) -> np.ndarray:

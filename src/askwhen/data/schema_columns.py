@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ from ..errors import InputError
 from .column_table import ColumnTable
 from .date_features import ISO, DateForm
 from .hashing import counted, hashed_names, hashed_words
-from .written_values import is_missing, number_in
+from .written_values import as_text, is_list, is_missing, is_number, list_in, number_in
 
 GAP = " is missing"
 OTHER = " is another value"
@@ -42,6 +42,10 @@ class Column:
     def needed(self) -> tuple[str, ...]:
         """The columns of the file that are read for it."""
         return (self.name,)
+
+    def expected(self, value: Any) -> str | None:
+        """What a value of a single record must be instead, or None if it is fine; a missing one always is."""
+        return None if isinstance(value, (str, *_NUMBERS)) else "a text"
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,13 @@ class NumberColumn(MeasuredColumn):
         """The name of the column, or one for each place of a list."""
         return tuple(f"{self.name}[{i}]" for i in range(self.width)) if self.width else (self.name,)
 
+    def expected(self, value: Any) -> str | None:
+        """A number, or a list of so many."""
+        if self.width:
+            return _expected_list(value, self.width)
+        is_one = is_number(value) if isinstance(value, str) else isinstance(value, _NUMBERS)
+        return None if is_one or self.lenient else "a number"
+
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The numbers of each row."""
         if self.width:
@@ -111,10 +122,20 @@ class FlagColumn(MeasuredColumn):
         """The name of the column."""
         return (self.name,)
 
+    @property
+    def _known(self) -> dict[str, float]:
+        """The number of each word."""
+        return {"0": 0.0, "1": 1.0} | dict(zip(self.words, (0.0, 1.0), strict=True))
+
+    def expected(self, value: Any) -> str | None:
+        """One of the two words, true or false, 0 or 1."""
+        is_one = isinstance(value, bool) or (as_text(value) or "").strip().lower() in self._known
+        return None if is_one else f"{self.words[0]!r} or {self.words[1]!r}"
+
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """0 or 1 for each row."""
         texts, index = table.coded(self.name)
-        known = {"0": 0.0, "1": 1.0} | dict(zip(self.words, (0.0, 1.0), strict=True))
+        known = self._known
         found = [known.get((text or "").strip().lower(), np.nan) for text in texts]
         return np.asarray(np.array(found)[index, None])
 
@@ -130,6 +151,12 @@ class DateColumn(MeasuredColumn):
     def names(self) -> tuple[str, ...]:
         """The names of the numbers that are made of a date."""
         return self.form.names(self.name)
+
+    def expected(self, value: Any) -> str | None:
+        """A date that is written as the others."""
+        if isinstance(value, (str, *_NUMBERS)) and np.isfinite(self.form.numbers([as_text(value)])).all():
+            return None
+        return f"a date written as {self.form.format}" if self.form.format else "a date such as 2026-01-31"
 
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The numbers of each row."""
@@ -189,6 +216,10 @@ class TextColumn(WordsColumn):
     type: ClassVar[str] = "text"
     salt: str = ""
 
+    def expected(self, value: Any) -> str | None:
+        """A text."""
+        return None if isinstance(value, str) else "a text"
+
     def words(self, table: ColumnTable, places: int) -> sp.csr_matrix:
         """How often each word comes in each row."""
         return hashed_words([text or "" for text in table.words(self.name)], places, self.salt)
@@ -206,6 +237,10 @@ class VectorColumn(Column):
     def needed(self) -> tuple[str, ...]:
         """The column of lists, or the columns of numbers."""
         return self.parts or (self.name,)
+
+    def expected(self, value: Any) -> str | None:
+        """A list of so many numbers, or one of the numbers."""
+        return NumberColumn(self.name, 0 if self.parts else self.width).expected(value)
 
     def vectors(self, table: ColumnTable, before: int) -> np.ndarray:
         """The vector of each row: NaN where one of its numbers is missing."""
@@ -228,6 +263,19 @@ TYPES: dict[str, type[Column]] = {
     )
 }
 """All kinds of columns, by the word with which they are stored."""
+
+
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
+def _expected_list(value: Any, width: int) -> str | None:
+    """What must stand for a list of so many numbers, or None if it is one."""
+    if isinstance(value, str):
+        value = list_in(value.strip()) if is_list(value.strip()) else value
+    is_one = isinstance(value, (list, tuple)) and len(value) == width
+    if is_one and all(part is None or isinstance(part, _NUMBERS) for part in value):
+        return None
+    return f"a list of {width} numbers"
 
 
 def lists_of(table: ColumnTable, name: str, width: int, before: int) -> np.ndarray:

@@ -61,7 +61,9 @@ def _written(column: Column) -> dict[str, Any]:
     for field in dataclasses.fields(column):
         value = getattr(column, field.name)
         if value != field.default:
-            found[field.name] = value._asdict() if isinstance(value, DateForm) else value
+            found[field.name] = (
+                value._asdict() | {"cycles": list(value.cycles)} if isinstance(value, DateForm) else value
+            )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
 

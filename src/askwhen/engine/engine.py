@@ -157,6 +157,7 @@ class Engine:
         self._given_learner = parts.learner
         self.columns: Columns | None = None
         self.schema: Schema | None = None
+        self._given_schema: Schema | None = None
         self.round = 0
         self.questions = 0
         self.volunteered = 0
@@ -264,6 +265,20 @@ class Engine:
         self.take_kinds(kinds_of(found))
         return found
 
+    def give_schema(self, schema: Schema) -> None:
+        """Take rows with named values by this schema, before the first one came."""
+        kinds = schema.kinds
+        if kinds.vectors or kinds.words:
+            if not provides(self.parts.learner, KindLearner):
+                raise InputError(
+                    f"columns of texts, of vectors and of categories without their values are for the default learner, "
+                    f"got {short(self.parts.learner)}.",
+                    owner="schema",
+                )
+            self.take_kinds(kinds)
+        self.schema = self._given_schema = schema
+        self._given_learner = self.parts.learner
+
     def take_kinds(self, kinds: Kinds | None) -> None:
         """Learn instances of these kinds, if they are the first."""
         learner = self.parts.learner
@@ -333,7 +348,8 @@ class Engine:
         """Undo ``begin`` if nothing was played or learnt yet: the next instance decides the dimension and the kinds."""
         if self.round == 0 and self.volunteered == 0:
             parts = self.parts._replace(learner=self._given_learner)
-            self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN, parts=parts, schema=None)
+            self._become(learner=None, drift=NoDrift(0), prepare=None, shape=UNKNOWN, parts=parts)
+            self.schema = self._given_schema
 
     def _become(self, **states: Any) -> None:
         """Replace states and drop what was compiled for the old ones.

@@ -9,7 +9,8 @@ An event is one JSON object, or one row of a table with the same columns:
 ``{"key", "round", "forget": true}``  the question will never be answered
 ====================================  ==========================================================
 
-x is a list of numbers, or for a sparse instance an object that maps indices to numbers, ``{"3": 0.5}``. An instance may
+x is a list of numbers; for a sparse instance an object that maps indices to numbers, ``{"3": 0.5}``; where the samplers
+have a schema, an object with a value for each of its columns, ``{"price": 2.5, "city": "Rome"}``. An instance may
 have a ``time``, a number or a date, which a budget per period of time needs; a time before the last one counts as the
 last one. An ``id`` is copied to the decision, and other fields are ignored. Anything else is refused, with a message in
 the place of its decision, and the stream goes on.
@@ -17,6 +18,7 @@ the place of its decision, and the stream goes on.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
@@ -27,11 +29,17 @@ import msgspec
 import numpy as np
 
 from ..data.files import perhaps
+from ..data.record_checks import check_record
+from ..data.records import Records
+from ..data.schema import Schema
+from ..errors import InputError
 from ..linalg.rows import SparseRow
 from .sampler_spec import SamplerSpec
 
 _NOTHING = "an event has an x, or a round with a label or forget: true."
 _NO_KEY = "missing required field `key`"
+_ROWS = 1_000
+"""Instances with named values that are turned into rows at once, which bounds the memory of their vectors."""
 LONGEST_EVENT = 1 << 24
 """Bytes of an event as text, at most: 16 MB hold an instance of some 800,000 numbers."""
 
@@ -64,11 +72,13 @@ class EventBatch(NamedTuple):
     labels: list[Label]
     times: list[Time]
     ids: list[EventId]
+    given: list[Any] | None = None
+    """Instances as they came, where they have named values; what people are shown."""
 
 
 def empty_batch() -> EventBatch:
     """A batch without events."""
-    return EventBatch(*([] for _ in EventBatch._fields))
+    return EventBatch([], [], [], [], [], [])
 
 
 class EventLine(msgspec.Struct, gc=False):
@@ -83,7 +93,14 @@ class EventLine(msgspec.Struct, gc=False):
     id: EventId = None
 
 
+class NamedEventLine(EventLine, gc=False):
+    """An event whose instance has named values."""
+
+    x: dict[str, Any] | None = None  # type: ignore[assignment]
+
+
 _LINES = msgspec.json.Decoder(EventLine)
+_NAMED_LINES = msgspec.json.Decoder(NamedEventLine)
 _NO_LINE = EventLine("")
 _COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 
@@ -91,19 +108,25 @@ _COLUMNS: Any = attrgetter(*EventLine.__struct_fields__)
 def parse_lines(content: bytes, spec: SamplerSpec) -> EventBatch:
     """The events of whole lines of NDJSON; each line is one event or one refusal."""
     texts = [text for text in content.split(b"\n") if text.strip()]
+    decoder = _decoder(spec)
     try:  # one by one: decode_lines accepts two objects on one line
-        return _with_hints(to_batch(list(map(_LINES.decode, texts)), spec), texts)
+        return _with_hints(to_batch(list(map(decoder.decode, texts)), spec), texts)
     except (msgspec.MsgspecError, UnicodeDecodeError):  # find out which ones, and refuse only those
         return parse_texts(texts, spec)
+
+
+def _decoder(spec: SamplerSpec) -> Any:
+    return _LINES if spec.schema is None else _NAMED_LINES
 
 
 def parse_texts(texts: Sequence[bytes | None], spec: SamplerSpec) -> EventBatch:
     """The events of texts, one each; None is refused."""
     lines: list[EventLine] = []
     wrong: dict[int, str] = {}
+    decoder = _decoder(spec)
     for text in texts:
         try:
-            lines.append(_LINES.decode(b"" if text is None else text))
+            lines.append(decoder.decode(b"" if text is None else text))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             wrong[len(lines)] = (
                 f"this is not an event: {error}{_hint_at('key', text) if _NO_KEY in str(error) else ''}."
@@ -135,8 +158,12 @@ def to_batch(lines: list[EventLine], spec: SamplerSpec, wrong: dict[int, str] | 
     """Events as columns; ``wrong`` has the reasons of those that cannot be read, by their number."""
     columns = map(list, zip(*map(_COLUMNS, lines), strict=True)) if lines else ([] for _ in EventLine.__struct_fields__)
     keys, instances, rounds, labels, forgets, times, ids = columns
-    given = _sparse(instances, spec) if spec.sparse else _dense(instances)
-    return refuse_malformed(EventBatch(keys, given, rounds, labels, times, ids), forgets, wrong or {})
+    if spec.schema is not None:
+        batch = EventBatch(keys, named_rows(instances, spec.schema), rounds, labels, times, ids, instances)
+    else:
+        given = _sparse(instances, spec) if spec.sparse else _dense(instances)
+        batch = EventBatch(keys, given, rounds, labels, times, ids)
+    return refuse_malformed(batch, forgets, wrong or {})
 
 
 def refuse_malformed(batch: EventBatch, forgets: list[bool], wrong: dict[int, str]) -> EventBatch:
@@ -181,3 +208,40 @@ def sparse_row(x: Any, d: int) -> SparseRow | Refusal:
         return Refusal(f"the places of x must be from 0 to {d - 1}.")
     values = np.fromiter((x[place] for place in places), float, len(places))
     return SparseRow(values, np.array(places, np.uint32), 0, len(places))
+
+
+def named_rows(instances: Sequence[Any], schema: Schema) -> list[Instance]:
+    """Instances from named values; those that do not fit the schema are refused, each with its reason."""
+    found: list[Instance] = [None] * len(instances)
+    sound: list[int] = []
+    for i, x in enumerate(instances):
+        if x is None:
+            continue
+        try:
+            check_record(schema.columns, x, "x")
+            sound.append(i)
+        except InputError as error:
+            found[i] = Refusal(error.sentence)
+    for start in range(0, len(sound), _ROWS):
+        part = sound[start : start + _ROWS]
+        for i, row in zip(part, _rows(schema, [instances[i] for i in part]), strict=True):
+            found[i] = row
+    return found
+
+
+def _rows(schema: Schema, records: list[dict[str, Any]]) -> list[Instance]:
+    """Records that were checked, as rows; where one of them is refused all the same, they are made one by one."""
+    try:
+        X = schema.rows(Records(records, "x"), path="x")
+    except InputError as error:
+        if len(records) == 1:
+            return [Refusal(error.sentence)]
+        return [row for record in records for row in _rows(schema, [record])]
+    if isinstance(X, np.ndarray):
+        return list(X)
+    X.sort_indices()
+    places, values, ends = X.indices.astype(np.uint32), X.data, X.indptr.tolist()
+    return [
+        SparseRow(values[first:end].copy(), places[first:end].copy(), 0, end - first)
+        for first, end in itertools.pairwise(ends)
+    ]

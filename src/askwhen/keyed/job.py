@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from .. import encoders
 from ..errors import InputError
 from ..system.extras import needs_extra
 from .logs.folder import FolderLog, FolderSink
@@ -87,6 +88,8 @@ def open_store(address: str) -> KeyedStore:
 def claim_worker(job: Job, partition: str) -> PartitionWorker:
     """A worker that has claimed a partition."""
     spec = SamplerSpec.read(job.kind)
+    if spec.schema is not None and spec.schema.encoder is not None:
+        encoders.find(spec.schema.encoder._asdict())  # refuses now what would refuse every event
     reader = open_log(job.source).reader(partition, spec)
     store = open_store(job.store).claim(partition, job.kind)
     sink = None if job.out is None else open_sink(job.out)

@@ -77,7 +77,8 @@ def run(
     store : str
         A directory, for an SQLite file of each partition, or ``postgresql://...`` for workers on several machines.
     sampler : Sampler
-        A new one with a seed: every key gets a sampler like it, whose seed is derived from this one's and the key.
+        A new one with a seed: every key gets a sampler like it, whose seed is derived from this one's and the key. One
+        with a ``schema`` takes events whose x has named values, ``{"price": 2.5, "city": "Rome"}``.
     out : str, optional
         An output log for decisions, a directory or Redis; without one, they stay in the store.
     workers : int, default 0
@@ -212,6 +213,9 @@ def sampler(store: str, key: str) -> Sampler:
                 d = opened.features(partition)
                 if d is None:
                     raise damaged(f"the store of partition {partition}", "it has samplers but no number of features")
-                return SamplerPool(known, d).restore(key, found).sampler
+                restored = SamplerPool(known, d).restore(key, found).sampler
+                if known.schema is not None:
+                    restored.engine.give_schema(known.schema)
+                return restored
     keys = (each for partition in opened.partitions() for each in opened.keys(partition, _MOST_SUGGESTED))
     raise InputError(f"{store} has no sampler of key {key!r}{perhaps(key, keys)}.", owner="keyed")

@@ -8,6 +8,8 @@ from typing import Any
 
 from ..contracts.abilities import KindLearner, provides
 from ..contracts.sampler import Parts
+from ..data.schema import Schema
+from ..data.schema_json import from_json, to_json
 from ..engine.inputs.registry import build, describe
 from ..errors import InputError
 from ..learners import Mixture
@@ -21,6 +23,7 @@ class SamplerSpec:
 
     ``features`` is None if the first instance of a partition determines it, which only dense instances can. ``labels``
     are the two labels of the log, the negative one first, or None where they are -1 and +1: all keys have the same.
+    ``schema`` says what the named values of an instance are, where instances are objects with names.
     """
 
     parts: Parts
@@ -31,6 +34,7 @@ class SamplerSpec:
     features: int | None
     sparse: bool
     labels: tuple[Any, Any] | None = None
+    schema: Schema | None = None
 
     @classmethod
     def of(cls, sampler: Sampler, features: int | None, sparse: bool) -> SamplerSpec:
@@ -43,20 +47,23 @@ class SamplerSpec:
         if engine.seed is None:
             raise InputError("sampler must have a seed, from which the seed of every key follows.", owner="keyed")
         check_flag("keyed", "sparse", sparse)
-        learner = engine.parts.learner
-        if provides(learner, KindLearner) and learner.kinds is not None:
-            features, sparse = learner.kinds.d if features is None else features, True
-            if features != learner.kinds.d:
+        learner, schema = engine.parts.learner, engine.schema
+        known = schema.kinds if schema is not None else learner.kinds if provides(learner, KindLearner) else None
+        if known is not None:
+            sparse = schema is None or bool(known.vectors or known.words)
+            if features not in (None, known.d):
+                what = "kinds say" if schema is None else "schema says"
                 raise InputError(
-                    f"features must be {learner.kinds.d}, as the sampler's kinds say, got {features!r}.", owner="keyed"
+                    f"features must be {known.d}, as the sampler's {what}, got {features!r}.", owner="keyed"
                 )
+            features = known.d
         if features is not None:
             check_count("keyed", "features", features)
         elif sparse:
             raise InputError("features must say how many features there are where instances are sparse.", owner="keyed")
         classes = None if engine.classes is None else tuple(engine.classes)
         found = cls(
-            engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse, engine.pair.written
+            engine.parts, engine.seed, engine.costs, classes, engine.most, features, sparse, engine.pair.written, schema
         )
         found.make(0)  # raises now what every worker would raise later
         return found
@@ -77,7 +84,7 @@ class SamplerSpec:
     def as_stored(self, kind: str | None) -> SamplerSpec:
         """The same, but with the default learner of release 0.1 where a store, of this kind, has that one."""
         learner = self.parts.learner
-        if kind is None or not isinstance(learner, Mixture) or kind == self.written():
+        if kind is None or self.schema or not isinstance(learner, Mixture) or kind == self.written():
             return self
         earlier = replace(self, parts=self.parts._replace(learner=replace(learner, version=1)))
         return earlier if kind == earlier.written() else self
@@ -92,14 +99,16 @@ class SamplerSpec:
             "most": self.most,
             "features": self.features,
             "sparse": self.sparse,
-        } | ({} if self.labels is None else {"labels": self.labels})
+        }
+        facts |= {} if self.labels is None else {"labels": self.labels}
+        facts |= {} if self.schema is None else {"schema": to_json(self.schema)}
         return json.dumps(facts, sort_keys=True)
 
     @classmethod
     def read(cls, text: str) -> SamplerSpec:
         """The inverse of ``written``."""
         facts = json.loads(text)
-        pair, classes, labels = facts["costs"], facts["classes"], facts.get("labels")
+        pair, classes, labels, schema = facts["costs"], facts["classes"], facts.get("labels"), facts.get("schema")
         return cls(
             Parts(*(build(part) for part in facts["parts"])),
             facts["seed"],
@@ -109,4 +118,5 @@ class SamplerSpec:
             facts["features"],
             facts["sparse"],
             None if labels is None else (labels[0], labels[1]),
+            None if schema is None else from_json(schema),
         )

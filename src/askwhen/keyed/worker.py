@@ -137,7 +137,7 @@ class PartitionWorker:
         if cache is None:  # no instance has come yet, so that there is no question to answer
             return _all_refused(batch, first)
         events = defaultdict[str, list[Any]](list)
-        for key, event in zip(batch.keys, zip(range(len(batch.keys)), *batch[1:], strict=True), strict=True):
+        for key, event in zip(batch.keys, zip(range(len(batch.keys)), *batch[1:6], strict=True), strict=True):
             events[key].append(event)
         decisions: list[DecisionLine | None] = [None] * len(batch.keys)
         changed: list[tuple[str, bytes]] = []
@@ -166,7 +166,7 @@ class PartitionWorker:
                         questions += ask[5]
                         decisions[i] = made = DecisionLine(key, *ask, name)
                         if shows and ask[5]:
-                            made.x = _json_values(x)
+                            made.x = _json_values(x) if batch.given is None else batch.given[i]
                     else:
                         _learn(held, x, label, self._d)
                         unsolicited += 1

@@ -40,6 +40,12 @@ from ..terminal.progress import progress_bar, say_if_compiling
     help='Instances are objects with numbers by feature number, as in {"3": 0.5}; needs --features.',
 )
 @click.option(
+    "--schema",
+    metavar="FILE",
+    help='Instances are objects with named values; FILE says what they are: {"price": "number", "city": "category"}, '
+    "or the output of askwhen run TABLE --columns --json.",
+)
+@click.option(
     "--workers", type=click.IntRange(0), default=0, show_default=True, help="Number of worker processes; 0 for none."
 )
 @CLUSTER
@@ -68,21 +74,25 @@ def keyed(
     settings: tuple[tuple[str, Any], ...],
     labels: float | None,
     raw: bool,
+    schema: str | None,
     **options: Any,
 ) -> None:
     """Run a sampler for each key of a partitioned log.
 
     SOURCE is a directory: each NDJSON or Parquet file in it is a partition, and so is each directory of such files. Or
-    it names streams of Redis by a prefix, as in redis://127.0.0.1:6379/0?streams=clicks:. An event
-    is an instance, {"key": "ann", "x": [0.5, 1]}, or the answer to a question, {"key": "ann", "round": 0, "label": 1}.
-    It may be killed at any moment: run again, it continues, with the same results as if it had never been killed.
+    it names streams of Redis by a prefix, as in redis://127.0.0.1:6379/0?streams=clicks:. An event is an instance,
+    {"key": "ann", "x": [0.5, 1]}, or with --schema {"key": "ann", "x": {"price": 2.5}}; or the answer to a question,
+    {"key": "ann", "round": 0, "label": 1}. It may be killed at any moment: run again, it continues, with the same
+    results as if it had never been killed.
 
     \b
     askwhen keyed events/ --store store/ --out decisions/ --workers 2
     askwhen keyed events/ --store postgresql://host/db --labels 5% --follow
+    askwhen keyed orders/ --store store/ --algorithm default --schema schema.json
     """
     from ... import keyed as keyed_streams
     from ...algorithms import algorithm as algorithm_of
+    from ...data.schema_given import read_schema
     from ...prepare import Prepare
 
     chosen, hyperparameters = algorithm_of(algorithm), dict(settings)
@@ -91,6 +101,8 @@ def keyed(
         raise InputError("--labels must be a share here, as in 10%.", owner="keyed")
     prepare, seed, classes = None if raw else Prepare(), options.pop("seed"), options.pop("classes")
     sampler = chosen.build(hyperparameters, share=share, prepare=prepare, seed=seed, classes=classes)
+    if schema is not None:
+        sampler.engine.give_schema(read_schema(schema))
     say_if_compiling(out)
     with progress_bar(out, "events", None, "count", "last") as move:
         found = keyed_streams.run(

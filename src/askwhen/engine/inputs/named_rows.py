@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -12,11 +12,12 @@ from ...data.column_choices import Columns as ColumnChoices
 from ...data.column_table import NUMBER, ColumnTable
 from ...data.columns import Columns
 from ...data.inference import complete, infer
+from ...data.record_checks import NO_VALUE, check_names
 from ...data.records import Records
 from ...data.schema import Schema
 from ...data.schema_columns import Column, NamesColumn, NumberColumn, OtherColumn, TextColumn, VectorColumn
 from ...data.tables import ArrowTable
-from ...errors import InputError
+from ...errors import InputError, at_row
 
 _WORDS_OF_TEXT = 3
 """A single value with at least so many words is taken for a text."""
@@ -55,9 +56,19 @@ def rows_of(X: Any, schema: Schema, owner: str) -> Any:
         return schema.row(_record(X))
     table = table_of(X)
     schema.check(table.names, "X")
+    if isinstance(X, (list, tuple)):
+        _check_names(X, schema)
     if not table.rows:
         raise InputError("X must have at least one row.", owner=owner)
     return schema.rows(table, path="X")
+
+
+def _check_names(rows: Sequence[Mapping[str, Any]], schema: Schema) -> None:
+    """Refuse a record that lacks a column, as a single one is refused: a name may be mistyped."""
+    needed = {*schema.needed}
+    for i, row in enumerate(rows):
+        if not row.keys() >= needed:
+            check_names(schema.needed, list(row), at_row(i), NO_VALUE)
 
 
 def table_of(X: Any) -> ColumnTable:

@@ -1,6 +1,7 @@
 """Events in Parquet: the columns key, x, round, label, forget, time and id; those that no row needs may be missing.
 
-x is a list of numbers, or a map from indices to numbers for sparse instances.
+x is a list of numbers, a map from indices to numbers for sparse instances, or a struct where instances have named
+values.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from ...data.files import perhaps
 from ...errors import InputError
 from ...system.extras import needs_extra
-from ..events import EventBatch, Refusal, empty_batch, refuse_malformed, sparse_row
+from ..events import EventBatch, Refusal, empty_batch, named_rows, refuse_malformed, sparse_row
 from ..sampler_spec import SamplerSpec
 
 _COLUMNS = ("key", "x", "round", "label", "forget", "time", "id")
@@ -66,19 +67,26 @@ class ParquetRows:
         keys = [key if isinstance(key, str) else None for key in columns["key"]]
         wrong = {i: "the key must be a text." for i, key in enumerate(keys) if key is None}
         given = none[:] if "x" not in table.column_names else self._instances(table["x"])
+        shown = None
+        if self._spec.schema is not None:
+            shown = none if "x" not in table.column_names else _plain(table["x"].to_pylist())
         rounds, labels, times, ids = (columns.get(name, none) for name in ("round", "label", "time", "id"))
         if any(isinstance(each, float) for each in rounds):  # as libraries write integer columns with missing values
             wrong |= {i: "the round must be a whole number." for i, each in enumerate(rounds) if _is_fraction(each)}
             rounds = [None if each is None or each != each or _is_fraction(each) else int(each) for each in rounds]
         forgets = [bool(each) for each in columns.get("forget", none)]
         return refuse_malformed(
-            EventBatch([key or "" for key in keys], given, rounds, labels, times, ids), forgets, wrong
+            EventBatch([key or "" for key in keys], given, rounds, labels, times, ids, shown), forgets, wrong
         )
 
     def _instances(self, column: Any) -> list[Any]:
         import pyarrow
 
         types, kind = pyarrow.types, column.type
+        if self._spec.schema is not None:
+            if not types.is_struct(kind):
+                return _refused(column, "x must be an object with the columns of the schema here.")
+            return named_rows(_plain(column.to_pylist()), self._spec.schema)
         if self._spec.sparse:
             if not (types.is_map(kind) and types.is_integer(kind.key_type) and _holds_numbers(kind.item_type)):
                 return _refused(column, "x must be a map from places to numbers here.")
@@ -136,6 +144,15 @@ def _refused(column: Any, sentence: str) -> list[Any]:
     return [Refusal(sentence) if there else None for there in column.is_valid().to_pylist()]
 
 
+def _plain(value: Any) -> Any:
+    """Values as JSON has them: dates are texts."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
 def _slice(batch: EventBatch, here: slice) -> EventBatch:
-    columns: Any = (column[here] for column in batch)
+    columns: Any = (None if column is None else column[here] for column in batch)
     return EventBatch(*columns)
