@@ -58,6 +58,11 @@ class Decider(Engine):
         """The least probability of a predicted label, the likeliest of all."""
         return 1.0 / self.labels if self.answers is None else super().least_certainty
 
+    @property
+    def number_of_labels(self) -> int:
+        """Number of labels between which the margins decide."""
+        return self.labels if self.answers is None else super().number_of_labels
+
     def begin(self, owner: str, name: str, d: int, sparse: bool, learner: State = None) -> None:
         """Make the states for instances of this dimension and form; later instances must agree."""
         super().begin(owner, name, d, sparse, GivenMargins(np.zeros(3)))

@@ -67,7 +67,7 @@ from .round.rounds import (
 from .round.step_table import NOT_READY
 from .state_arrays import copy_state, writeable
 from .tally.class_tally import ClassTally
-from .tally.error_model import boundary, log_cost_of, log_odds, sigmoid
+from .tally.error_model import LABELS, boundary, log_cost_of, log_odds, sigmoid
 from .tally.label_tally import LabelTally
 from .tally.round_tally import ANSWERED, Tally, forget_round, new_tally
 
@@ -125,6 +125,8 @@ class Engine:
     """
 
     pair: Pair = NO_PAIR
+    limits_certainty = False
+    """Whether certainty is limited by the number of answers; not so in logs and files of earlier versions."""
 
     learner, rule, drift, tally, prepare = (InFrame() for _ in range(5))
 
@@ -166,6 +168,7 @@ class Engine:
         self.pending: dict[int, OpenQuestion] = {}
         self.raw: dict[int, float] = {}
         self.signs: dict[int, np.ndarray] = {}
+        self.limits_certainty = True
         self.plain: tuple[int] | None = None
         self.plain_csr: tuple[int, int] | None = None
         self._unshare_attributes()
@@ -407,6 +410,8 @@ class Engine:
             self.switches.append(number)
         if certainty < 0.5:
             certainty = max(certainty, self.least_certainty)
+        if self.limits_certainty:
+            certainty = min(certainty, self.most_certainty)
         r = r if self.has_uncertainty else None
         if self.regression:
             ask = _new(Ask, (number, p, p, r, chance, query, None))
@@ -589,6 +594,21 @@ class Engine:
             return 0.0
         return 0.5 if self.answers is None else self.answers.least_certainty
 
+    @property
+    def most_certainty(self) -> float:
+        """The largest probability of a predicted label: (n + 1) / (n + k) after n answers, with k labels.
+
+        It is what n right answers and no wrong one show (the rule of succession). The error model itself may be sure
+        before there is any answer.
+        """
+        n = self.__dict__["tally"].model.item(LABELS)
+        return (n + 1.0) / (n + max(self.number_of_labels, 2))  # type: ignore[no-any-return]
+
+    @property
+    def number_of_labels(self) -> int:
+        """Number of labels that are known; 2 where several may apply at once."""
+        return 2 if self.answers is None or self.answers.multi else len(self.answers.names)
+
     def probabilities(self, margins: np.ndarray) -> np.ndarray:
         """P(y = +1) for these margins: without costs, above one half exactly where +1 is predicted."""
         found = self._modelled(margins)
@@ -599,7 +619,9 @@ class Engine:
     def _modelled(self, margins: np.ndarray) -> np.ndarray:
         """P(y = +1) by the error model."""
         raw = margins + boundary(self.tally.model, self.tally.log_cost)
-        return np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
+        found = np.array([sigmoid(log_odds(self.tally.model, p)) for p in raw.tolist()])
+        most = self.most_certainty if self.limits_certainty else 1.0
+        return np.asarray(np.clip(found, 1.0 - most, most))
 
     def shares(self, margins: np.ndarray) -> np.ndarray:
         """The probability of each class for these margins, a column each.

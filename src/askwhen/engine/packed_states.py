@@ -20,6 +20,8 @@ _STATES = ("learner", "rule", "drift", "prepare", "tally")
 _OUTSIDE = frozenset(f"tally.{name}" for name in DERIVED)
 """Arrays that are computed from the others, and not in the block."""
 _FAR = ("tally.cells", "tally.block_cells")
+_LAST = "tally.strata"
+"""Behind all other arrays, since blocks of earlier versions lack it and are read as the beginning of one of today."""
 _FIRST_BLOCK_END = min(WINDOWS) // 10
 """Before so many rounds no block of the tally has ended, so that the arrays of ``_FAR`` are unchanged."""
 
@@ -37,8 +39,8 @@ class PackedStates:
         arrays = {name: array for at, state in states.items() for name, array in arrays_of(state, at).items()}
         inside = [name for name, array in arrays.items() if array.size > 0 and name not in _OUTSIDE]
         places, size = dict[str, int](), 0
-        for name in sorted(inside, key=lambda name: name in _FAR):
-            if name not in _FAR:
+        for name in sorted(inside, key=lambda name: (name in _FAR) + 2 * (name == _LAST)):
+            if name not in (*_FAR, _LAST):
                 self._words_before_far = size + -(-arrays[name].nbytes // 8)
             places[name], size = size, size + -(-arrays[name].nbytes // 8)
         self.words = block = np.zeros(size, np.int64)

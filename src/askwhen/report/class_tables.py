@@ -101,5 +101,5 @@ def _matrix(
 
 
 def _with_ends(found: Any) -> str:
-    known = "unknown" if math.isnan(found.value) else share(found.value)
+    known = share(found.value) if found.is_known else "not known yet"
     return f"{known} ({share(found.low)} to {share(found.high)})"

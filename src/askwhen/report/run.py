@@ -91,8 +91,7 @@ def _headline(progress: Progress, trace: Trace, budget: float | None, words: Seq
         right = f"{count(trace.rounds - trace.mistakes)} of {count(trace.rounds)} predictions right"
         found, sure = progress.estimate.overall, f"{1 - progress.delta:.0%} confidence"
         interval = f"{share(found.low)} to {share(found.high)} at {sure}, however often you look"
-        if advice := progress.estimate.advice():
-            interval += f". {advice}"
+        interval = " ".join([f"{interval}.", progress.estimate.sentence(), progress.estimate.advice()]).strip()
         bound = f"expected error at {sure}, if instances are independent"
         tiles += [
             *_cost_tiles(progress, sure),
@@ -119,7 +118,7 @@ def _headline(progress: Progress, trace: Trace, budget: float | None, words: Seq
 
 
 def _known(found: Estimate) -> str:
-    """A share, or "not known yet" where its interval is too wide."""
+    """A share, or "not known yet"."""
     return share(found.value) if found.is_known else "not known yet"
 
 
@@ -144,7 +143,7 @@ def _cost_tiles(progress: Progress, sure: str) -> list[str]:
     ends = f"{cost.low:.3g} to {cost.high:.3g} at {sure}"
     return [
         _tile("Cost of a row", f"{progress.cost:.3g}", "on average, all labels known", big=True),
-        _tile("Cost from asked labels", f"{cost.value:.3g}", ends, big=True),
+        _tile("Cost from asked labels", f"{cost.value:.3g}" if cost.is_known else "not known yet", ends, big=True),
     ]
 
 

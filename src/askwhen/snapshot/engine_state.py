@@ -26,7 +26,7 @@ from ..engine.inputs.registry import build, check_parts, describe
 from ..engine.inputs.two_labels import read_pair, written_pair
 from ..engine.label_spaces import Classes, LabelSets
 from ..engine.state_arrays import arrays_of, with_arrays
-from ..engine.tally.round_tally import DERIVED, complete
+from ..engine.tally.round_tally import DERIVED, LATER, complete
 from ..errors import InputError, SnapshotError
 from ..weights.choose_form import fitting, matrix_bytes
 from ..weights.class_slots import FIRST_SLOTS, MOST_LABELS
@@ -95,6 +95,8 @@ def _dump(engine: Engine) -> Content:
         "randomness": engine.draws.randomness.bit_generator.state,
         "pending": open_questions.lines(engine),
     }
+    if engine.limits_certainty:
+        header["certainty"] = 2
     if engine.costs is not None:
         header["costs"] = list(engine.costs)
         header["raw"] = [[number, raw] for number, raw in engine.raw.items()]
@@ -208,11 +210,12 @@ def _restore(
     for name in ("round", "questions", "updates"):
         setattr(engine, name, count(header[name]))
     engine.volunteered = count(header.get("volunteered", 0))
+    engine.limits_certainty = count(header.get("certainty", 1)) > 1
     if not engine.updates <= engine.questions <= engine.round:
         raise SnapshotError("the snapshot's counts contradict each other.", owner="load")
-    derived = {f"tally.{name}": getattr(engine.tally, name) for name in DERIVED}
+    derived, later = ({f"tally.{name}": getattr(engine.tally, name) for name in names} for names in (DERIVED, LATER))
     for name, state in _states(engine, engine.round):
-        sound = with_arrays(state, name, arrays | derived)
+        sound = with_arrays(state, name, later | arrays | derived)
         if not is_sound(sound):
             raise SnapshotError(CONTRADICTION, owner="load")
         if name == "tally":

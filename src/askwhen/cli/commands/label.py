@@ -128,13 +128,14 @@ def label(
 def _facts(found: LabelResult) -> dict[str, Any]:
     """The result of a session, for programs."""
     report = aw.evaluate.accuracy(found.sampler)
-    estimate = report.overall
     return {
         "ended": found.ended,
         "rows_seen": found.sampler.round,
         "questions": found.sampler.questions,
         "labels": found.counts,
-        "accuracy": {"value": estimate.value, "low": estimate.low, "high": estimate.high} if report.answered else None,
+        "accuracy": show.interval_facts(report.overall) if report.answered else None,
+        "sentence": report.sentence(),
+        "advice": report.advice(),
         "answers": found.answers,
         "model": found.model,
     }

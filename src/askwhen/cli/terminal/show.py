@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import askwhen as aw
@@ -70,13 +70,14 @@ def _accuracy_facts(
         "error_bound": progress.error_bound,
         "confidence": 1 - progress.delta,
         "f_measure": float(last.f_measure[-1]),
-        "estimate": _interval(overall),
-        "recent": {str(length): _interval(found) for length, found in estimate.windows.items() if length < n},
+        "estimate": interval_facts(overall),
+        "recent": {str(length): interval_facts(found) for length, found in estimate.windows.items() if length < n},
         "needed": _needed(estimate),
+        "sentence": estimate.sentence(),
         "advice": estimate.advice(),
     }
     if estimate.cost is not None:
-        facts["cost"] = _interval(estimate.cost)
+        facts["cost"] = interval_facts(estimate.cost)
     if progress.cost is not None:
         facts["mean_cost"] = progress.cost
         facts["baseline_costs"] = {
@@ -93,12 +94,14 @@ def _accuracy_facts(
     return facts
 
 
-def _interval(found: aw.evaluate.Estimate) -> dict[str, float]:
-    return {"value": found.value, "low": found.low, "high": found.high}
+def interval_facts(found: aw.evaluate.Estimate) -> dict[str, Any]:
+    """An estimate, for programs: while the value is not known it is null, and ``why_unknown`` says why."""
+    ends = {"value": found.value, "low": found.low, "high": found.high}
+    return ends | ({"why_unknown": found.why_unknown} if found.why_unknown else {})
 
 
 def _by_class(found: aw.evaluate.ClassAccuracy) -> dict[str, Any]:
-    return {name: _interval(getattr(found, name)) for name in ("precision", "recall", "f_measure")}
+    return {name: interval_facts(getattr(found, name)) for name in ("precision", "recall", "f_measure")}
 
 
 def _needed(found: aw.evaluate.Accuracy) -> dict[str, Any] | None:
@@ -188,12 +191,10 @@ def ratio(error: float, other: float) -> str:
     return f"{error / other:.2f} times this error" if other > 0 else ""
 
 
-def interval(found: dict[str, float]) -> str:
-    """A share with its interval; where that is wider than 30 points, only the interval."""
-    from ...evaluate.estimation.estimate import is_known
-
-    ends = f"{in_percent(found['low'])} to {in_percent(found['high'])}"
-    return f"{in_percent(found['value'])}, {ends}" if is_known(**found) else f"not known yet ({ends})"
+def interval(found: dict[str, Any], shown: Callable[[float], str] = in_percent) -> str:
+    """A share with its interval; while it is not known, only the interval and the reason."""
+    ends, why = f"{shown(found['low'])} to {shown(found['high'])}", found.get("why_unknown")
+    return f"not known yet with {why} ({ends})" if why else f"{shown(found['value'])}, {ends}"
 
 
 def _add_costs(table: Table, facts: dict[str, Any]) -> None:
@@ -202,8 +203,8 @@ def _add_costs(table: Table, facts: dict[str, Any]) -> None:
 
     table.add_row("cost of a row", f"[bold]{facts['mean_cost']:.3g}[/], all labels of the file counted")
     cost = facts["cost"]
-    ends = f"{cost['low']:.3g} to {cost['high']:.3g} at {facts['confidence']:.0%} confidence"
-    table.add_row("from asked labels", f"{cost['value']:.3g}, {ends}")
+    known = interval(cost, "{:.3g}".format)
+    table.add_row("from asked labels", f"{known} at {facts['confidence']:.0%} confidence")
     for at, (name, each) in enumerate(facts["baseline_costs"].items()):
         table.add_row("" if at else "baselines by cost", f"{each:.3g}, {escape(name)}")
 
@@ -366,6 +367,8 @@ def label_table(facts: dict[str, Any]) -> Table:
         "asked about": f"{facts['questions']:,}",
         "answers": given,
         "accuracy": "not known yet" if found is None else interval(found),
+        "in words": facts["sentence"],
+        "next": facts["advice"],
         "answers in": facts["answers"],
         "sampler in": facts["model"],
     }

@@ -10,6 +10,9 @@ computes estimates and intervals from both. A tally has
   since their mistakes are false negatives and false positives;
 - sums of recent rounds, for each of several windows: a ring of eleven blocks, each a tenth of the window long, both
   sides together;
+- ``strata``: answers, forgotten questions and the weighted difference of the answers by side and stretch of time, since
+  the first round, so that answers can stand for questions of the same time that have none. There are up to 32 equally
+  long strata; when more are needed, each is joined with its neighbour;
 - ``now``, ``product`` and ``fresh``: the current block of the shortest window, which is added to all other sums when it
   ends. Logarithms are slow, so factors of the wealth are first multiplied in ``product``.
 
@@ -58,6 +61,12 @@ _SUMS = 8
 _FIRST_LABELS, _SKIPPED_BITS = 1000, 7
 """Where every label is asked for, the error model learns the first thousand, and then one in eight, which suffices."""
 
+STRATA = 32
+"""Largest number of equally long stretches of time for which answers are counted since the first round."""
+
+IN_STRATUM = (ANSWERED, FORGOTTEN, RESIDUAL)
+"""The sums of a stratum, in the order of its numbers."""
+
 _FACTORS = 1e200
 """A product is turned into a logarithm before it leaves the range from 1e-200 to this, so that it cannot overflow."""
 
@@ -82,6 +91,7 @@ class Tally(NamedTuple):
     block_cells: Any
     block_logs: Any
     block_sums: Any
+    strata: Any
     stakes: Any
     growth: Any
     loss: Any
@@ -95,6 +105,10 @@ class Tally(NamedTuple):
 
 DERIVED = ("growth", "loss", "factors", "limits", "steps", "touched")
 """Arrays that are computed from the others, and not stored in files."""
+
+
+LATER = ("strata",)
+"""Arrays that files of earlier versions lack; there they begin with zeros."""
 
 
 def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes: np.ndarray = STANDARD) -> Tally:
@@ -116,6 +130,7 @@ def new_tally(windows: tuple[int, ...] = WINDOWS, log_cost: float = 0.0, stakes:
         wealth[1],
         np.zeros((2, _SUMS)),
         *blocks,
+        np.zeros((2, STRATA, len(IN_STRATUM))),
         stakes.copy(),
         np.exp(stakes),
         -np.expm1(stakes),
@@ -151,6 +166,8 @@ def _is_sound(tally: Tally) -> Any:
         and bool((np.sign(tally.stakes) == np.sign(STANDARD)).all())
         and is_sound_model(tally.model)
         and all_within(tally.count, 0, LARGEST_COUNT)
+        and all_within(tally.strata[..., :2], 0.0, LARGEST_COUNT)
+        and all_within(tally.strata[..., 2], -largest, largest)
         and tally.count[1] == first_of_block(int(tally.count[0]), int(tally.steps[0]))
     )
 
@@ -160,11 +177,34 @@ def first_of_block(count: int, size: int) -> int:
     return max(count - 1, 0) // size * size
 
 
+@step
+def stratum_length(ended: int, step: int) -> Any:
+    """Number of rounds in a stratum, after this many rounds in blocks of ``step`` that have ended."""
+    length = step
+    while ended > STRATA * length:
+        length *= 2
+    return length
+
+
+@step
+def join_strata(strata: Any) -> None:
+    """Join each stratum with its neighbour, in place, so that the second half is free."""
+    for side in range(2):
+        for s in range(STRATA // 2):
+            for i in range(strata.shape[2]):
+                strata[side, s, i] = strata[side, 2 * s, i] + strata[side, 2 * s + 1, i]
+        for s in range(STRATA // 2, STRATA):
+            for i in range(strata.shape[2]):
+                strata[side, s, i] = 0.0
+
+
 @apart
 def end_block(tally: Any) -> None:
     """Add the current block of the shortest window to all other sums, and begin the next, in place."""
     count, steps = tally.count[0], tally.steps
-    last = count - 1
+    last, length = count - 1, stratum_length(count, steps[0])
+    if length > stratum_length(tally.count[1], steps[0]):
+        join_strata(tally.strata)
     for side in range(2):
         product, carried = tally.product[side], tally.carried[side]
         for j in range(len(product)):
@@ -174,7 +214,10 @@ def end_block(tally: Any) -> None:
                 for w in range(len(steps)):
                     tally.block_logs[w, last // steps[w] % BLOCKS, j] += log
                 product[j], carried[j] = 1.0, 0.0
-        fresh = tally.fresh[side]
+        fresh, stratum = tally.fresh[side], tally.strata[side, last // length]
+        stratum[0] += fresh[ANSWERED]
+        stratum[1] += fresh[FORGOTTEN]
+        stratum[2] += fresh[RESIDUAL]
         for i in range(len(fresh)):
             tally.sums[side, i] += fresh[i]
             for w in range(len(steps)):
@@ -312,6 +355,9 @@ def settle_late(tally: Any, ago: int, side: int, wrong: bool, certain: bool, res
     if not certain:
         add_logs(tally.logs[side], tally.factors)
     last, place, steps = tally.count[0] - 1, tally.count[0] - ago, tally.steps
+    stratum = tally.strata[side, max(place, 0) // stratum_length(tally.count[1], steps[0])]
+    stratum[0] += 1.0
+    stratum[2] += residual
     for w in range(len(steps)):
         block = place // steps[w]
         if place >= 0 and last // steps[w] - block < BLOCKS:
@@ -334,6 +380,22 @@ def doubted(tally: Tally, P: np.ndarray, level: np.ndarray) -> np.ndarray:
     return out
 
 
+def bets_on(P: np.ndarray, level: np.ndarray, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """Logarithms of the factors of questions, a row each, with the standard stakes; mistakes by each kind of stakes."""
+    out = np.zeros((len(P), STAKES))
+    bet_all(np.exp(STANDARD), -np.expm1(STANDARD), P, level, above, below, out)
+    return out
+
+
+@entry
+def bet_all(growth: Any, loss: Any, P: Any, level: Any, above: Any, below: Any, out: Any) -> None:
+    """Write the logarithms of the factors of questions to ``out``."""
+    for i in range(len(P)):
+        bet(out[i], growth, loss, P[i], place_of(P[i]), level[i], above[i], below[i])
+        for j in range(out.shape[1]):
+            out[i, j] = math.log(out[i, j])
+
+
 @entry
 def doubt_all(growth: Any, loss: Any, P: Any, level: Any, out: Any) -> None:
     """Write the logarithms of the factors of unanswered questions to ``out``."""
@@ -347,13 +409,18 @@ def forget_round(tally: Tally, ago: int, P: float, level: int, positive: bool) -
     """Count a question that will never be answered as a possible mistake, in place."""
     logs, side = doubted(tally, np.array([P]), np.array([level]))[0], int(positive)
     tally.logs[side] += logs
-    tally.sums[side, FORGOTTEN] += 1.0
-    last, place = int(tally.count[0]) - 1, int(tally.count[0]) - ago
+    last, place, begun = int(tally.count[0]) - 1, int(tally.count[0]) - ago, int(tally.count[1])
+    is_late = place < begun  # otherwise the end of the current block adds it to the other sums
+    if is_late:
+        tally.sums[side, FORGOTTEN] += 1.0
+        tally.strata[side, max(place, 0) // stratum_length(begun, int(tally.steps[0])), 1] += 1.0
+    else:
+        tally.fresh[side, FORGOTTEN] += 1.0
     for w, size in enumerate(tally.steps.tolist()):
         block = place // size
         if place >= 0 and last // size - block < BLOCKS:
             tally.block_logs[w, block % BLOCKS] += logs
-            tally.block_sums[w, block % BLOCKS, FORGOTTEN] += 1.0
+            tally.block_sums[w, block % BLOCKS, FORGOTTEN] += is_late
 
 
 @step

@@ -32,7 +32,7 @@ from ...engine.inputs.registry import OWN_KERNEL
 from ...engine.inputs.two_labels import NO_PAIR, Pair, sign_of
 from ...engine.state_arrays import arrays_of, copy_state, with_arrays
 from ...engine.tally.paired_rounds import BOTH, compare_rounds, settle_one
-from ...engine.tally.round_tally import DERIVED, Tally, complete, forget_round, new_tally
+from ...engine.tally.round_tally import DERIVED, LATER, Tally, complete, forget_round, new_tally
 from ...errors import InputError, SnapshotError
 from ...linalg.rows import shape_of
 from ...linalg.vectors import LARGEST, all_within
@@ -369,6 +369,7 @@ class SideBySide:
             )
         low, high, unbiased = low / rounds, high / rounds, scale * unbiased / rounds
         value = min(max(unbiased, low), high)
+        unbiased = unbiased if a.is_whole else math.nan
         return Difference(value, low, high, unbiased, rounds, int(differing), questions, int(a.answered), confidence)
 
     def save(self, path: str | os.PathLike[str], *, note: str | None = None) -> None:
@@ -425,8 +426,9 @@ class SideBySide:
             made._initialise(a, b, np.random.Generator(np.random.PCG64()))
             made._draws.bit_generator.state = about["coins"]
             made._round, made._questions = (count(about[name]) for name in ("round", "questions"))
-            derived = {f"tally.{name}": getattr(made._tally, name) for name in DERIVED}
-            made._tally = with_arrays(made._tally, "tally", arrays | derived)
+            own = made._tally
+            derived, later = ({f"tally.{name}": getattr(own, name) for name in names} for names in (DERIVED, LATER))
+            made._tally = with_arrays(own, "tally", later | arrays | derived)
             made._sizes = arrays["sizes"]
             sizes = made._sizes.shape == (2,) and made._sizes.dtype == float and all_within(made._sizes, 0.0, LARGEST)
             counts = made._questions <= made._round >= int(made._tally.count[0]) // (1 + made._several)

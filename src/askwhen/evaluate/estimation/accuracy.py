@@ -1,8 +1,10 @@
-"""Unbiased estimates of the accuracy over all rounds, from the labels that were asked for.
+"""Estimates of the accuracy over all rounds, from the labels that were asked for.
 
 Before the random draw of every round the probability of a mistake is predicted; where a label is given, the difference
-from that prediction, weighted by 1/P, corrects it. The sum estimates the mistakes of all rounds without bias. The
-intervals of :mod:`askwhen.evaluate.estimation.confidence` hold at any time, however often you look.
+from that prediction, weighted by 1/P, corrects it. The sum estimates the mistakes of all rounds, without bias if every
+question is answered. Questions without an answer never count as right: answers of the same time stand for them, and the
+intervals of :mod:`askwhen.evaluate.estimation.confidence` take them for right and for wrong. The intervals hold at any
+time, however often you look.
 """
 
 from __future__ import annotations
@@ -22,17 +24,18 @@ from ...engine.tally.round_tally import WINDOWS, Tally, new_tally, note_rounds
 from ...errors import InputError
 from ...trace.trace import Trace
 from ...validation import check_count, check_number
+from . import sentences
 from .by_class import ClassAccuracy, by_class, by_label_of, taken_for
-from .estimate import Cost, Estimate, by_kind, inside
+from .by_kind import by_kind
+from .estimate import Cost, Estimate, estimated, why_unknown
 from .sample_size import Needed, needed_labels
-from .tally_views import TallyView, sides_of, window_of
+from .tally_views import TallyView, as_if_answered, sides_of, window_of
 
 RECENT = 5_000
 """Default number of last rounds for the recent accuracy."""
 
 _LARGEST_WINDOW = 600_000
 _POINTS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-_MOST_LABELS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Accuracy:
         Mean cost of a round, where the sampler has ``costs``.
     rounds, questions, answered, unanswered : int
         Number of rounds played, of labels asked for, of questions answered, and of those open or forgotten.
+    waiting : int
+        Number of the questions that are open, and can still be answered.
     unobserved : float
         Share of the rounds in which nothing could be asked, because a budget was spent.
     confidence : float
@@ -75,6 +80,7 @@ class Accuracy:
     unobserved: float
     confidence: float
     windows: dict[int, Estimate] = field(default_factory=dict)
+    waiting: int = 0
     cost: Cost | None = None
     classes: dict[Any, ClassAccuracy] = field(default_factory=dict)
     confusion: list[list[Estimate]] | None = field(default=None, repr=False)
@@ -101,17 +107,12 @@ class Accuracy:
         return next((2.0 * points for points in _POINTS if 2.0 * points < 0.9 * width), None)
 
     def advice(self) -> str:
-        """A sentence with the number of labels that would narrow the interval; empty where that is not known."""
-        if self.target is None:
-            return ""
-        by_rule, at_random = self.needed(self.target)
-        asks = [
-            f"about {_shown(labels)} more labels {how}"
-            for labels, how in ((at_random, "at random"), (by_rule, "by this rule"))
-            if labels is not None and labels <= _MOST_LABELS
-        ]
-        within = f"{50.0 * self.target:g} point" + ("" if self.target == 0.02 else "s")
-        return f"To know this within {within} either way, ask for {' or '.join(asks)}." if asks else ""
+        """What to do to know the accuracy better: first answer what waits, then ask for more labels."""
+        return sentences.advice(self)
+
+    def sentence(self) -> str:
+        """The overall accuracy in a sentence, with what it is estimated from and what it assumes."""
+        return sentences.of_accuracy(self)
 
     def __str__(self) -> str:
         return (
@@ -129,19 +130,13 @@ class Curve:
     rounds : array of int
         Number of rounds played.
     value, low, high : array of float
-        The estimate after these rounds, and its interval.
+        The estimate after these rounds, NaN where it was not known yet, and its interval.
     """
 
     rounds: np.ndarray
     value: np.ndarray
     low: np.ndarray
     high: np.ndarray
-
-
-def _shown(labels: int) -> str:
-    """A number of labels rounded to two digits, since it is only an expectation."""
-    places = max(len(str(labels)) - 2, 0)
-    return f"{round(labels, -places):,}"
 
 
 def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int = RECENT) -> Accuracy:
@@ -153,8 +148,9 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     Parameters
     ----------
     source : Trace, or any sampler
-        The trace of a run, or a sampler, with all rounds of its life. The interval allows for open and forgotten
-        questions to be right or wrong. With several classes, precision, recall and F are in ``classes``.
+        The trace of a run, or a sampler, with all rounds of its life. Answers of the same time stand for questions that
+        are open or forgotten, and the interval allows for these to be right or wrong. With several classes, precision,
+        recall and F are in ``classes``.
     confidence : float, default 0.95
         Probability that an interval covers the true value at all times, however often you look.
     recent : int, default 5000
@@ -197,11 +193,13 @@ def accuracy(source: Trace | Counting, *, confidence: float = 0.95, recent: int 
     if by_label is None:
         return report
     labels, unknown = source.classes, Estimate(math.nan, 0.0, 1.0, math.nan, report.rounds)
+    negative, positive = sides_of(tally, waiting)
+    overall = negative + positive
     report = replace(report, precision=unknown, recall=unknown, f_measure=unknown)
     if isinstance(by_label, LabelTally):
-        return replace(report, classes=dict(zip(labels, by_label_of(by_label, alpha), strict=True)))
-    classes = dict(zip(labels, by_class(by_label, alpha, len(labels)), strict=True))
-    return replace(report, classes=classes, confusion=taken_for(by_label, alpha, len(labels)))
+        return replace(report, classes=dict(zip(labels, by_label_of(by_label, alpha, overall), strict=True)))
+    classes = dict(zip(labels, by_class(by_label, alpha, len(labels), overall), strict=True))
+    return replace(report, classes=classes, confusion=taken_for(by_label, alpha, len(labels), overall))
 
 
 def check_window(owner: str, recent: Any) -> None:
@@ -275,10 +273,7 @@ class AccuracyCollector:
             return Curve(*(np.zeros(0) for _ in range(4)))
         sums, A = (np.array([getattr(mark, name) for mark in self._marks]) for name in ("sums", "A"))
         all_marks = TallyView(sums, A, self._marks[0].stakes)
-        fewest, largest = all_marks.mistakes(alpha)
-        low, high = 1.0 - largest / all_marks.rounds, 1.0 - fewest / all_marks.rounds
-        value = np.where(all_marks.answered > 0, np.clip(_unbiased(all_marks), low, high), np.nan)
-        return Curve(all_marks.rounds.astype(int), value, low, high)
+        return Curve(all_marks.rounds.astype(int), *estimates_of(all_marks, alpha))
 
     def report(self, alpha: float, recent: int) -> Accuracy:
         """All estimates from these rounds."""
@@ -300,18 +295,26 @@ def _check_trace(trace: Trace) -> None:
         raise InputError(_REGRESSOR, owner="accuracy")
 
 
+def estimates_of(found: TallyView, alpha: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values, NaN where they are not known yet, and both ends of the intervals, of many sums at once."""
+    fewest, largest = found.mistakes(alpha)
+    low, high = 1.0 - largest / found.rounds, 1.0 - fewest / found.rounds
+    known = [not why_unknown(*each) for each in zip(found.answered, low, high, strict=True)]
+    return np.where(known, np.clip(_point(found), low, high), np.nan), low, high
+
+
 def _estimate(found: TallyView, alpha: float) -> Estimate:
     """Estimated accuracy of these rounds."""
     rounds = int(found.rounds)
     if rounds == 0:
-        return Estimate(math.nan, 0.0, 1.0, math.nan, 0)
+        return Estimate(math.nan, 0.0, 1.0, math.nan, 0, 0, 0)
     fewest, largest = found.mistakes(alpha)
     low, high = 1.0 - float(largest) / rounds, 1.0 - float(fewest) / rounds
-    return inside(float(_unbiased(found)), low, high, rounds, known=found.answered > 0)
+    return estimated(float(_point(found)), low, high, rounds, found.answered, found.unanswered, found.is_whole)
 
 
-def _unbiased(found: TallyView) -> Any:
-    """Unbiased estimate of the accuracy over the rounds that could be asked about."""
+def _point(found: TallyView) -> Any:
+    """Estimated accuracy of the rounds that could be asked about."""
     observed = found.rounds - found.unobserved
     return np.where(observed > 0.0, 1.0 - found.estimate / np.maximum(observed, 1.0), np.nan)
 
@@ -341,6 +344,7 @@ def _report(
         unobserved=float(both.unobserved / both.rounds) if both.rounds else 0.0,
         confidence=1.0 - alpha,
         windows=windows,
+        waiting=int(both.open),
         cost=cost,
-        counted=both,
+        counted=as_if_answered(tally, waiting),
     )

@@ -21,7 +21,19 @@ from ...engine.tally.class_tally import (
     settle_class,
     widen_class_tally,
 )
-from ...engine.tally.round_tally import ANSWERED, BLOCKS, CERTAIN, FORGOTTEN, MISTAKES, RESIDUAL, Tally, doubted
+from ...engine.tally.round_tally import (
+    ANSWERED,
+    BLOCKS,
+    CERTAIN,
+    FORGOTTEN,
+    IN_STRATUM,
+    MISTAKES,
+    RESIDUAL,
+    STRATA,
+    Tally,
+    doubted,
+    stratum_length,
+)
 from ...sampler import Sampler
 
 
@@ -113,6 +125,8 @@ def _exchange(tally: Tally, each: LabelCorrection, label: Any, sign: float) -> N
         sums[RESIDUAL] = (float(wrong) - expected) / max(P, SMALLEST_COIN)
     tally.logs[side] += sign * logs
     tally.sums[side] += sign * sums
+    stratum = each.round // stratum_length(int(tally.count[1]), int(tally.steps[0]))
+    tally.strata[side, min(stratum, STRATA - 1)] += sign * sums[list(IN_STRATUM)]
     last = int(tally.count[0]) - 1
     for w, size in enumerate(tally.steps.tolist()):
         block = each.round // size

@@ -155,7 +155,9 @@ def build(settings: Settings) -> Sampler:
     if budget is not None and isinstance(rule, BudgetRule):
         rule = rule_of_budget(budget)
     learner = _learner(made.learner, settings)
-    return Sampler(learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
+    sampler = Sampler(learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
+    sampler.engine.limits_certainty = settings.certainty == 2
+    return sampler
 
 
 def _learner(learner: Any, settings: Settings) -> Any:

@@ -64,7 +64,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     ``lease`` seconds; the model learns an answer after ``grace`` seconds; a question is dropped after ``forget``
     seconds. ``guess`` shows annotators the prediction before they answer. ``view`` is how they see instances, whose
     contents are erased after ``erase`` seconds. ``version`` is that of the default algorithm: a new stream gets the
-    newest, and streams of release 0.1, which have none, keep the first.
+    newest, and streams of release 0.1, which have none, keep the first. ``certainty`` is the version of the certainty
+    of predictions: in the second, that of new streams, few answers do not make it large.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -84,6 +85,7 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     guess: bool = False
     view: View = msgspec.field(default_factory=View)
     version: Literal[1, 2] | None = None
+    certainty: Literal[1, 2] | None = None
 
 
 def check_settings(settings: Settings) -> None:

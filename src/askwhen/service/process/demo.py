@@ -6,10 +6,10 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ...evaluate.estimation.estimate import is_known
 from ..errors import ConflictError
 from ..events.settings import Budget, Features, Settings
 from ..runtime.coordinator import Coordinator
@@ -103,8 +103,7 @@ async def _report(coordinator: Coordinator, report: Callable[[str], None]) -> No
         )
 
 
-def _shown(overall: dict[str, float]) -> str:
-    """An accuracy with its interval; while that is wider than 30 points, only the interval."""
+def _shown(overall: dict[str, Any]) -> str:
+    """An accuracy with its interval; while it is not known, only the interval."""
     ends = f"({overall['low']:.0%} to {overall['high']:.0%})"
-    known = is_known(overall["value"], overall["low"], overall["high"])
-    return f"{overall['value']:.0%} {ends}" if known else f"not known yet {ends}"
+    return f"not known yet {ends}" if overall["value"] is None else f"{overall['value']:.0%} {ends}"

@@ -1,5 +1,8 @@
 """The estimated accuracy of streams over time: sampled while the service runs, and stored.
 
+A point stores what was known at its moment, and what later answers do not change. ``known_now`` adds all answers that
+came until today, so that a line shows what is known now of the instances until each moment.
+
 No state depends on these points, so they are not in the log of the stream: each stream has a second log for them, whose
 number is the negative of its own. Points are taken as the stream grows, with growing distances, so that a stream of
 many years has a few thousand.
@@ -17,11 +20,15 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ...engine.tally.round_tally import WINDOWS
+from ...evaluate.estimation.accuracy import RECENT
+from ...evaluate.estimation.over_time import Stretch, known_now, stretches_of
 from ..domain.stream import ServiceStream
 from ..runtime.background import run_in_background
 from ..runtime.coordinator import Coordinator
 from ..store.records import Event, Reader
 from . import reports
+from .question_outcomes import QuestionOutcomes
 
 GLANCE, PAUSE, REST, LONGEST_REST = 0.1, 1.0, 20.0, 5.0
 """Seconds between two samples, which are copies of a few sums; seconds between two estimates from them; the pause after
@@ -38,7 +45,9 @@ GROWTH, LONGEST_GAP = 1.01, 60.0
 this many seconds (or a four-hundredth of its age, where that is longer)."""
 
 KIND, CHUNK = "point", 1_000
+CONFIDENCE = 0.95
 _SHOWN = ("value", "low", "high")
+_LINES = ("overall", "recent")
 Point = dict[str, Any]
 log = logging.getLogger("askwhen.service")
 
@@ -58,7 +67,7 @@ class Timeline:
 
     def __init__(self) -> None:
         self.points: list[Point] = []
-        self.turn = asyncio.Lock()
+        self.turn, self.reading = asyncio.Lock(), asyncio.Lock()
         self.samples: list[Sample] = []
         self.count = 0
         self._begun: float | None = None
@@ -101,6 +110,8 @@ class AccuracyHistory:
     def __init__(self, coordinator: Coordinator) -> None:
         self._coordinator = coordinator
         self._lines: dict[int, Timeline] = {}
+        self._outcomes: dict[int, QuestionOutcomes] = {}
+        self._known: dict[int, tuple[tuple[int, int], list[Point]]] = {}
         self._turn = asyncio.Lock()
         summaries = {number: stream.summary() for number, stream in coordinator.by_number.items()}
         self._looked = {number: (summary.rounds, summary.told) for number, summary in summaries.items()}
@@ -112,6 +123,26 @@ class AccuracyHistory:
                 async with self._coordinator.reading() as log:
                     self._lines[stream.number] = await log.in_thread(stored, log.reader, stream.number)
             return self._lines[stream.number]
+
+    async def known_now(self, stream: ServiceStream) -> list[Point]:
+        """The points of a stream, each with what is known now of the instances until then.
+
+        Points of earlier versions have no values, only intervals: questions without an answer counted as right there. A
+        model that was retrained counts other questions than the log has; its points are as they were known then.
+        """
+        line, number = await self.line(stream), stream.number
+        outcomes = self._outcomes.setdefault(number, QuestionOutcomes())
+        async with line.reading:
+            more = True
+            while more:
+                async with self._coordinator.reading() as log:
+                    more = await log.in_thread(outcomes.follow, log.reader, number)
+            place = (outcomes.seq, line.count)
+            if place != self._known.get(number, (None,))[0]:
+                points = list(line.points)
+                found = await asyncio.to_thread(points_now, points, outcomes, bool(stream.state.replays))
+                self._known[number] = (place, found)
+            return self._known[number][1]
 
     async def look(self, stream: ServiceStream) -> bool:
         """Sample a stream where it is time; returns whether it was."""
@@ -144,9 +175,10 @@ class AccuracyHistory:
         if not line.samples:
             return False
         sample = line.samples.pop(0)
-        found, _ = await asyncio.to_thread(sample.counted.estimated, 0.95)
+        found, _ = await asyncio.to_thread(sample.counted.estimated, CONFIDENCE)
         overall, recent = ([_known(getattr(part, name)) for name in _SHOWN] for part in (found.overall, found.recent))
         point = _point(sample.time, (sample.rounds, sample.told), overall, recent, sample.weights)
+        point["fixed"] = stretches_of(sample.counted.tally()[0], WINDOWS.index(RECENT))
         facts = msgspec.json.encode(point).decode()
         event = Event(-number, line.count + 1, point["time"], KIND, None, None, facts)
         line.add(point)
@@ -166,6 +198,23 @@ def stored(reader: Reader, number: int) -> Timeline:
         for event in events:
             line.add(msgspec.json.decode(event.facts))
     return line
+
+
+def points_now(points: list[Point], outcomes: QuestionOutcomes, is_retrained: bool) -> list[Point]:
+    """Points with what is known now of the instances until each of them."""
+    shown = [{name: each[name] for name in each if name != "fixed"} for each in points]
+    for each, point in zip(shown, points, strict=True):
+        if "fixed" not in point:
+            each |= {name: [None, *each[name][1:]] for name in _LINES}
+    fixed = [k for k, point in enumerate(points) if point.get("fixed")]
+    if not fixed or is_retrained:
+        return shown
+    questions = outcomes.questions()
+    for at, name in enumerate(_LINES):
+        stretches = [Stretch(*points[k]["fixed"][at]) for k in fixed]
+        for k, ends in zip(fixed, known_now(stretches, questions, 1.0 - CONFIDENCE).tolist(), strict=True):
+            shown[k][name] = [_known(each) for each in ends]
+    return shown
 
 
 def point_of(report: dict[str, Any], place: tuple[int, int], now: float) -> Point:

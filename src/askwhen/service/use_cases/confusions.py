@@ -10,7 +10,8 @@ from typing import Any
 from ...engine.engine import Waiting
 from ...engine.tally.round_tally import Tally
 from ...evaluate.estimation.by_class import ClassAccuracy
-from ...evaluate.estimation.estimate import Estimate, by_kind
+from ...evaluate.estimation.by_kind import by_kind
+from ...evaluate.estimation.estimate import Estimate
 from ...evaluate.estimation.tally_views import sides_of
 
 MOST_PAIRS = 50
@@ -29,7 +30,8 @@ def of_two(tally: Tally, waiting: Iterable[Waiting], alpha: float) -> tuple[list
 
 def _rest(share: Estimate) -> Estimate:
     """The complement of a share."""
-    return Estimate(1.0 - share.value, 1.0 - share.high, 1.0 - share.low, 1.0 - share.unbiased, share.rounds)
+    value, low, high, unbiased = (1.0 - each for each in (share.value, share.high, share.low, share.unbiased))
+    return replace(share, value=value, low=low, high=high, unbiased=unbiased)
 
 
 def most_confused(labels: Sequence[Any], rows: list[list[Estimate]], most: int = MOST_PAIRS) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ async def overview(
 
     Without ``guesses``, margins have no sign, which would reveal the predictions.
     """
-    today, line = await activity.today(coordinator, stream), await history.line(stream)
+    today, line = await activity.today(coordinator, stream), await history.known_now(stream)
     if not guesses:
         today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
     place = place_of(stream)
@@ -38,7 +38,7 @@ async def overview(
         "time": now,
         "stream": streams.facts(stream),
         "report": report,
-        "history": [*line.points, point_of(report, place, now)],
+        "history": [*line, point_of(report, place, now)],
         "today": today,
         "waiting": waiting(stream, now),
         "people": None,

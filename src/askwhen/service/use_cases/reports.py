@@ -7,8 +7,10 @@ import dataclasses
 import math
 from typing import Any
 
+from ...evaluate.estimation import sentences
 from ...evaluate.estimation.accuracy import Accuracy, accuracy
 from ...evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
+from ...evaluate.estimation.estimate import Estimate
 from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
 from .confusions import most_confused, of_two
@@ -33,16 +35,16 @@ class CopiedTally:
         """The sums of every class."""
         return self._by_class
 
-    def estimated(self, confidence: float) -> tuple[Accuracy, str]:
-        """The accuracy, and advice on how to know it better."""
+    def estimated(self, confidence: float, waiting: int | None = None) -> tuple[Accuracy, str]:
+        """The accuracy, and advice on how to know it better, where so many questions wait for an answer."""
         found = accuracy(self, confidence=confidence)
         if self._by_class is None and self.classes is not None:
-            tally, _, _, waiting = self._tally
-            classes, confusion = of_two(tally, waiting, 1.0 - confidence)
+            tally, _, _, unanswered = self._tally
+            classes, confusion = of_two(tally, unanswered, 1.0 - confidence)
             found = dataclasses.replace(
                 found, classes=dict(zip(self.classes, classes, strict=True)), confusion=confusion
             )
-        return found, found.advice()
+        return found, sentences.advice(found, waiting)
 
 
 def copied_tally(stream: ServiceStream) -> CopiedTally:
@@ -79,18 +81,21 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
         "weights": sampler.drift_weights.tolist(),
         "switches": sampler.switches,
     }
-    found, advice = await asyncio.to_thread(counted.estimated, confidence)
+    waiting = stream.questions.waiting
+    found, advice = await asyncio.to_thread(counted.estimated, confidence, waiting)
     facts = {
         "rounds": found.rounds,
         "questions": found.questions,
         "answered": found.answered,
         "unanswered": found.unanswered,
+        "waiting": waiting,
         "unobserved": found.unobserved,
         "confidence": found.confidence,
         "corrected": counted.corrected,
         "overall": found.overall,
         "recent": found.recent,
         "windows": {str(window): each for window, each in found.windows.items()},
+        "sentence": sentences.of_accuracy(found, rounds="instances"),
         "advice": advice,
         "classes": {word(label): each for label, each in found.classes.items()},
     }
@@ -108,7 +113,8 @@ async def report(coordinator: Coordinator, stream: ServiceStream, confidence: fl
 def _plain(value: Any) -> Any:
     """A value as JSON can have it; numbers that it lacks become null."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        facts = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return facts | {"why_unknown": value.why_unknown or None} if isinstance(value, Estimate) else facts
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

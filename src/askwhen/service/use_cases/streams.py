@@ -32,6 +32,8 @@ async def create(coordinator: Coordinator, name: str, settings: Settings, key: s
         settings = msgspec.structs.replace(settings, seed=secrets.randbits(62))
     if settings.version is None:
         settings = msgspec.structs.replace(settings, version=NEWEST)
+    if settings.certainty is None:
+        settings = msgspec.structs.replace(settings, certainty=2)
     settings = msgspec.structs.replace(settings, features=_with_encoder(settings))
     stored = stored_key("c", key)
 

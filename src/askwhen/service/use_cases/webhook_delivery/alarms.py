@@ -54,15 +54,19 @@ class Alarms:
             await self._compare(hook, stream, report["accuracy"])
 
     async def _compare(self, hook: Webhook, stream: ServiceStream, accuracy: dict[str, Any]) -> None:
-        """Report an accuracy whose whole interval is below the bound; it has recovered when the estimate is above."""
+        """Report an accuracy whose whole interval is below the bound; it has recovered when the value is above.
+
+        The value is null where it is not known yet: the upper end of the interval is valid all the same.
+        """
         recent, bound, was_low = accuracy["recent"], hook.accuracy, stream.number in hook.low
-        if bound is None or recent["value"] is None or recent["high"] is None:
+        if bound is None or recent["high"] is None:
             return
-        is_low = recent["value"] < bound if was_low else recent["high"] < bound
+        is_known = recent["value"] is not None
+        is_low = not is_known or recent["value"] < bound if was_low else recent["high"] < bound
         if is_low == was_low:
             return
         fact = WebhookAlarm(hook.hook, stream.number, is_low)
-        interval = {name: recent[name] for name in ("value", "low", "high")}
+        interval = {name: recent[name] for name in ("value", "low", "high", "why_unknown")}
         data = {"stream": stream.name, "bound": bound, "recent": interval, "round": stream.state.round}
         with self._coordinator.changing():
             self._coordinator.webhooks.apply(fact)
