@@ -17,6 +17,8 @@ from ..data.formats import format_of
 from ..data.formats.prodigy import answered, bare
 from ..data.read_request import ReadRequest
 from ..data.reading_checks import check_reading
+from ..data.schema import Schema
+from ..data.schema_given import schema_from
 from ..data.unlabelled import tables_of
 from ..errors import InputError, argument
 from ..workflows.source import Source, is_set
@@ -57,7 +59,14 @@ class FileRows:
             features.get("names"),
             tuple(features.get("text") or ()),
         )
-        self._converters = {"numbers": self._numbers, "text": self._text, "hashed": self._hashed, "mixed": self._mixed}
+        self._schema = schema_from(features["schema"]) if self._kind == "columns" else Schema()
+        self._converters = {
+            "numbers": self._numbers,
+            "text": self._text,
+            "hashed": self._hashed,
+            "mixed": self._mixed,
+            "columns": self._named,
+        }
         self._label: str | None = reading.get("label")
         self._columns: list[str] = []
         self._holds_bodies = False
@@ -124,6 +133,9 @@ class FileRows:
                 yield (({"id": task.get("_task_hash")} | bare(task), answered(task)) for task in lines.records)
             return
         texts = self._texts or tuple(reading.get("text") or ("text",)) if self._kind in ("text", "mixed") else ()
+        if self._kind == "columns":
+            numbers = self._schema.read_as_numbers
+            texts = tuple(name for name in self._schema.needed if name not in numbers)
         others = (self._id or "id", *([self._label] if self._label else LABELS))
         columns = Columns(
             drop=tuple(reading.get("drop") or ()),
@@ -150,14 +162,14 @@ class FileRows:
         """Decide by the first rows which columns are features, and refuse a file that does not fit the stream."""
         if self._columns:
             return
-        taken = {*(self._names or ()), *self._texts}
+        taken = {*(self._names or ()), *self._texts, *self._schema.needed}
         if self._label is None and (self._format is None or self._format.tasks is None):
             self._label = next((name for name in LABELS if name in names and name not in taken), None)
         drop = {*(self._reading.get("drop") or ()), self._label, self._id or "id"}
         if self._kind == "text":
             wanted = [*(self._reading.get("text") or ("text",))]
         else:
-            wanted = [*(self._names or ()), *self._texts]
+            wanted = [*(self._schema.needed or (*(self._names or ()), *self._texts))]
         named = [name for name in (self._id, self._reading.get("label")) if name]
         for name in (*wanted, *named):
             if name not in names:
@@ -186,7 +198,8 @@ class FileRows:
             given = record.get(self._id or "id")
         elif self._is_table:
             given = record.get(self._id or "id")
-            rest = {name: value for name, value in record.items() if name != (self._id or "id")}
+            needed = self._schema.needed
+            rest = {name: value for name, value in record.items() if name != (self._id or "id") or name in needed}
             sent = {"x": self._converters[self._kind](rest)}
             media = {name: rest[name] for name in _MEDIA if isinstance(rest.get(name), str)}
             if media:
@@ -223,6 +236,9 @@ class FileRows:
         texts = {name: _text_of(record.get(name, "")) for name in self._texts}
         return texts | {name: _number(record.get(name)) for name in self._names or ()}
 
+    def _named(self, record: dict[str, Any]) -> Any:
+        return {name: _json_value(value) for name, value in record.items()}
+
 
 def _text_of(value: Any) -> str:
     """A value as text; a whole number has no decimal point."""
@@ -236,6 +252,15 @@ def _number(value: Any) -> Any:
     if isinstance(value, bool):
         return int(value)
     return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _json_value(value: Any) -> Any:
+    """A value as JSON has it: null for NaN, and dates as texts."""
+    if isinstance(value, list):
+        return [_json_value(each) for each in value]
+    if isinstance(value, (str, bool, int)) or value is None:
+        return value
+    return _number(value) if isinstance(value, float) else str(value)
 
 
 def _scalar(value: Any) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ..data.schema import Schema
+from ..data.schema_json import to_json
 from .exchange import HttpRequest
 from .messages import (
     Decision,
@@ -45,7 +47,12 @@ def list_streams() -> Call[list[Facts]]:
 
 
 def create_stream(name: str, settings: Facts) -> Call[Facts]:
-    """Make a stream."""
+    """Make a stream; a ``schema`` may stand for the features."""
+    if "schema" in settings:
+        given = settings["schema"]
+        schema = to_json(given) if isinstance(given, Schema) else given
+        features = {"kind": "columns", "schema": schema, **settings.get("features", {})}
+        settings = {name: value for name, value in settings.items() if name != "schema"} | {"features": features}
     return _call("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
 
 

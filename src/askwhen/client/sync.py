@@ -109,7 +109,11 @@ class Client:
         return self._transport.call(list_streams())
 
     def create(self, name: str, **settings: Any) -> Stream:
-        """Make a stream; its settings are in the documentation of the service."""
+        """Make a stream; its settings are in the documentation of the service.
+
+        ``schema=`` says what named columns are, and is short for its features: a :class:`askwhen.data.Schema`, or a
+        dict as for :func:`askwhen.data.make_schema`.
+        """
         self._transport.call(create_stream(name, settings))
         return Stream(self, name)
 

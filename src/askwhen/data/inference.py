@@ -53,6 +53,11 @@ def infer(table: ColumnTable, choices: Columns, path: Any = "the table") -> Sche
     What cannot be decided is refused, all columns at once, with arguments that would do; where ``choices`` are not
     strict, such columns are left out.
     """
+    return complete(found_columns(table, choices, path), choices, path)
+
+
+def found_columns(table: ColumnTable, choices: Columns, path: Any = "the table") -> list[Column]:
+    """The columns of a schema that ``complete`` makes of them."""
     table = table.head(ROWS)
     vectors = _chosen_vectors(table, choices, path)
     expanded = tuple(part for parts in vectors.values() for part in parts)
@@ -79,7 +84,7 @@ def infer(table: ColumnTable, choices: Columns, path: Any = "the table") -> Sche
     columns = _settled(found, choices, path)
     if all(isinstance(column, OtherColumn) for column in columns):
         columns = [_spared(table, column) for column in columns]
-    return complete(columns, choices, path)
+    return columns
 
 
 def _spared(table: ColumnTable, column: Column) -> Column:

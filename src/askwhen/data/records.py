@@ -21,11 +21,11 @@ class Records:
         self.rows = len(records)
         self.names = list(dict.fromkeys(name for record in records for name in record))
         self.known = self.names
-        self._records, self._path = records, path
+        self._records, self.path = records, path
 
     def head(self, rows: int) -> Records:
         """The first rows."""
-        return Records(self._records[:rows], self._path)
+        return Records(self._records[:rows], self.path)
 
     def records(self) -> list[dict[str, Any]]:
         """Every row as values by name."""
@@ -78,7 +78,7 @@ class Records:
         flat = [part for value in column for part in value or ()]
         if not {*map(type, flat)} <= {int, float, bool, type(None)}:
             row = next(i for i, value in enumerate(column) if value and _kind(value) != LIST)
-            raise InputError(f"{self._path} must have numbers in {name!r} in instance {before + row}.", owner="read")
+            raise InputError(f"{self.path} must have numbers in {name!r} in instance {before + row}.", owner="read")
         return np.array([len(value or ()) for value in column]), self._floats(name, flat)
 
     def words(self, name: str) -> list[str | None]:
@@ -98,7 +98,7 @@ class Records:
         try:
             return np.array(values, float)
         except OverflowError:
-            raise InputError(f"{self._path} has a number in {name!r} that is too large.", owner="read") from None
+            raise InputError(f"{self.path} has a number in {name!r} that is too large.", owner="read") from None
 
     def _refuse(self, name: str, column: list[Any], before: int, types: tuple[type, ...], what: str) -> None:
         found = next(((i, v) for i, v in enumerate(column) if v is not None and not isinstance(v, types)), None)
@@ -106,9 +106,9 @@ class Records:
             return
         row, strange = found
         raise InputError(
-            f"{self._path} must have {what} as {name!r} in instance {before + row}, got {strange!r}.",
+            f"{self.path} must have {what} as {name!r} in instance {before + row}, got {strange!r}.",
             owner="read",
-            file=str(self._path),
+            file=str(self.path),
             column=name,
             row=before + row,
         )

@@ -198,14 +198,14 @@ class Schema:
         each = found.reshape(table.rows, len(texts), self.encoder.width)
         return [sp.csr_matrix(each[:, j]) for j in range(len(texts))]
 
-    def row(self, record: Mapping[str, Any]) -> np.ndarray | MixedRows:
+    def row(self, record: Mapping[str, Any], what: str = "the record") -> np.ndarray | MixedRows:
         """One record as an instance, the same as in a table: a vector, or a matrix with one row.
 
         It must have every column, with None or NaN where a value is missing. A category that the schema does not know
         has the place of all other values.
         """
-        check_record(self.columns, record, "the record")
-        found = self.rows(Records([{name: record[name] for name in self.needed}], "the record"))
+        check_record(self.columns, record, what)
+        found = self.rows(Records([{name: record[name] for name in self.needed}], what))
         return found[0] if isinstance(found, np.ndarray) else found
 
     def _numbers(self, table: ColumnTable, place: _Place) -> np.ndarray:

@@ -12,6 +12,8 @@ import scipy.sparse as sp
 from ... import encoders
 from ...contracts.kinds import Kinds
 from ...data.hashing import counted, hashed_names, hashed_words
+from ...data.schema import Schema
+from ...data.schema_given import schema_from
 from ...errors import InputError
 from ..events.settings import Features, TextVectors
 
@@ -29,11 +31,13 @@ class FeatureReader:
         self._vectors = features.vectors if isinstance(features.vectors, TextVectors) else None
         self._encoder: encoders.Encoder | None = None
         self._names = features.names
+        self._schema = schema_of_features(features)
         self._read = {
             "numbers": self._numbers,
             "hashed": self._hashed,
             "text": self._text,
             "mixed": self._mixed,
+            "columns": self._columns,
         }[features.kind]
 
     @property
@@ -134,9 +138,37 @@ class FeatureReader:
         vectors = [] if self._vectors is None else self._encoded([x[name] for name in self._features.text])
         return sp.hstack([numbers, *vectors, words], "csr")
 
+    def _columns(self, x: Any) -> Any:
+        if not isinstance(x, dict):
+            raise _wrong("an object with the columns of the stream", x)
+        assert self._schema is not None
+        return self._schema.row(x, "x")
+
+
+def schema_of_features(features: Features) -> Schema | None:
+    """The schema of named columns, as the settings of a stream contain it."""
+    check_size(features.schema)
+    return None if features.schema is None else schema_from(features.schema)
+
+
+def check_size(schema: dict[str, Any] | None) -> None:
+    """Refuse a schema whose lists of numbers would fill the memory."""
+    listed = (schema or {}).get("columns")
+    columns = listed if isinstance(listed, list) else (schema or {}).values()
+    widths = [value for column in columns if isinstance(column, dict) for value in column.values()]
+    total = sum(value for value in widths if type(value) is int and value > 0)
+    if total > MOST_FEATURES:
+        raise InputError(
+            f"the columns must have at most {MOST_FEATURES:,} numbers in lists, got {total:,}.", owner="stream"
+        )
+
 
 def kinds_of_features(features: Features) -> Kinds | None:
     """The kinds of features, where there are several."""
+    if features.kind == "columns":
+        schema = schema_of_features(features)
+        known = Kinds() if schema is None else schema.kinds
+        return known if known.vectors or known.words else None
     found = features.vectors
     vectors = () if not isinstance(found, TextVectors) else (found.width,) * max(len(features.text), 1)
     if features.kind != "mixed" and not vectors:

@@ -17,7 +17,7 @@ from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
-from .features import kinds_of_features
+from .features import kinds_of_features, schema_of_features
 
 _MOST_WARMING = 20
 
@@ -119,6 +119,8 @@ class Model:
         (engine,) = engine_state.restore(header, arrays, None)
         if engine.seed is None:
             raise SnapshotError("the snapshot has no seed.", owner="load")
+        if engine.schema != schema_of_features(settings.features):
+            raise SnapshotError("the snapshot has another schema than the settings of its stream.", owner="load")
         return cls(settings, Sampler.of(engine))
 
 
@@ -155,7 +157,8 @@ def build(settings: Settings) -> Sampler:
     if budget is not None and isinstance(rule, BudgetRule):
         rule = rule_of_budget(budget)
     learner = _learner(made.learner, settings)
-    sampler = Sampler(learner, rule, made.drift, prepare, seed=settings.seed, classes=classes, most_classes=MOST_OPEN)
+    how: dict[str, Any] = {"seed": settings.seed, "classes": classes, "most_classes": MOST_OPEN}
+    sampler = Sampler(learner, rule, made.drift, prepare, schema=schema_of_features(settings.features), **how)
     sampler.engine.limits_certainty = settings.certainty == 2
     return sampler
 
@@ -197,7 +200,8 @@ def _scratch(settings: Settings) -> tuple[Model, Any]:
     """A throwaway model for compilation, and an instance for it."""
     x: Any = np.ones(3)
     kinds = kinds_of_features(settings.features)
-    if settings.features.kind != "numbers":
+    is_dense = settings.features.kind == "numbers" or (settings.features.kind == "columns" and kinds is None)
+    if not is_dense:
         d = 3 if kinds is None or settings.version in (None, 1) else kinds.d
         x = sp.csr_matrix(([1.0], [0], [0, 1]), (1, d))
     return Model(settings, build(settings)), x

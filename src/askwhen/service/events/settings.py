@@ -11,7 +11,7 @@ from ...data.hashing import DEFAULT_FEATURES
 from ...errors import InputError
 from .instance_display import View, check_view
 
-OF_TEXTS = ("text", "mixed")
+OF_TEXTS = ("text", "mixed", "columns")
 """Kinds of features with texts."""
 
 NEWEST: Literal[2] = 2
@@ -37,14 +37,18 @@ class Features(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     ``numbers``: an array, or an object with a number for each of ``names``. ``hashed``: an object of numbers, texts and
     booleans, each hashed by its name into one of ``places`` columns. ``text``: a string, whose words are hashed.
     ``mixed``: an object with texts in the fields ``text``, whose words are hashed, and numbers in the fields ``names``.
-    ``vectors``: whether texts are also seen as vectors; a new stream stores the encoder there, if it is installed.
+    ``columns``: an object with a value for each column of the ``schema``, ``{"price": "number", "city": "category"}``;
+    a new stream finds what other columns are from the ``examples``, and stores the whole schema. ``vectors``: whether
+    texts are also seen as vectors; a new stream stores the encoder, if it is installed.
     """
 
-    kind: Literal["numbers", "hashed", "text", "mixed"] = "numbers"
+    kind: Literal["numbers", "hashed", "text", "mixed", "columns"] = "numbers"
     names: list[str] | None = None
     places: int = DEFAULT_FEATURES
     text: list[str] = []
     vectors: TextVectors | bool | None = None
+    schema: dict[str, Any] | None = None
+    examples: list[dict[str, Any]] | None = None
 
 
 class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -128,6 +132,12 @@ def _check_features(features: Features) -> None:
         _refuse("names and text", f"at most {MOST_NAMES:,} different names, none of them empty", names[:5])
     if features.names == []:
         _refuse("names", "at least one name, or left out", [])
+    if features.kind == "columns":
+        if features.names or not (features.schema or features.examples):
+            raise InputError("features of kind columns need a schema or examples, and have no names.", owner="stream")
+        return
+    if features.schema is not None or features.examples is not None:
+        raise InputError("schema and examples are for features of kind columns.", owner="stream", parameter="features")
     if features.kind in ("hashed", "text") and (features.names or features.text):
         raise InputError(
             f"names and text are for features of kind numbers and mixed, not {features.kind}.", owner="stream"

@@ -17,6 +17,7 @@ from ..events.settings import NEWEST, OF_TEXTS, Features, Settings, TextVectors,
 from ..runtime.coordinator import SERVICE, Coordinator
 from ..store.records import Event
 from .idempotency_keys import stored_key
+from .stream_schema import settled
 
 MOST_STREAMS = 10_000
 
@@ -53,12 +54,16 @@ async def create(coordinator: Coordinator, name: str, settings: Settings, key: s
 def _with_encoder(settings: Settings) -> Features:
     """The features of a new stream; its texts are encoded where that is possible, or where it is wanted."""
     features = settings.features
+    if features.kind == "columns" and features.schema and isinstance(features.schema.get("columns"), list):
+        return settled(settings, False)  # a whole schema says itself whether there are vectors
     possible = settings.version == NEWEST and settings.algorithm == "default" and features.kind in OF_TEXTS
     wanted = encoders.is_installed() if features.vectors is None and possible else features.vectors
+    if wanted and not possible:
+        raise InputError("vectors of texts are for the default algorithm in its newest version.", owner="stream")
+    if features.kind == "columns":
+        return settled(settings, bool(wanted))
     if wanted is not True:
         return features
-    if not possible:
-        raise InputError("vectors of texts are for the default algorithm in its newest version.", owner="stream")
     found = TextVectors(**encoders.load("static").descriptor())
     return msgspec.structs.replace(features, vectors=found)
 

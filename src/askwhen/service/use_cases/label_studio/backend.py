@@ -54,6 +54,8 @@ def raw_of(stream: ServiceStream, field: str, source: str, task: Task) -> Raw:
         x: Any = _text(data.get(field), field)
     elif features.names is None and features.kind == "numbers":
         x = data.get(field)
+    elif features.kind == "columns":
+        x = data
     elif features.kind == "hashed":
         x = {name: value for name, value in data.items() if isinstance(value, (str, int, float, bool))}
     else:

@@ -7,7 +7,9 @@ import { asCall, asking, besideCall, callPlace, checkPattern, choices, differing
 
 const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers", "Numbers", "an array, or an object with a number for each name"],
   ["hashed", "Features by name", "an object of numbers, words and truth values, each a feature by its name"],
-  ["mixed", "Text and numbers", "an object: words of some fields, numbers of others"]];
+  ["mixed", "Text and numbers", "an object: words of some fields, numbers of others"],
+  ["columns", "Named columns", "an object: numbers, dates, categories, texts and vectors by name"]];
+const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
 const BUDGETS = [["none", "As the rule finds best", "no limit is set"], ["rate", "A share of the instances", "so that costs follow the traffic"],
   ["time", "So many in a period", "so that people have the same work every day"]];
 const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false,
@@ -51,6 +53,8 @@ function fields() {
     choices("features", "What an instance is", FEATURES, "text"),
     text("names", "Names of the numbers", "With commas between them; left empty, an array of numbers.", { for: "features=numbers,mixed" }),
     text("texts", "Names of the texts", "With commas between them.", { for: "features=mixed" }),
+    text("schema", "Schema", 'What each column is: "number", "date", "category", "text", or {"category": ["Rome", "Oslo"]}, {"vector": 384}.',
+      { rows: 4, value: SCHEMA, for: "features=columns" }),
     choices("budget", "How many labels you can afford", BUDGETS, "rate"),
     number("rate", "Share", "0.1 asks about a tenth of the instances.", "0.1", { min: 0, max: 1, for: "budget=rate" }),
     number("count", "Questions", "In every period.", "100", { min: 1, step: 1, for: "budget=time" }),
@@ -68,6 +72,16 @@ function hide(form) {
 }
 
 const list = (value) => value.split(/[,\n]/u).map((each) => each.trim()).filter(Boolean);
+
+// A schema as JSON; the service says what is wrong with anything else.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { [text.slice(0, 60)]: "not JSON" };
+  }
+}
+
 const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(Boolean);
 
 // The choices of another stream.
@@ -80,6 +94,7 @@ function fill(form, { name, settings }) {
   set("features", features.kind);
   set("names", (features.names ?? []).join(", "));
   set("texts", features.text.join(", "));
+  if (features.schema) set("schema", JSON.stringify(features.schema));
   set("budget", budget === null || (budget.rate === null && budget.count === null) ? "none" : budget.rate !== null ? "rate" : "time");
   for (const field of ["rate", "count", "per"]) if (budget?.[field]) set(field, budget[field]);
   fillAsking(form, settings);
@@ -96,6 +111,7 @@ function read(form) {
   if (others.places && given("features") !== "numbers") settings.features.places = others.places;
   if (["numbers", "mixed"].includes(given("features")) && given("names").trim()) settings.features.names = list(given("names"));
   if (given("features") === "mixed") settings.features.text = list(given("texts"));
+  if (given("features") === "columns") settings.features.schema = parsed(given("schema"));
   if (given("budget") === "rate") settings.budget = { rate: Number(given("rate")) };
   if (given("budget") === "time") settings.budget = { count: Number(given("count")), per: Number(given("per")) };
   if (others.most) settings.budget = { ...settings.budget, most: others.most };

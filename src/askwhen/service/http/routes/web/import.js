@@ -76,11 +76,12 @@ async function inspect() {
   if (found?.records && file === places.file.files[0] && format === places.format.value) places.labels.show(found);
 }
 
-function expected({ kind, names, text }) {
+function expected({ kind, names, text, schema }) {
   const rest = " Lines of NDJSON that have an x are taken as they are.";
   if (kind === "text") return `The stream takes texts: the column text, or else the first text in a record.${rest}`;
   if (kind === "numbers") return `The stream takes numbers: ${names ? `the columns ${names.join(", ")}` : "all columns of numbers, in their order"}.${rest}`;
   if (kind === "hashed") return `The stream takes features by name: all columns but id.${rest}`;
+  if (kind === "columns") return `The stream takes named columns: ${schema.columns.filter(({ type }) => type !== "other").map((each) => each.name).join(", ")}.${rest}`;
   return `The stream takes the texts ${text.join(", ")} and the numbers ${(names ?? []).join(", ")}.${rest}`;
 }
 

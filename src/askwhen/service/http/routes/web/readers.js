@@ -245,6 +245,8 @@ export function instanceOf(given, features, key, format, column = "") {
   } else if (features.kind === "hashed") {
     made.x = Object.fromEntries(fields.filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
       .map(([name, value]) => [name, isNumber(value) ? Number(value) : value]));
+  } else if (features.kind === "columns") {
+    made.x = features.schema.columns.some(({ name }) => name === "id") ? { ...rest, id: record.id } : rest;
   } else {
     made.x = Object.fromEntries([...features.text.map((name) => [name, String(rest[name] ?? "")]),
       ...(features.names ?? []).map((name) => [name, isNumber(rest[name]) ? Number(rest[name]) : rest[name] ?? null])]);

@@ -6,6 +6,7 @@ const WHY = "Decisions in the log depend on these, and must be the same when it 
 const NAMES = ["labels", "features", "algorithm", "letters", "raw", "budget", "seed", "version"];
 
 const MOST_LABELS = 20;
+const KINDS = { flag: "number", names: "category" };
 
 function inWords(name, value) {
   if (name === "labels" && Array.isArray(value)) {
@@ -15,7 +16,12 @@ function inWords(name, value) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "object") return String(value);
   const parts = Object.entries(value).filter(([, each]) => each !== null && each !== "" && !(Array.isArray(each) && !each.length));
-  return parts.map(([part, each]) => `${part} ${Array.isArray(each) ? each.join(", ") : each}`).join("; ") || "none";
+  return parts.map(([part, each]) => `${part} ${part === "schema" ? columnsInWords(each) : Array.isArray(each) ? each.join(", ") : each}`).join("; ") || "none";
+}
+
+// The columns that features are made of, and what each of them is.
+function columnsInWords({ columns }) {
+  return columns.filter(({ type }) => type !== "other").map(({ name, type }) => `${name} (${KINDS[type] ?? type})`).join(", ");
 }
 
 export function settled(settings) {
