@@ -15,7 +15,7 @@ import contextlib
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -49,6 +49,8 @@ CONFIDENCE = 0.95
 _SHOWN = ("value", "low", "high")
 _LINES = ("overall", "recent")
 Point = dict[str, Any]
+Fixed = Sequence[Any] | None
+BEFORE: Fixed = ()
 log = logging.getLogger("askwhen.service")
 
 
@@ -63,10 +65,15 @@ class Sample(NamedTuple):
 
 
 class Timeline:
-    """The points of one stream, oldest first, and the samples that will become points."""
+    """The points of one stream, oldest first, and the samples that will become points.
+
+    ``fixed`` has for each point what later answers do not change, overall and recently; None where it is not known, and
+    ``BEFORE`` for points of earlier versions.
+    """
 
     def __init__(self) -> None:
         self.points: list[Point] = []
+        self.fixed: list[Fixed] = []
         self.turn, self.reading = asyncio.Lock(), asyncio.Lock()
         self.samples: list[Sample] = []
         self.count = 0
@@ -89,9 +96,10 @@ class Timeline:
         """Add the next point."""
         self._note(point["time"], point["rounds"], point["told"])
         self.count += 1
+        self.fixed.append(point.pop("fixed", BEFORE))
         self.points.append(point)
         if len(self.points) > MOST_POINTS:
-            del self.points[1:-1:2]
+            del self.points[1:-1:2], self.fixed[1:-1:2]
 
     def is_due(self, rounds: int, told: int, now: float) -> bool:
         """Whether it is time for another sample."""
@@ -130,19 +138,24 @@ class AccuracyHistory:
         Points of earlier versions have no values, only intervals: questions without an answer counted as right there. A
         model that was retrained counts other questions than the log has; its points are as they were known then.
         """
-        line, number = await self.line(stream), stream.number
-        outcomes = self._outcomes.setdefault(number, QuestionOutcomes())
+        line, number, outcomes = await self.line(stream), stream.number, await self.outcomes(stream)
+        async with line.reading:
+            place = (outcomes.seq, line.count)
+            if place != self._known.get(number, (None,))[0]:
+                points, fixed = list(line.points), list(line.fixed)
+                found = await asyncio.to_thread(points_now, points, fixed, outcomes, bool(stream.state.replays))
+                self._known[number] = (place, found)
+            return self._known[number][1]
+
+    async def outcomes(self, stream: ServiceStream) -> QuestionOutcomes:
+        """What became of all questions of a stream."""
+        line, outcomes = await self.line(stream), self._outcomes.setdefault(stream.number, QuestionOutcomes())
         async with line.reading:
             more = True
             while more:
                 async with self._coordinator.reading() as log:
-                    more = await log.in_thread(outcomes.follow, log.reader, number)
-            place = (outcomes.seq, line.count)
-            if place != self._known.get(number, (None,))[0]:
-                points = list(line.points)
-                found = await asyncio.to_thread(points_now, points, outcomes, bool(stream.state.replays))
-                self._known[number] = (place, found)
-            return self._known[number][1]
+                    more = await log.in_thread(outcomes.follow, log.reader, stream.number)
+        return outcomes
 
     async def look(self, stream: ServiceStream) -> bool:
         """Sample a stream where it is time; returns whether it was."""
@@ -200,19 +213,19 @@ def stored(reader: Reader, number: int) -> Timeline:
     return line
 
 
-def points_now(points: list[Point], outcomes: QuestionOutcomes, is_retrained: bool) -> list[Point]:
+def points_now(points: list[Point], fixed: list[Fixed], outcomes: QuestionOutcomes, is_retrained: bool) -> list[Point]:
     """Points with what is known now of the instances until each of them."""
-    shown = [{name: each[name] for name in each if name != "fixed"} for each in points]
-    for each, point in zip(shown, points, strict=True):
-        if "fixed" not in point:
+    shown = [dict(each) for each in points]
+    for each, part in zip(shown, fixed, strict=True):
+        if part is BEFORE:
             each |= {name: [None, *each[name][1:]] for name in _LINES}
-    fixed = [k for k, point in enumerate(points) if point.get("fixed")]
-    if not fixed or is_retrained:
+    known = {k: part for k, part in enumerate(fixed) if part}
+    if not known or is_retrained:
         return shown
     questions = outcomes.questions()
     for at, name in enumerate(_LINES):
-        stretches = [Stretch(*points[k]["fixed"][at]) for k in fixed]
-        for k, ends in zip(fixed, known_now(stretches, questions, 1.0 - CONFIDENCE).tolist(), strict=True):
+        stretches = [Stretch(*part[at]) for part in known.values()]
+        for k, ends in zip(known, known_now(stretches, questions, 1.0 - CONFIDENCE).tolist(), strict=True):
             shown[k][name] = [_known(each) for each in ends]
     return shown
 

@@ -9,11 +9,12 @@ from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
 from . import reports, streams
 from .accuracy_history import AccuracyHistory, place_of, point_of
+from .question_outcomes import DAY, HOUR, QuestionOutcomes
 from .recent_activity import RecentActivity
 
 AGES = ((60.0, "under a minute"), (300.0, "under 5 minutes"), (3600.0, "under an hour"), (86400.0, "under a day"))
 OLDER = "a day and more"
-MOST_CLASSES = 30
+MOST_PAIRS, MOST_DAYS = 15, 30
 
 
 async def overview(
@@ -28,7 +29,11 @@ async def overview(
 
     Without ``guesses``, margins have no sign, which would reveal the predictions.
     """
-    today, line = await activity.today(coordinator, stream), await history.known_now(stream)
+    today, line, outcomes = (
+        await activity.today(coordinator, stream),
+        await history.known_now(stream),
+        await history.outcomes(stream),
+    )
     if not guesses:
         today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
     place = place_of(stream)
@@ -42,10 +47,52 @@ async def overview(
         "today": today,
         "waiting": waiting(stream, now),
         "people": None,
+        **delivered(outcomes, report["accuracy"], now),
     }
+    found["days"] = answers_by_day(outcomes, people)
     if people:
         found["people"] = by_person(await reports.agreement(coordinator, stream))
     return found
+
+
+def delivered(outcomes: QuestionOutcomes, accuracy: dict[str, Any], now: float) -> dict[str, Any]:
+    """What was delivered: a sentence, the number of instances by label, and what was confused most in the answers."""
+    balance = outcomes.delivered()
+    worst = [(number, *pair) for pair, number in outcomes.pairs().items() if pair[0] not in (None, pair[1])]
+    worst.sort(key=lambda each: (-each[0], str(each[1:])))
+    return {
+        "sentence": sentence(sum(outcomes.predicted.values()), balance, accuracy),
+        "delivered": balance,
+        "confused": [
+            {"predicted": predicted, "label": label, "answers": number}
+            for number, predicted, label in worst[:MOST_PAIRS]
+        ],
+        "pace": outcomes.answers_since(now - HOUR),
+    }
+
+
+def sentence(instances: int, balance: dict[str, dict[str, int]], accuracy: dict[str, Any]) -> str:
+    """For the person who answers for a stream: what was delivered, how good it is, and what to do next."""
+    if not instances:
+        return "No instance has come yet: import a file, or send instances."
+    people, predicted = (sum(each[name] for each in balance.values()) for name in ("people", "predicted"))
+    one, none = people + predicted == 1, instances - people - predicted
+    have = f"{people + predicted:,} instance{'' if one else 's'} {'has' if one else 'have'} a label"
+    parts = f"{have}, {people:,} from people and {predicted:,} predicted" + (f"; {none:,} have none" if none else "")
+    return " ".join([f"{parts}.", accuracy["sentence"], accuracy["advice"]]).strip()
+
+
+def answers_by_day(outcomes: QuestionOutcomes, people: bool) -> list[dict[str, Any]]:
+    """Number of answers on each of the last days with answers; with ``people``, also of each person."""
+    days = sorted({day for day, _ in outcomes.days})[-MOST_DAYS:]
+    found: dict[int, dict[str, int]] = {day: {} for day in days}
+    for (day, annotator), number in outcomes.days.items():
+        if day in found:
+            found[day][annotator] = number
+    return [
+        {"day": DAY * day, "answers": sum(each.values()), "people": dict(sorted(each.items())) if people else None}
+        for day, each in found.items()
+    ]
 
 
 def waiting(stream: ServiceStream, now: float) -> dict[str, Any]:

@@ -1,24 +1,40 @@
-"""All questions of a stream with what became of them, read from its log."""
+"""All questions of a stream with what became of them, and counts of predictions and answers, read from its log."""
 
 from __future__ import annotations
+
+from collections import Counter, deque
 
 import numpy as np
 
 from ...evaluate.estimation.over_time import Questions
-from ..events.kinds import Corrected, Forgotten, Instance, Told, facts_of
+from ..events.kinds import Answered, Corrected, Fact, Forgotten, Instance, Told, facts_of
 from ..store.records import Reader
 
 CHUNK, MOST_EVENTS = 1_000, 20_000
 """Events that are read at once, and in one call, so that other readers have their turn."""
 
-_KINDS = frozenset({"instance", "told", "forgotten", "corrected"})
+DAY, HOUR = 86400.0, 3600.0
+_KINDS = ("instance", "told", "forgotten", "corrected", "answered")
 
 
 class QuestionOutcomes:
-    """Follows the log of a stream; one entry for each question, in the order of their rounds."""
+    """Follows the log of a stream; one entry for each question, in the order of their rounds.
+
+    Attributes
+    ----------
+    seq : int
+        The last event that was read.
+    predicted : Counter
+        Number of instances with each prediction; None is for those that came before any label was known.
+    days : Counter
+        Number of answers by day, in days since 1970 (UTC), and annotator.
+    """
 
     def __init__(self) -> None:
         self.seq = 0
+        self.predicted: Counter[str | None] = Counter()
+        self.days: Counter[tuple[int, str]] = Counter()
+        self._answers: deque[float] = deque()
         self._places: dict[int, int] = {}
         self._round: list[int] = []
         self._probability: list[float] = []
@@ -30,17 +46,22 @@ class QuestionOutcomes:
         """Read new events, up to a limit; returns whether there may be more."""
         end = self.seq + MOST_EVENTS
         while self.seq < end:
-            events = reader.events(number, self.seq, CHUNK)
+            events = reader.events(number, self.seq, CHUNK, _KINDS)
             for event in events:
-                if event.kind in _KINDS:
-                    self._take(facts_of(event), event.question)
+                self._take(facts_of(event), event.question, event.time)
                 self.seq = event.seq
             if len(events) < CHUNK:
                 return False
         return True
 
-    def _take(self, fact: Instance | Told | Forgotten | Corrected, question: int | None) -> None:
-        if isinstance(fact, Instance):
+    def _take(self, fact: Fact, question: int | None, time: float) -> None:
+        if isinstance(fact, Answered):
+            self.days[int(time // DAY), fact.annotator] += 1
+            self._answers.append(time)
+            while self._answers[0] < time - HOUR:
+                self._answers.popleft()
+        elif isinstance(fact, Instance):
+            self.predicted[fact.prediction] += 1
             if fact.asked:
                 self._places[fact.round] = len(self._round)
                 self._round.append(fact.played)
@@ -48,7 +69,7 @@ class QuestionOutcomes:
                 self._level.append(fact.level)
                 self._prediction.append(fact.prediction)
                 self._label.append(None)
-        elif question in self._places:
+        elif question in self._places and isinstance(fact, (Told, Forgotten, Corrected)):
             self._label[self._places[question]] = None if isinstance(fact, Forgotten) else fact.label
 
     def questions(self) -> Questions:
@@ -61,3 +82,23 @@ class QuestionOutcomes:
             np.array([label is not None for label in self._label], bool),
             np.array([label is not None and label != prediction for label, prediction in pairs], bool),
         )
+
+    def answers_since(self, time: float) -> int:
+        """Number of answers since a time that is at most an hour ago."""
+        return sum(each >= time for each in self._answers)
+
+    def pairs(self) -> Counter[tuple[str | None, str]]:
+        """Number of answered questions by prediction and label."""
+        both = zip(self._prediction, self._label, strict=True)
+        return Counter((prediction, label) for prediction, label in both if label is not None)
+
+    def delivered(self) -> dict[str, dict[str, int]]:
+        """For each label, the number of instances that have it: from people, or else as predicted."""
+        rest, people, found = Counter(self.predicted), Counter[str](), dict[str, dict[str, int]]()
+        for (prediction, label), number in self.pairs().items():
+            rest[prediction] -= number
+            people[label] += number
+        for word in dict.fromkeys([*rest, *people]):
+            if word is not None and rest[word] + people[word]:
+                found[word] = {"people": people[word], "predicted": rest[word]}
+        return found

@@ -37,7 +37,7 @@ PARTS = {
     "review": ASKING,
     "form": ("fields.js", "instance.js", "highlight.js"),
     "change": ("fields.js", "settings.js", "instance.js", "highlight.js"),
-    "dashboard": ("charts.js", "figures.js"),
+    "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js"),
     "import": ("readers.js", "labels.js"),
 }
 """The modules that a page needs, preloaded, so that the browser does not discover them one after the other."""
