@@ -19,10 +19,15 @@ class Time:
 
 
 @contextlib.asynccontextmanager
-async def open_coordinator(address, time, play=True, crash=False):
-    """A desk; one that is to crash leaves no snapshot behind, and nothing that was not committed."""
+async def open_coordinator(address, time, play=True, crash=False, ticks=True):
+    """A desk; one that is to crash leaves no snapshot behind, and nothing that was not committed.
+
+    Without ``ticks``, what is due is done only when the test says so.
+    """
     coordinator = Coordinator(open_store(str(address)), time.clock())
     await coordinator.start(play)
+    if not ticks:
+        coordinator._ticking.cancel()
     try:
         yield coordinator
     finally:

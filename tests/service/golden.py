@@ -46,7 +46,7 @@ TEXTS = Settings(
 async def made(address):
     """Play everything that can happen, and end without a word."""
     time = Time()
-    async with open_coordinator(address, time, crash=True) as coordinator:
+    async with open_coordinator(address, time, crash=True, ticks=False) as coordinator:
         numbers = await streams.create(coordinator, "numbers", NUMBERS)
         texts = await streams.create(coordinator, "text", TEXTS)
         spent = await streams.create(
@@ -103,9 +103,17 @@ async def made(address):
                 await erasing.erase(coordinator, numbers, erasing.Which(subject="client 1"), "root")
             if i == 40:
                 await replaying.replay(coordinator, numbers, "root")
+        pile = await streams.create(coordinator, "pile", msgspec.structs.replace(NUMBERS, mode="backlog"))
+        for i in range(70):
+            await instances.play(
+                coordinator, pile, Raw(X[i].tolist(), f"p{i}", subject=f"client {i % 3}", source="a.csv")
+            )
+        coordinator.tick()
+        await erasing.erase(coordinator, pile, erasing.Which(subject="client 1"), "root")
         waiting = Message("msg_dead", hook.hook, 1000.0, None, 9, "it answered with status 500", "{}")
         await coordinator.post([waiting])
         await coordinator.committed(numbers)
+        await coordinator.committed(pile)
         return {stream.name: known(coordinator, stream) for stream in coordinator.by_number.values()}
 
 

@@ -11,7 +11,7 @@ from askwhen.algorithms import algorithm
 from askwhen.data import hash_text
 from askwhen.errors import InputError
 from askwhen.prepare import Prepare
-from askwhen.service.domain.stream import ServiceStream
+from askwhen.service.domain.stream import NewInstance, ServiceStream
 from askwhen.service.errors import ConflictError, NotFoundError, StoreError
 from askwhen.service.events.settings import Budget, Features, Settings, check_settings
 from tests.service import history
@@ -60,7 +60,7 @@ def play_scenario(log, rounds, seed, d=6):
         if i % (rounds // 3) == 0:
             w = rng.standard_normal((k, d))
         x = rng.standard_normal(d)
-        event, _ = stream.play(x, None, f"i:{seed}:{i}", now)
+        event, _ = stream.play(NewInstance(x, key=f"i:{seed}:{i}"), now)
         truth[json.loads(event.facts)["round"]] = LABELS[k][int(np.argmax(w @ x))]
         now += rng.exponential(1.0)
         if rng.random() < 0.01:
@@ -165,7 +165,7 @@ def test_no_slot_is_held_by_two_and_nobody_has_two_of_one_question():
 
 def test_text_is_hashed_as_the_library_does():
     log = Log(settings(features=Features(kind="text", places=1 << 12)))
-    event, _ = log.stream.play(log.stream.reader.instance("To be or not to be"), b'"To be"', None, 0.0)
+    event, _ = log.stream.play(NewInstance(log.stream.reader.instance("To be or not to be"), b'"To be"'), 0.0)
     log.commit()
     assert (log.stream.current.instance(event.seq) != hash_text(["to be or not to be"], 1 << 12)).nnz == 0
     assert event.shown == b'"To be"'
@@ -249,7 +249,7 @@ def test_every_algorithm_takes_several_labels(name, k):
     sampler = algorithm(name).build(share=0.3, prepare=Prepare(), seed=7, classes="open" if k == 4 else LABELS[5])
     for i in range(60):
         x = rng.standard_normal(4)
-        _, fact = log.stream.play(x, None, None, float(i))
+        _, fact = log.stream.play(NewInstance(x), float(i))
         ask = sampler.ask(x)
         assert (fact.prediction, fact.margin, fact.asked) == (ask.prediction, ask.margin, ask.query)
         if ask.query:

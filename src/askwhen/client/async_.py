@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
-from .messages import Decision, auth_headers, in_batches, parse_reply, rows_of
+from .messages import Decision, auth_headers, in_batches, instance_body, parse_reply, rows_of
 from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
 
 
@@ -114,17 +114,29 @@ class AsyncStream:
         return await self._client._transport.call(call)
 
     async def ask(
-        self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
+        self,
+        x: Any,
+        id: str | None = None,
+        priority: float = 0.0,
+        show: Any = None,
+        subject: str | None = None,
+        source: str | None = None,
+        backlog: bool | None = None,
     ) -> Decision:
-        """Predict x, and decide whether its label is worth asking for."""
-        return await self._call(self._calls.ask(x, id, priority, show, subject))
+        """Predict x, and decide whether its label is worth asking for.
+
+        With ``backlog`` it waits for that decision until people have answered those before it; without it, the mode of
+        the stream says whether it does.
+        """
+        body = instance_body(x, id, priority, show, subject, source)
+        return await self._call(self._calls.ask(body, backlog))
 
     async def ask_many(
-        self, instances: Iterable[Any] | AsyncIterable[Any], batch: int = 500
+        self, instances: Iterable[Any] | AsyncIterable[Any], batch: int = 500, backlog: bool | None = None
     ) -> AsyncIterator[Decision]:
         """The same for many, in order."""
         async for part in _in_batches(instances, batch):
-            for each in await self._call(self._calls.ask_many(part)):
+            for each in await self._call(self._calls.ask_many(part, backlog)):
                 yield each
 
     async def tell(
@@ -158,6 +170,10 @@ class AsyncStream:
     async def facts(self) -> dict[str, Any]:
         """Its settings and counts."""
         return await self._call(self._calls.facts())
+
+    async def backlog(self, annotator: str | None = None) -> dict[str, Any]:
+        """Progress through its backlog: what waits, questions so far and in all, and the time that is left."""
+        return await self._call(self._calls.backlog(annotator))
 
     async def report(self) -> dict[str, Any]:
         """Its accuracy, estimated from the asked labels, its budget and drift."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import uuid
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -23,6 +24,7 @@ _ERRORS: dict[int, type[AskwhenError]] = {
     409: ConflictError,
     422: InputError,
 }
+_WAITS = "it waits in the backlog"
 _T = TypeVar("_T")
 
 
@@ -47,6 +49,11 @@ class Decision(NamedTuple):
         Of the instance, if it came with one.
     again : bool
         Whether it had come before: then this is the first reply.
+    provisional : bool
+        Whether it waits in the backlog of the stream for its decision: ``prediction`` and ``certainty`` are today's,
+        ``round`` is -1, and ``margin`` and ``probability`` are NaN.
+    place : int or None
+        Its number in the backlog.
     """
 
     round: int
@@ -59,10 +66,14 @@ class Decision(NamedTuple):
     uncertainty: float | None = None
     id: str | None = None
     again: bool = False
+    provisional: bool = False
+    place: int | None = None
 
 
 def decision_of(reply: dict[str, Any]) -> Decision:
     """The decision in the reply to an instance."""
+    if reply.get("provisional"):
+        reply = {"round": -1, "margin": math.nan, "probability": math.nan, "asked": False, "why": _WAITS, **reply}
     given: dict[str, Any] = {name: reply.get(name) for name in Decision._fields if name in reply}
     return Decision(query=reply["asked"], **given)
 
@@ -136,7 +147,12 @@ def new_key() -> str:
 
 
 def instance_body(
-    x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
+    x: Any,
+    id: str | None = None,
+    priority: float = 0.0,
+    show: Any = None,
+    subject: str | None = None,
+    source: str | None = None,
 ) -> dict[str, Any]:
     """The body that sends an instance; it always has an id, so that it can be sent again."""
     body: dict[str, Any] = {"x": to_json_values(x), "id": new_key() if id is None else id}
@@ -146,6 +162,8 @@ def instance_body(
         body["show"] = show
     if subject is not None:
         body["subject"] = subject
+    if source is not None:
+        body["source"] = source
     return body
 
 
@@ -177,7 +195,7 @@ def ndjson(instances: Iterable[Any]) -> bytes:
 
 def is_instance_body(x: Any) -> bool:
     """Whether x is a dict of x, id, priority, ... of an instance, and not its features, one of them called x."""
-    return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show", "subject"}
+    return isinstance(x, dict) and "x" in x and x.keys() <= {"x", "id", "priority", "show", "subject", "source"}
 
 
 def decisions_of(text: str) -> Iterator[Decision]:

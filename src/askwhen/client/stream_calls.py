@@ -13,7 +13,6 @@ from .messages import (
     answer_body,
     decision_of,
     decisions_of,
-    instance_body,
     ndjson,
     new_key,
     round_of,
@@ -56,6 +55,11 @@ def create_stream(name: str, settings: Facts) -> Call[Facts]:
     return _call("POST", "/v1/streams", json={"name": name, "settings": settings, "key": new_key()})
 
 
+def _into(backlog: bool | None) -> Facts:
+    """The parameter that says whether instances go to the backlog; without it, the mode of the stream decides."""
+    return {} if backlog is None else {"params": {"backlog": "true" if backlog else "false"}}
+
+
 class StreamCalls(NamedTuple):
     """The calls about the stream with this name; the methods are those of :class:`.Stream`."""
 
@@ -64,18 +68,23 @@ class StreamCalls(NamedTuple):
     def _call(self, method: str, path: str, **options: Any) -> Call[Any]:
         return _call(method, f"/v1/streams/{self.name}{path}", **options)
 
-    def ask(self, x: Any, id: str | None, priority: float, show: Any, subject: str | None) -> Call[Decision]:
+    def ask(self, body: Facts, backlog: bool | None) -> Call[Decision]:
         """Send one instance."""
-        call = self._call("POST", "/instances", json=instance_body(x, id, priority, show, subject))
+        call = self._call("POST", "/instances", json=body, **_into(backlog))
         return Call(call.request, decision_of)
 
-    def ask_many(self, instances: Iterable[Any]) -> Call[Iterator[Decision]]:
+    def ask_many(self, instances: Iterable[Any], backlog: bool | None) -> Call[Iterator[Decision]]:
         """Send a batch of instances."""
-        return Call(self.play(ndjson(instances)).request, decisions_of)
+        return Call(self.play(ndjson(instances), backlog).request, decisions_of)
 
-    def play(self, body: bytes) -> Call[str]:
+    def play(self, body: bytes, backlog: bool | None = None) -> Call[str]:
         """Send a batch of instances that are NDJSON already; the result is the text of the reply."""
-        return self._call("POST", "/instances", content=body, headers={"Content-Type": "application/x-ndjson"})
+        headers = {"Content-Type": "application/x-ndjson"}
+        return self._call("POST", "/instances", content=body, headers=headers, **_into(backlog))
+
+    def backlog(self, annotator: str | None) -> Call[Facts]:
+        """Progress through the backlog."""
+        return self._call("GET", "/backlog", params={} if annotator is None else {"annotator": annotator})
 
     def tell(
         self, question: Decision | int, label: str | None, key: str | None, lead: float | None, annotator: str | None

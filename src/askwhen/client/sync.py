@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from .exchange import Attempts, HttpRequest, Reply, RetryPolicy, transport_errors_mapped
-from .messages import Decision, auth_headers, in_batches, parse_reply, rows_of
+from .messages import Decision, auth_headers, in_batches, instance_body, parse_reply, rows_of
 from .stream_calls import Call, StreamCalls, T, create_stream, list_streams
 
 
@@ -137,19 +137,31 @@ class Stream:
         return self.client._transport.call(call)
 
     def ask(
-        self, x: Any, id: str | None = None, priority: float = 0.0, show: Any = None, subject: str | None = None
+        self,
+        x: Any,
+        id: str | None = None,
+        priority: float = 0.0,
+        show: Any = None,
+        subject: str | None = None,
+        source: str | None = None,
+        backlog: bool | None = None,
     ) -> Decision:
-        """Predict x, and decide whether its label is worth asking for."""
-        return self._call(self._calls.ask(x, id, priority, show, subject))
+        """Predict x, and decide whether its label is worth asking for.
 
-    def ask_many(self, instances: Iterable[Any], batch: int = 500) -> Iterator[Decision]:
-        """The same for many, in order: each an instance, or a dict with x and perhaps id, priority and show.
+        With ``backlog`` it waits for that decision until people have answered those before it; without it, the mode of
+        the stream says whether it does.
+        """
+        body = instance_body(x, id, priority, show, subject, source)
+        return self._call(self._calls.ask(body, backlog))
+
+    def ask_many(self, instances: Iterable[Any], batch: int = 500, backlog: bool | None = None) -> Iterator[Decision]:
+        """The same for many, in order: each an instance, or a dict with x and perhaps id, priority, show and source.
 
         Where one is refused, that is raised when its turn comes; those after it in its batch are played all the same.
         Give ids to get their decisions by sending them again.
         """
         for part in in_batches(instances, batch):
-            yield from self._call(self._calls.ask_many(part))
+            yield from self._call(self._calls.ask_many(part, backlog))
 
     def play(self, body: bytes) -> str:
         """Send many instances as NDJSON; the reply has a line for each."""
@@ -189,6 +201,10 @@ class Stream:
     def facts(self) -> dict[str, Any]:
         """Its settings and counts."""
         return self._call(self._calls.facts())
+
+    def backlog(self, annotator: str | None = None) -> dict[str, Any]:
+        """Progress through its backlog: what waits, questions so far and in all, and the time that is left."""
+        return self._call(self._calls.backlog(annotator))
 
     def report(self) -> dict[str, Any]:
         """Its accuracy, estimated from the asked labels, its budget and drift."""

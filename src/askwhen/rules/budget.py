@@ -308,6 +308,12 @@ def _labels_left(rule: RuleState, now: float) -> float:
     return rule.most - spent
 
 
+def labels_by(rate: float, rounds: int, classes: int = 2) -> float:
+    """About how many labels a rule by rate has spent after so many rounds, its lead included."""
+    lead = _LEAD * rate * math.exp(-rounds / _LEAD_ROUNDS) * min(max(classes, 2), _MOST_LEADING) / 2.0
+    return min(rate * rounds + lead, float(rounds))
+
+
 def is_sound_spending(rule: RuleState) -> bool:
     """Whether the spending of a file is possible. The rate must not exceed 1: it becomes a floor, and so an index."""
     spending, time = rule.spending, rule.spending[TIME]

@@ -29,6 +29,7 @@ from ..events.kinds import (
     Told,
     Volunteered,
     WentOn,
+    Withdrawn,
     facts_of,
 )
 from ..events.settings import Settings
@@ -68,6 +69,7 @@ class StreamState(msgspec.Struct):
     spent: bool = False
     changes: list[tuple[int, Changes]] = []
     received: list[int] = []
+    placed: int = 0
 
 
 def summary_of(state: StreamState) -> StreamSummary:
@@ -172,6 +174,7 @@ class EventSourcedStream:
     def add_round(self, fact: Instance, seq: int, time: float) -> None:
         """Take over a round that the model has played or skipped."""
         self.state.round += 1
+        self.state.placed = max(self.state.placed, fact.place)
         if fact.probability > 0.0 or fact.spent:
             self.state.spent = fact.spent
         if fact.asked:
@@ -232,6 +235,8 @@ class EventSourcedStream:
                 self._retrained(question)
         elif isinstance(fact, Erased):
             self.state.erased = max(self.state.erased, fact.until)
+        elif isinstance(fact, Withdrawn):
+            self.state.placed = max(self.state.placed, fact.last)
         elif not isinstance(fact, WentOn):
             raise StoreError(
                 f"event {event.seq} of stream {self.state.name} has a kind that is not about a stream.", owner="serve"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,9 +18,13 @@ from ...sampler import Sampler
 from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
+from . import row_codec
 from .features import kinds_of_features, schema_of_features
 
 _MOST_WARMING = 20
+
+Guess = tuple[str | None, float | None]
+"""A prediction, and the probability that it is right; None where no label is known."""
 
 
 class Model:
@@ -51,27 +56,29 @@ class Model:
         """Play a round."""
         return self.sampler.play(x, time if self.needs_time else None)
 
-    def guess(self, x: Any) -> tuple[Any, float | None]:
+    def guess(self, x: Any) -> Guess:
         """The current prediction for an instance and the probability that it is right, without playing a round."""
-        if self.sampler.classes == []:
-            return None, None
-        rows = x if sp.issparse(x) else np.asarray(x).reshape(1, -1)
-        label = self._label(
-            self.sampler.margins(rows, live=True)[0]
-        )  # works before anything was learnt, as a round does
-        found = self.sampler.probabilities(rows, live=True)[0]
-        if self._values:
-            return self.word(float(label)), float(found if label > 0 else 1.0 - found)
-        return label.item() if isinstance(label, np.generic) else label, float(np.max(found))
+        return self.guesses([x])[0]
+
+    def guesses(self, instances: Sequence[Any]) -> list[Guess]:
+        """The same for many instances."""
+        if self.sampler.classes == [] or not instances:
+            return [(None, None)] * len(instances)
+        margins = self.sampler.margins(row_codec.stacked(instances), live=True)  # works before anything was learnt
+        engine = self.sampler.engine
+        if engine.classes is None:
+            found = engine.probabilities(margins)
+            signs = np.where(margins > 0.0, 1.0, -1.0)
+            return [
+                (self.word(float(sign)), float(p if sign > 0.0 else 1.0 - p))
+                for sign, p in zip(signs, found, strict=True)
+            ]
+        classes, shares = self.sampler.classes or [], engine.shares(margins).max(axis=1)
+        return [(classes[i], float(p)) for i, p in zip(margins.argmax(axis=1), shares, strict=True)]
 
     def least_certain(self, certainty: float | None) -> float | None:
         """A stored certainty, or if that is larger, the least that the sampler gives to a label it predicts."""
         return None if certainty is None else max(certainty, self.sampler.engine.least_certainty)
-
-    def _label(self, margin: Any) -> Any:
-        """The label of a margin, or of the margins of all classes."""
-        classes = self.sampler.classes or []
-        return classes[int(np.argmax(margin))] if np.ndim(margin) else 1 if margin > 0.0 else -1
 
     def waits(self, played: int) -> bool:
         """Whether the sampler has this question open."""

@@ -110,6 +110,11 @@ class QuestionState:
         return sum(not question.is_full for question in self.open.values())
 
     @property
+    def unanswered(self) -> int:
+        """Number of questions with an empty slot that nobody has skipped and no reviewer must decide."""
+        return sum(not (each.is_full or each.skipped or each.disputed) for each in self.open.values())
+
+    @property
     def labels(self) -> list[str]:
         """The labels of the stream; where the set of labels is open, those given so far."""
         return list(self.stored.labels if self.settings.labels == OPEN else self.settings.labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,3 +36,13 @@ def from_bytes(content: bytes | None) -> Any:
     indices = np.frombuffer(content, "<u4", n, at).astype(np.int32)
     data = np.frombuffer(content, "<f8", n, at + 4 * n).astype(np.float64)
     return sp.csr_matrix((data, indices, np.array([0, n], np.int32)), (1, d))
+
+
+def stacked(instances: Sequence[Any]) -> Any:
+    """Instances of one layout and width as one matrix."""
+    if isinstance(instances[0], np.ndarray):
+        return np.stack(instances)
+    ends = np.cumsum([0, *(x.indptr[-1] for x in instances)])
+    data = np.concatenate([x.data for x in instances])
+    indices = np.concatenate([x.indices for x in instances])
+    return sp.csr_matrix((data, indices, ends), (len(instances), instances[0].shape[1]))

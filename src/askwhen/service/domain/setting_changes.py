@@ -15,10 +15,11 @@ from ...errors import InputError
 from ..events.enum_errors import explained
 from ..events.settings import Settings, check_settings
 
-CHANGEABLE = ("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view")
+CHANGEABLE = ("slots", "decide", "order", "lease", "grace", "forget", "erase", "guess", "view", "mode", "backlog")
+_NESTED = ("view", "backlog")
 
 Changes = dict[str, Any]
-"""New values by the names of settings; those of the view are nested."""
+"""New values by the names of settings; those of the view and the backlog are nested."""
 
 
 def changed(settings: Settings, *all_changes: Changes) -> Settings:
@@ -27,8 +28,8 @@ def changed(settings: Settings, *all_changes: Changes) -> Settings:
         return settings
     found: Changes = msgspec.to_builtins(settings)
     for changes in all_changes:
-        view = changes.get("view", {})
-        found |= changes | {"view": found["view"] | view if isinstance(view, dict) else view}
+        for name, value in changes.items():
+            found[name] = found[name] | value if name in _NESTED and isinstance(value, dict) else value
     return msgspec.convert(found, Settings)
 
 
@@ -49,8 +50,8 @@ def differences(settings: Settings, changes: Changes) -> Changes:
     check_settings(new)
     before, after = msgspec.to_builtins(settings), msgspec.to_builtins(new)
     found = _different(before, after, CHANGEABLE)
-    if "view" in found:
-        found["view"] = _different(before["view"], after["view"], after["view"])
+    for name in found.keys() & set(_NESTED):
+        found[name] = _different(before[name], after[name], after[name])
     return found
 
 

@@ -7,17 +7,20 @@ until the coordinator commits it. Before that commit no reply may depend on it.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
-from ...errors import AskwhenError
+from ...errors import AskwhenError, InputError
+from ...rules.budget import labels_by
 from ..errors import ConflictError, SetAsideError
-from ..events.kinds import Commented, Fact, Instance, Undone, Volunteered, encoded, facts_of
-from ..events.settings import Settings
-from ..store.records import Event
+from ..events.kinds import Commented, Fact, Instance, Undone, Volunteered, Withdrawn, encoded, facts_of
+from ..events.settings import Settings, check_backlog
+from ..store.records import BacklogItem, Event
 from . import row_codec
+from .backlog import MOST_AT_ONCE, PER_PERSON, Backlog, rank_of
 from .event_sourced_stream import EventSourcedStream, StreamLog, StreamState
 from .features import FeatureReader
 from .model import Model
@@ -27,9 +30,26 @@ from .question_state import QuestionState
 from .summary import StreamSummary
 
 ASKED, COIN, SPENT, SURE = "worth asking", "the coin said no", "the budget is spent", "not worth asking"
+_ROUNDS_TO_KNOW = 100
+"""Rounds after which the share of questions says how many are to come."""
+
+_MOST_OPEN = 10
+"""Open questions of a backlog beyond which nobody gets new ones, as a multiple of those that should wait."""
 
 DecidedRound = tuple[Event, Instance]
 """A round as an event, and its facts."""
+
+
+class NewInstance(NamedTuple):
+    """A validated instance: features, what annotators see, key, priority, subject, source, place in the backlog."""
+
+    x: Any
+    shown: bytes | None = None
+    key: str | None = None
+    priority: float = 0.0
+    subject: str | None = None
+    source: str | None = None
+    place: int = 0
 
 
 class ServiceStream:
@@ -47,6 +67,8 @@ class ServiceStream:
         Read committed events: one by its number, or those about the instance of a round.
     begin : bool, default True
         False leaves the stream without content until ``begin`` is called.
+    backlog : Backlog, optional
+        Instances that wait for their decision; without it there are none that are stored.
 
     Attributes
     ----------
@@ -64,8 +86,10 @@ class ServiceStream:
         event: Callable[[int], Event | None],
         of_question: Callable[[int], list[Event]],
         begin: bool = True,
+        backlog: Backlog | None = None,
     ) -> None:
         self.number, self.aside = number, ""
+        self.backlog = Backlog(lambda: (0, 0), lambda _shuffled, _limit: []) if backlog is None else backlog
         self.reader = FeatureReader(settings.features, settings.version)
         self._created, self._log = settings, StreamLog(event, of_question)
         self._current: EventSourcedStream | None = None
@@ -120,6 +144,7 @@ class ServiceStream:
         )
         self._release(summary)
         dropped = self.pop_uncommitted()
+        self.backlog.reset()
         if dropped:
             self._last_seq = dropped[0].seq - 1
         if seq is not None:
@@ -138,6 +163,11 @@ class ServiceStream:
     def uncommitted(self) -> list[Event]:
         """Events that have been applied and wait for their commit."""
         return self._log.uncommitted
+
+    @property
+    def has_uncommitted(self) -> bool:
+        """Whether an event or a change of the backlog waits for its commit."""
+        return bool(self.uncommitted) or self.backlog.has_changed
 
     @property
     def name(self) -> str:
@@ -195,19 +225,98 @@ class ServiceStream:
         if self.state.paused:
             raise ConflictError(f"the stream {self.name} is paused; resume it first.", owner="instance")
 
-    def play(
-        self,
-        x: Any,
-        shown: bytes | None,
-        key: str | None,
-        now: float,
-        priority: float = 0.0,
-        subject: str | None = None,
-    ) -> DecidedRound:
+    def accept(self, new: NewInstance, now: float) -> BacklogItem:
+        """Put an instance into the backlog, for which the model has given a prediction, so that it can be played."""
+        check_backlog(self.settings)
+        row, size = row_codec.to_bytes(new.x), self.backlog.row_size
+        if self.settings.features.kind == "numbers" and size not in (None, len(row)):
+            raise InputError(
+                "the instance has another number of features than others in the backlog.", owner="instance"
+            )
+        place = self.backlog.last(self.state.placed) + 1
+        item = BacklogItem(
+            self.number,
+            place,
+            rank_of(self.settings.seed or 0, place),
+            self._time(now),
+            new.key,
+            new.subject,
+            new.source,
+            new.priority,
+            row,
+            new.shown,
+        )
+        self.backlog.add(item)
+        return item
+
+    def decide(self, now: float) -> DecidedRound | None:
+        """Play a round on the next instance of the backlog; None where there is none that is committed."""
+        item = self.backlog.first(self.settings.backlog.shuffle)
+        if item is None:
+            return None
+        x = row_codec.from_bytes(item.row)
+        new = NewInstance(x, item.shown, item.key, item.priority, item.subject, item.source, item.place)
+        found = self.play(new, now)
+        self.backlog.take(self.number, [item.place])
+        return found
+
+    def decide_until(self, waiting: int, now: float, most: int) -> int:
+        """Decide instances of the backlog until so many questions wait, at most so many; returns their number."""
+        if not len(self.backlog) or self.state.paused or self.state.archived:
+            return 0
+        missing = waiting - self.questions.unanswered
+        for number in range(most):
+            if missing <= 0 or self._waits_for_last_answers(now):
+                return number
+            found = self.decide(now)
+            if found is None:
+                return number
+            missing -= found[1].asked
+        return most
+
+    def decide_further(self, now: float) -> None:
+        """Decide instances of the backlog until one more question waits, for an annotator who can answer no other.
+
+        Where too many questions wait already, others must answer them first.
+        """
+        waiting = self.questions.waiting
+        if waiting < _MOST_OPEN * self.wanted_questions(1):
+            self.decide_until(self.questions.unanswered + 1, now, MOST_AT_ONCE)
+
+    def _waits_for_last_answers(self, now: float) -> bool:
+        """Whether nothing can be asked any more and answers are still to come, which the other decisions need."""
+        left = self.model.sampler.labels_left(now)
+        return left is not None and left < 1.0 and self.questions.unanswered > 0
+
+    def wanted_questions(self, people: int) -> int:
+        """Number of questions that should wait, given the number of active people."""
+        questions = self.settings.backlog.questions
+        return PER_PERSON * max(people, 1) if questions is None else questions
+
+    def questions_to_come(self) -> float | None:
+        """About how many instances of the backlog will be asked about; None while too few rounds were played."""
+        number, budget, rounds = len(self.backlog), self.settings.budget, self.state.round
+        if budget is not None and budget.rate is not None:
+            classes = len(self.questions.labels) if self.model.has_budget else 2
+            found = max(labels_by(budget.rate, rounds + number, classes) - self.questions.stored.asked, 0.0)
+        elif rounds >= _ROUNDS_TO_KNOW:
+            found = number * self.questions.stored.asked / rounds
+        else:
+            return 0.0 if number == 0 else None
+        left = self.model.sampler.labels_left(0.0) if budget is not None and budget.most is not None else None
+        return min(found, number, math.inf if left is None else left)
+
+    def withdraw(self, places: Sequence[int], by: str, now: float, source: str = "", erased: bool = False) -> Event:
+        """Let committed instances leave the backlog without a decision."""
+        self.backlog.take(self.number, places, erased)
+        last = self.backlog.last(self.state.placed)
+        return self.note("withdrawn", Withdrawn(by, len(places), last, source), now)
+
+    def play(self, new: NewInstance, now: float) -> DecidedRound:
         """Play one round on an instance that ``reader`` made; the decision is an event."""
         current = self.current
         time = self._time(now)
-        ask, coin, switched, level = current.model.ask(x, time)
+        ask, coin, switched, level = current.model.ask(new.x, time)
         fact = Instance(
             self.state.round,
             self.model.word(ask.prediction),
@@ -220,14 +329,16 @@ class ServiceStream:
             ask.certainty,
             ask.uncertainty,
             level,
-            priority,
+            new.priority,
             switched,
             not self.state.spent and ask.probability == 0.0 and self._is_spent(),
+            new.place,
+            new.source or "",
         )
         seq = current.seq + 1
         question = fact.round if ask.query else None
-        row = row_codec.to_bytes(x)
-        event = Event(self.number, seq, time, "instance", question, key, encoded(fact), row, shown, subject)
+        row = row_codec.to_bytes(new.x)
+        event = Event(self.number, seq, time, "instance", question, new.key, encoded(fact), row, new.shown, new.subject)
         current.add_round(fact, seq, time)
         self.uncommitted.append(event)
         return event, fact

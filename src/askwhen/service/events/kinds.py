@@ -30,7 +30,8 @@ class Fact(msgspec.Struct, omit_defaults=True):
 class Instance(Fact):
     """A round was played: prediction, decision, random draw (``coin``) and reason.
 
-    ``played`` is the sampler's round; ``spent`` marks the round in which the budget ran out.
+    ``played`` is the sampler's round; ``spent`` marks the round in which the budget ran out. ``place`` is that in the
+    backlog, 0 where the instance was decided as it came, and ``source`` the file or program that it comes from.
     """
 
     event_kinds: ClassVar[tuple[str, ...]] = ("instance",)
@@ -48,6 +49,8 @@ class Instance(Fact):
     priority: float = 0.0
     switched: bool = False
     spent: bool = False
+    place: int = 0
+    source: str = ""
 
 
 class Leased(Fact):
@@ -238,6 +241,19 @@ class Erased(Fact):
     by: str
     instances: int
     until: int = 0
+
+
+class Withdrawn(Fact):
+    """Some instances left the backlog without a decision; ``last`` is the largest place that any had so far.
+
+    ``source`` is where they came from, where they were withdrawn for that.
+    """
+
+    event_kinds: ClassVar[tuple[str, ...]] = ("withdrawn",)
+    by: str
+    instances: int
+    last: int
+    source: str = ""
 
 
 class WentOn(Fact):

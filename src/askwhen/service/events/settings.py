@@ -18,6 +18,7 @@ NEWEST: Literal[2] = 2
 """The newest version of the default algorithm."""
 
 MOST_LABELS, MOST_NAMES, MOST_PLACES, MOST_SLOTS = 1_000, 10_000, 1 << 24, 99
+MOST_QUESTIONS = 10_000
 LONGEST_NAME, LONGEST_LABEL = 100, 200
 OPEN, MOST_OPEN = "open", 100
 """The setting for labels that are not known in advance, and the largest number of them."""
@@ -60,6 +61,13 @@ class Budget(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=Tr
     count: int | None = None
 
 
+class Backlog(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """How a backlog is worked off: in order or shuffled, so that so many ``questions`` wait (default: 5 a person)."""
+
+    questions: int | None = None
+    shuffle: bool = False
+
+
 class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """Everything that can be set when a stream is made.
 
@@ -67,9 +75,11 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     number of annotators who answer each question, and ``decide`` how their answers become one label. A lease lasts
     ``lease`` seconds; the model learns an answer after ``grace`` seconds; a question is dropped after ``forget``
     seconds. ``guess`` shows annotators the prediction before they answer. ``view`` is how they see instances, whose
-    contents are erased after ``erase`` seconds. ``version`` is that of the default algorithm: a new stream gets the
-    newest, and streams of release 0.1, which have none, keep the first. ``certainty`` is the version of the certainty
-    of predictions: in the second, that of new streams, few answers do not make it large.
+    contents are erased after ``erase`` seconds. In ``mode`` live, instances are decided as they come; as a backlog they
+    wait, and are decided only as fast as people answer, as ``backlog`` says. ``version`` is that of the default
+    algorithm: a new stream gets the newest, and streams of release 0.1, which have none, keep the first. ``certainty``
+    is the version of the certainty of predictions: in the second, that of new streams, few answers do not make it
+    large.
     """
 
     labels: list[str] | Literal["open"] = msgspec.field(default_factory=lambda: ["no", "yes"])
@@ -88,6 +98,8 @@ class Settings(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=
     erase: float | None = None
     guess: bool = False
     view: View = msgspec.field(default_factory=View)
+    mode: Literal["live", "backlog"] = "live"
+    backlog: Backlog = msgspec.field(default_factory=Backlog)
     version: Literal[1, 2] | None = None
     certainty: Literal[1, 2] | None = None
 
@@ -114,8 +126,23 @@ def check_settings(settings: Settings) -> None:
         _refuse("seed", "a whole number from 0 to 2^63 - 1", settings.seed)
     if not all(math.isfinite(value) for value in settings.letters.values()):
         _refuse("letters", "finite numbers", settings.letters)
+    questions = settings.backlog.questions
+    if questions is not None and not 1 <= questions <= MOST_QUESTIONS:
+        _refuse("questions", f"between 1 and {MOST_QUESTIONS:,}, or left out", questions)
+    if settings.mode == "backlog":
+        check_backlog(settings)
     _check_features(settings.features)
     check_view(settings.view)
+
+
+def check_backlog(settings: Settings) -> None:
+    """Refuse a backlog where the budget is for a period of time: it says nothing of instances that can wait."""
+    if settings.budget is not None and settings.budget.count is not None:
+        raise InputError(
+            "a budget for each period is for instances that are decided as they come; a backlog needs a rate.",
+            owner="stream",
+            parameter="budget",
+        )
 
 
 def check_label(label: str) -> None:

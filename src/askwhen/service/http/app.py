@@ -37,6 +37,7 @@ from .options import Options
 from .parquet_unpacker import Unpacker
 from .problems import answered
 from .request_checks import admit
+from .routes import backlog as backlog_routes
 from .routes import exports as export_routes
 from .routes import health as health_routes
 from .routes import instances as instance_routes
@@ -59,6 +60,7 @@ _HANDLED: tuple[type[Exception], ...] = (
 _HANDLERS: list[Any] = [
     stream_routes.router,
     instance_routes.played,
+    *backlog_routes.handlers,
     question_routes.router,
     question_routes.labelled,
     question_routes.progress,

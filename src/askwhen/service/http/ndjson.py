@@ -44,10 +44,13 @@ class BadLineError(ServiceError):
 
 
 class NdjsonReply:
-    """An ASGI application that answers one request."""
+    """An ASGI application that answers one request; ``backlog`` says whether the instances wait for their decision."""
 
-    def __init__(self, coordinator: Coordinator, stream: ServiceStream, options: Options) -> None:
+    def __init__(
+        self, coordinator: Coordinator, stream: ServiceStream, options: Options, backlog: bool | None = None
+    ) -> None:
         self._coordinator, self._stream, self._options = coordinator, stream, options
+        self._backlog = backlog
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read and play lines; a second task answers, since a commit takes as long as playing the next lines."""
@@ -97,7 +100,7 @@ class NdjsonReply:
                 if part:
                     try:
                         played = await instances.begin(
-                            self._coordinator, self._stream, [self._read(line) for _, line in part]
+                            self._coordinator, self._stream, [self._read(line) for _, line in part], self._backlog
                         )
                     except AskwhenError as error:
                         return error

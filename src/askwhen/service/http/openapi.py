@@ -7,7 +7,7 @@ from typing import Any
 
 from ..domain.setting_changes import CHANGEABLE
 from ..use_cases.export_writers import MEDIA
-from ..use_cases.instances import Decision
+from ..use_cases.instances import Decision, Provisional
 from .ndjson import NDJSON
 
 _LINES = "One instance on each line; a decision, or an error with the number of the line, on each line of the answer."
@@ -49,7 +49,19 @@ def described(document: dict[str, Any], root: str = "") -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for name, schema in schemas.items():
         if name.startswith(
-            ("New", "StreamPatch", "Given", "Who", "Verdict", "Which", "Settings", "Features", "Budget", "View")
+            (
+                "New",
+                "StreamPatch",
+                "Given",
+                "Who",
+                "Verdict",
+                "Which",
+                "Settings",
+                "Features",
+                "Budget",
+                "View",
+                "Backlog",
+            )
         ):
             schema["additionalProperties"] = False
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
@@ -82,10 +94,14 @@ def _describe_instances(document: dict[str, Any]) -> None:
             "priority": {"type": "number"},
             "show": {"description": "What annotators see in addition to it"},
             "subject": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
+            "source": {"type": ["string", "null"], "minLength": 1, "maxLength": 200},
         },
     }
+    required = ["round", "prediction", "margin", "probability"]
     fields: dict[str, Any] = {field: {} for field in Decision.__struct_fields__}
-    decision = {"type": "object", "required": ["round", "prediction", "margin", "probability"], "properties": fields}
+    decision: dict[str, Any] = {"type": "object", "required": required, "properties": fields}
+    fields = {field: {} for field in Provisional.__struct_fields__}
+    provisional = {"type": "object", "required": ["provisional", "place", "prediction"], "properties": fields}
     operation = document["paths"]["/v1/streams/{name}/instances"]["post"]
     operation["requestBody"] = {
         "required": True,
@@ -93,7 +109,10 @@ def _describe_instances(document: dict[str, Any]) -> None:
     }
     operation["responses"]["200"] = {
         "description": "What was decided",
-        "content": {"application/json": {"schema": decision}, NDJSON: {"schema": {"type": "string"}}},
+        "content": {
+            "application/json": {"schema": {"anyOf": [decision, provisional]}},
+            NDJSON: {"schema": {"type": "string"}},
+        },
     }
 
 

@@ -14,7 +14,7 @@ from ..errors import ConflictError
 from ..events.settings import Budget, Features, Settings
 from ..runtime.coordinator import Coordinator
 from ..use_cases import instances, questions, reports, streams
-from ..use_cases.instances import Raw
+from ..use_cases.instances import Decision, Raw
 
 NAME, FEATURES, SPEED = "demo", 8, 40.0
 PEOPLE = {"ann": 0.97, "bob": 0.92, "cid": 0.8}
@@ -57,7 +57,7 @@ async def _send(coordinator: Coordinator, truth: dict[int, str], rng: np.random.
                 w = rng.standard_normal(FEATURES)
             x = rng.standard_normal(FEATURES)
             found = await instances.play(coordinator, stream, Raw(x.round(3).tolist()))
-            if found.question is not None:
+            if isinstance(found, Decision) and found.question is not None:
                 truth[found.question] = "busy" if w @ x > 0.0 else "quiet"
         await asyncio.sleep(4 / SPEED)
 

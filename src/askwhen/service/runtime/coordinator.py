@@ -18,6 +18,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from ...errors import AskwhenError
+from ..domain.backlog import MOST_AT_ONCE
 from ..domain.stream import ServiceStream
 from ..domain.subscribers import Subscribers
 from ..domain.summary import StreamSummary
@@ -30,9 +31,10 @@ from ..store.records import Change, Delivered, Event, Message, Reader, Snapshot,
 from .clock import Clock
 from .group_commit import GroupCommit, MakeSnapshot
 from .idempotency import Idempotency
-from .key_lookups import KeyLookups
+from .key_lookups import KeyLookups, Made
+from .presence import Presence
 from .provenance import provenance
-from .recovery import created, event_lookups, last_summary, recover, shell
+from .recovery import created, event_lookups, last_summary, recover, shell, stored_backlog
 from .snapshot_policy import SnapshotPolicy
 from .threaded_reader import ThreadedReader, threaded_reader
 from .warmup import Warmups
@@ -86,9 +88,10 @@ class Coordinator:
         self.by_number: dict[int, ServiceStream] = {}
         self.tokens = Tokens()
         self.webhooks = Webhooks()
-        self.idempotency = Idempotency(self.events_of_keys)
+        self.idempotency = Idempotency(self.made_by_keys)
         self.subscribers = Subscribers()
         self.warmups = Warmups()
+        self.presence = Presence()
         self.deliver: Callable[[Sequence[Message]], None] | None = None
         self.history_lock = asyncio.Lock()
         self.stopping = asyncio.Event()
@@ -160,7 +163,7 @@ class Coordinator:
 
     def _is_idle(self, stream: ServiceStream) -> bool:
         """Whether a stream is archived, has not been used lately, and has nothing to do."""
-        if not stream.loaded or not stream.state.archived or stream.uncommitted or stream.state.received:
+        if not stream.loaded or not stream.state.archived or stream.has_uncommitted or stream.state.received:
             return False
         if time.monotonic() - self._woken.get(stream.number, -REST) < REST:
             return False
@@ -256,7 +259,7 @@ class Coordinator:
             if place % SAVED_AT_ONCE == 0:
                 await self.commits.settled()
             in_time = time.monotonic() < end
-            if stream.uncommitted or (in_time and self._snapshot_policy.length(stream.number) > 0):
+            if stream.has_uncommitted or (in_time and self._snapshot_policy.length(stream.number) > 0):
                 with contextlib.suppress(SetAsideError):
                     self.commit(stream, snapshot=in_time)
 
@@ -321,7 +324,10 @@ class Coordinator:
         messages = self.webhooks.messages(stream.name, events)
         if made is None:
             self._snapshot_policy.add(stream.number, len(events))
-        found = self.commits.add(events, made, [*changes, *messages])
+        moved, when_moved = stream.backlog.pop_changes()
+        found = self.commits.add(events, made, [*moved, *changes, *messages])
+        if moved:
+            found.add_done_callback(lambda done: None if done.exception() else when_moved())
         self._deliver(messages, found)
         if self.subscribers.count(stream.number):
             found.add_done_callback(lambda _: self.subscribers.notify(stream.number))
@@ -342,7 +348,7 @@ class Coordinator:
 
     async def committed(self, stream: ServiceStream, snapshot: bool = False) -> None:
         """Wait until the events of a stream are on disk. A cancelled caller does not cancel the batch of others."""
-        if stream.uncommitted or snapshot:
+        if stream.has_uncommitted or snapshot:
             await asyncio.shield(self.commit(stream, snapshot))
         else:
             await self.commits.settled()
@@ -426,17 +432,24 @@ class Coordinator:
             if stream.loaded:
                 try:
                     stream.tick(now)
-                    if stream.uncommitted:
+                    if self.warmups.is_ready(stream.number):
+                        wanted = stream.wanted_questions(self.presence.count(stream.number, now))
+                        stream.decide_until(wanted, now, MOST_AT_ONCE)
+                    if stream.has_uncommitted:
                         self.commit(stream)
                 except Exception as error:  # refusals included: what is due was checked when it came
                     self._failed(stream, error)
 
     # Reading.
 
-    async def events_of_keys(self, number: int, keys: Sequence[str]) -> list[Event]:
-        """The committed events of these keys."""
+    async def made_by_keys(self, number: int, keys: Sequence[str]) -> list[Made]:
+        """What these keys have made: committed events, and instances of the backlog."""
         with self.changing():
             return await self._key_lookups.find(number, keys)
+
+    async def events_of_keys(self, number: int, keys: Sequence[str]) -> list[Event]:
+        """The committed events of these keys."""
+        return [each for each in await self.made_by_keys(number, keys) if isinstance(each, Event)]
 
     def reader(self) -> Reader:
         """A new read-only connection, for callers that read much."""
@@ -476,7 +489,8 @@ class Coordinator:
     def new_stream(self, name: str, settings: Settings) -> ServiceStream:
         """A stream with a log of its own, not yet added."""
         number = max(self.by_number, default=0) + 1
-        return ServiceStream(number, name, settings, *event_lookups(self._reader, number))
+        lookups, backlog = event_lookups(self._reader, number), stored_backlog(self._reader, number)
+        return ServiceStream(number, name, settings, *lookups, backlog=backlog)
 
     async def scrub(self) -> None:
         """Remove what was erased from the files of the database."""
@@ -486,6 +500,20 @@ class Coordinator:
         """Try again to empty the write-ahead log, by an empty commit, where a reader was in the way before."""
         if self._store.scrubbing:
             await asyncio.shield(self.commits.add([], None, [Delivered([])]))
+
+    def backlog_places(
+        self, stream: ServiceStream, subject: str | None = None, source: str | None = None, before: float | None = None
+    ) -> list[int]:
+        """The committed instances of the backlog about a subject, from a source, or accepted before a time."""
+        with self.changing():
+            found = self._reader.backlog_places(stream.number, subject, source, before)
+        return [place for place in found if not stream.backlog.is_leaving(place)]
+
+    def backlog_by_keys(self, stream: ServiceStream, keys: Sequence[str]) -> list[int]:
+        """The committed instances of the backlog with these keys."""
+        with self.changing():
+            found = self._reader.backlog_by_keys(stream.number, keys)
+        return [item.place for item in found if not stream.backlog.is_leaving(item.place)]
 
     def event(self, stream: ServiceStream, seq: int) -> Event | None:
         """One committed event."""

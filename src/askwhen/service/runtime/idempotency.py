@@ -7,11 +7,14 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from ..errors import StoppingError
-from ..store.records import Event
+from ..store.records import BacklogItem, Event
 
 E = TypeVar("E", bound=Event | None)
-FindEvents = Callable[[int, Sequence[str]], Awaitable[list[Event]]]
-UnderWay = dict[tuple[int, str], "asyncio.Future[Event | None]"]
+Made = Event | BacklogItem
+"""What a key has made: an event, or an instance that waits for its decision."""
+
+FindMade = Callable[[int, Sequence[str]], Awaitable[list[Made]]]
+UnderWay = dict[tuple[int, str], "asyncio.Future[Made | None]"]
 
 
 class Claim:
@@ -20,15 +23,15 @@ class Claim:
     Attributes
     ----------
     known : dict
-        Committed events that some of the keys made in earlier requests, by key.
+        What some of the keys made in earlier requests, by key; it is committed.
     elsewhere : dict
-        Keys that other requests have claimed, each with a future of the event that comes of it.
+        Keys that other requests have claimed, each with a future of what comes of it.
     """
 
     def __init__(self, number: int, keys: Iterable[str], under_way: UnderWay) -> None:
         self._number, self._under_way = number, under_way
-        self.known: dict[str, Event] = {}
-        self.elsewhere: dict[str, asyncio.Future[Event | None]] = {}
+        self.known: dict[str, Made] = {}
+        self.elsewhere: dict[str, asyncio.Future[Made | None]] = {}
         self.mine: list[str] = []
         for key in dict.fromkeys(keys):
             if (number, key) in under_way:
@@ -37,12 +40,12 @@ class Claim:
                 under_way[number, key] = asyncio.get_running_loop().create_future()
                 self.mine.append(key)
 
-    async def wait(self, key: str) -> Event | None:
+    async def wait(self, key: str) -> Made | None:
         """What a key comes to that another request has claimed."""
         return await asyncio.shield(self.elsewhere[key])
 
-    def resolve(self, events: Mapping[str, Event | None]) -> None:
-        """Give these committed events to the requests that wait for them."""
+    def resolve(self, events: Mapping[str, Made | None]) -> None:
+        """Give what was made and is committed to the requests that wait for them."""
         for key in self.mine:
             if key in events:
                 self._under_way[self._number, key].set_result(events[key])
@@ -63,10 +66,10 @@ class Idempotency:
     Parameters
     ----------
     find : callable
-        ``find(number, keys)`` gives the committed events that keys have made in a log.
+        ``find(number, keys)`` gives what keys have made in a log, or the backlog that belongs to it.
     """
 
-    def __init__(self, find: FindEvents) -> None:
+    def __init__(self, find: FindMade) -> None:
         self._find = find
         self._under_way: UnderWay = {}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ..store.records import Event, Reader
+from ..store.records import BacklogItem, Event, Reader
 
-Wanted = tuple[int, Sequence[str], "asyncio.Future[list[Event]]"]
+Made = Event | BacklogItem
+Wanted = tuple[int, Sequence[str], "asyncio.Future[list[Made]]"]
 
 
 class KeyLookups:
@@ -26,10 +27,10 @@ class KeyLookups:
         self._wanted: list[Wanted] = []
         self._looking: asyncio.Task[None] | None = None
 
-    async def find(self, stream: int, keys: Sequence[str]) -> list[Event]:
-        """The committed events of these keys."""
+    async def find(self, stream: int, keys: Sequence[str]) -> list[Made]:
+        """The committed events of these keys; instances that are not decided as they are in the backlog."""
         loop = asyncio.get_running_loop()
-        found: asyncio.Future[list[Event]] = loop.create_future()
+        found: asyncio.Future[list[Made]] = loop.create_future()
         self._wanted.append((stream, keys, found))
         if len(self._wanted) == 1 and self._quick:
             loop.call_soon(self._look_now)
@@ -53,16 +54,22 @@ class KeyLookups:
                 _fail(wanted, error)
         self._looking = None
 
-    def _look(self, wanted: list[Wanted]) -> dict[tuple[int, str | None], Event]:
+    def _look(self, wanted: list[Wanted]) -> dict[tuple[int, str | None], Made]:
         keys: dict[int, list[str]] = {}
         for stream, some, _ in wanted:
             keys.setdefault(stream, []).extend(some)
-        return {
-            (stream, event.key): event for stream, some in keys.items() for event in self._reader.by_keys(stream, some)
+        # The backlog first: an instance that is decided meanwhile is then found in both, and never in none.
+        made: dict[tuple[int, str | None], Made] = {
+            (stream, item.key): item
+            for stream, some in keys.items()
+            for item in self._reader.backlog_by_keys(stream, [key for key in some if key.startswith("i:")])
         }
+        for stream, some in keys.items():
+            made |= {(stream, event.key): event for event in self._reader.by_keys(stream, some)}
+        return made
 
 
-def _give(wanted: list[Wanted], found: dict[tuple[int, str | None], Event]) -> None:
+def _give(wanted: list[Wanted], found: dict[tuple[int, str | None], Made]) -> None:
     for stream, keys, place in wanted:
         if not place.done():  # the request may have been cancelled
             place.set_result([found[stream, key] for key in keys if (stream, key) in found])

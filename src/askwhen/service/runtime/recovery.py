@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..domain.backlog import Backlog
 from ..domain.event_sourced_stream import StreamState, summary_of
 from ..domain.stream import ServiceStream
 from ..domain.summary import StreamSummary
 from ..errors import StoreError
 from ..events.kinds import Created, Instance, WentOn, facts_of
-from ..store.records import ALL, Event, Reader, Snapshot
+from ..store.records import ALL, BacklogItem, Event, Reader, Snapshot
 from .provenance import differences
 
 CHUNK = 2_000
@@ -49,9 +50,19 @@ def event_lookups(reader: Reader, number: int) -> tuple[FindEvent, FindEvents]:
     return lambda seq: reader.event(number, seq), lambda question: reader.of_question(number, question)
 
 
+def stored_backlog(reader: Reader, number: int) -> Backlog:
+    """The backlog of a stream, as it is in the store."""
+
+    def read(shuffled: bool, limit: int) -> list[BacklogItem]:
+        return reader.backlog_by_rank(number, limit) if shuffled else reader.backlog(number, 0, limit)
+
+    return Backlog(lambda: reader.backlog_size(number), read)
+
+
 def shell(fact: Created, reader: Reader) -> ServiceStream:
     """A stream without its content."""
-    return ServiceStream(fact.stream, fact.name, fact.settings, *event_lookups(reader, fact.stream), begin=False)
+    lookups, backlog = event_lookups(reader, fact.stream), stored_backlog(reader, fact.stream)
+    return ServiceStream(fact.stream, fact.name, fact.settings, *lookups, begin=False, backlog=backlog)
 
 
 def recover(stream: ServiceStream, reader: Reader, about: str, warn: Warn, play: bool = True) -> Recovered:

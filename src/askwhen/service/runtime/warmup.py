@@ -26,6 +26,11 @@ class Warmup:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._done.set)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it is done."""
+        return self._done.is_set()
+
     async def wait(self) -> None:
         """Wait until it is done."""
         await self._done.wait()
@@ -48,6 +53,10 @@ class Warmups:
         if warming is not None:
             await warming.wait()
             self._rounds.pop(stream, None)
+
+    def is_ready(self, stream: int) -> bool:
+        """Whether the rounds of a stream are compiled, or it has not been made by this process."""
+        return stream not in self._rounds or self._rounds[stream].is_done
 
     async def wait_for_guesses(self, stream: int, settings: Settings) -> None:
         """Wait until guesses are compiled; the first call starts that."""

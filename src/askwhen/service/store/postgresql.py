@@ -17,7 +17,21 @@ from psycopg import sql
 
 from ..errors import StoreError
 from .migrations import missing
-from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
+from .records import (
+    ALL,
+    PART,
+    TABLES,
+    Accepted,
+    BacklogItem,
+    Change,
+    Delivered,
+    Event,
+    Message,
+    Part,
+    Row,
+    Snapshot,
+    Taken,
+)
 
 PATIENCE = 5.0
 """Seconds to wait for the lock: PostgreSQL takes a moment to see that a process was killed."""
@@ -29,6 +43,11 @@ _EVENTS = """
     insert into events (stream, seq, time, kind, question, key, facts, row, shown, subject)
     select * from unnest(%s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::bigint[], %s::text[], %s::text[],
     %s::bytea[], %s::bytea[], %s::text[])
+"""
+_BACKLOG = """
+    insert into backlog (stream, place, rank, time, key, subject, source, priority, row, shown)
+    select * from unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::float8[], %s::text[], %s::text[], %s::text[],
+    %s::float8[], %s::bytea[], %s::bytea[])
 """
 _SNAPSHOT = """
     insert into snapshots values (%s, %s, %s, %s, %s) on conflict (stream, seq) do update set
@@ -124,8 +143,9 @@ class PostgresqlStore:
     def _insert(self, rows: Sequence[Row]) -> None:
         if not rows:
             return
-        if isinstance(rows[0], Event):
-            self.connection.execute(_EVENTS, [list(column) for column in zip(*rows, strict=True)])
+        if isinstance(rows[0], (Event, BacklogItem)):
+            query = _EVENTS if isinstance(rows[0], Event) else _BACKLOG
+            self.connection.execute(query, [list(column) for column in zip(*rows, strict=True)])
             return
         query = _SNAPSHOT if isinstance(rows[0], Snapshot) else _MESSAGE
         for row in rows:
@@ -143,6 +163,11 @@ class PostgresqlStore:
             self._insert([change])
         elif isinstance(change, Delivered):
             self.connection.execute("delete from outbox where id = any(%s)", (list(change.ids),))
+        elif isinstance(change, Accepted):
+            self._insert(change.items)
+        elif isinstance(change, Taken):
+            places = (change.stream, list(change.places))
+            self.connection.execute("delete from backlog where stream = %s and place = any(%s)", places)
         else:
             self.connection.execute(_ERASE, (change.stream, list(change.seqs)))
             self._drop_snapshots(change.stream, 1)
@@ -153,7 +178,7 @@ class PostgresqlStore:
     def scrub(self) -> None:
         """Free the space of what was erased, on a separate connection, since that may take a while."""
         with contextlib.suppress(psycopg.Error), psycopg.connect(self._address, autocommit=True) as connection:
-            connection.execute("vacuum events, snapshots")
+            connection.execute("vacuum events, snapshots, backlog")
 
     def reader(self) -> PostgresqlReader:
         """A new read-only connection."""
@@ -229,6 +254,40 @@ class PostgresqlReader:
     def _seqs(self, condition: str, values: Sequence[Any]) -> list[int]:
         query = sql.SQL("select seq from events where {}").format(sql.SQL(condition))
         return [seq for (seq,) in self._connection.execute(query, values).fetchall()]
+
+    def backlog_size(self, stream: int) -> tuple[int, int]:
+        """Number of instances in the backlog of a stream, and the largest place."""
+        query = "select count(*), coalesce(max(place), 0) from backlog where stream = %s"
+        row = self._connection.execute(query, (stream,)).fetchone()
+        assert row is not None
+        return row[0], row[1]
+
+    def backlog(self, stream: int, after: int, limit: int) -> list[BacklogItem]:
+        """Instances of the backlog after a place, in order."""
+        return self._backlog("stream = %s and place > %s order by place limit %s", (stream, after, limit))
+
+    def backlog_by_rank(self, stream: int, limit: int) -> list[BacklogItem]:
+        """The instances of the backlog with the smallest ranks, in order."""
+        return self._backlog("stream = %s order by rank, place limit %s", (stream, limit))
+
+    def backlog_by_keys(self, stream: int, keys: Sequence[str]) -> list[BacklogItem]:
+        """Instances of the backlog with these keys."""
+        return self._backlog("stream = %s and key = any(%s) order by place", (stream, list(keys)))
+
+    def backlog_places(
+        self, stream: int, subject: str | None = None, source: str | None = None, before: float | None = None
+    ) -> list[int]:
+        """The places of instances of the backlog about a subject, from a source, or accepted before a time."""
+        name, value = ("subject", subject) if subject is not None else ("source", source)
+        condition = f"{name} = %s" if before is None else "time < %s"
+        query = sql.SQL("select place from backlog where stream = %s and {} order by place")
+        values = (stream, value if before is None else before)
+        return [place for (place,) in self._connection.execute(query.format(sql.SQL(condition)), values).fetchall()]
+
+    def _backlog(self, condition: str, values: Sequence[Any]) -> list[BacklogItem]:
+        columns = sql.SQL(", ".join(BacklogItem._fields))
+        query = sql.SQL("select {} from backlog where {}").format(columns, sql.SQL(condition))
+        return [BacklogItem(*row) for row in self._connection.execute(query, values, binary=True).fetchall()]
 
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first."""

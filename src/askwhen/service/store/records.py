@@ -58,6 +58,40 @@ class Message(NamedTuple):
     body: str
 
 
+class BacklogItem(NamedTuple):
+    """An instance that was accepted and waits for its decision.
+
+    ``place`` is its number in the backlog of the stream, and ``rank`` orders instances that are shuffled. ``key``,
+    ``row``, ``shown`` and ``subject`` are those of the event that decides it; ``time`` is when it was accepted, and
+    ``source`` the file or program that it comes from.
+    """
+
+    stream: int
+    place: int
+    rank: int
+    time: float
+    key: str | None
+    subject: str | None
+    source: str | None
+    priority: float
+    row: bytes
+    shown: bytes | None
+
+
+class Accepted(NamedTuple):
+    """Instances that go to the backlog."""
+
+    items: Sequence[BacklogItem]
+
+
+class Taken(NamedTuple):
+    """Instances that leave the backlog of a stream; ``erased`` where their contents must be gone for good."""
+
+    stream: int
+    places: Sequence[int]
+    erased: bool = False
+
+
 class Erasure(NamedTuple):
     """Erase the contents of these events of a stream, and its older snapshots, which may have them, too."""
 
@@ -71,8 +105,8 @@ class Delivered(NamedTuple):
     ids: Sequence[str]
 
 
-Row: TypeAlias = Event | Snapshot | Message
-Change: TypeAlias = Message | Erasure | Delivered
+Row: TypeAlias = Event | Snapshot | Message | BacklogItem
+Change: TypeAlias = Message | Erasure | Delivered | Accepted | Taken
 """What a transaction can do apart from adding events and snapshots. A message replaces the one with the same id."""
 
 Part: TypeAlias = Sequence[Row]
@@ -81,7 +115,7 @@ Part: TypeAlias = Sequence[Row]
 PART = 1_000
 """Number of rows that are copied at once."""
 
-TABLES: dict[str, type[Any]] = {"events": Event, "snapshots": Snapshot, "outbox": Message}
+TABLES: dict[str, type[Any]] = {"events": Event, "snapshots": Snapshot, "outbox": Message, "backlog": BacklogItem}
 """All tables of a store. The first columns of a table are those of its first version, in their order."""
 
 
@@ -114,6 +148,23 @@ class Reader(Protocol):
 
     def with_contents(self, stream: int, after: int, until: int, limit: int) -> list[int]:
         """The event numbers of the instances that have contents, after one event and up to another."""
+
+    def backlog_size(self, stream: int) -> tuple[int, int]:
+        """Number of instances in the backlog of a stream, and the largest place, 0 where there is none."""
+
+    def backlog(self, stream: int, after: int, limit: int) -> list[BacklogItem]:
+        """Instances of the backlog after a place, in order."""
+
+    def backlog_by_rank(self, stream: int, limit: int) -> list[BacklogItem]:
+        """The instances of the backlog with the smallest ranks, in order."""
+
+    def backlog_by_keys(self, stream: int, keys: Sequence[str]) -> list[BacklogItem]:
+        """Instances of the backlog with these keys."""
+
+    def backlog_places(
+        self, stream: int, subject: str | None = None, source: str | None = None, before: float | None = None
+    ) -> list[int]:
+        """The places of instances of the backlog about a subject, from a source, or accepted before a time."""
 
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first: of all webhooks, or of one."""

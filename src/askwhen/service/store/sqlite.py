@@ -24,7 +24,21 @@ import apsw
 from ...system.atomic_file import open_locked, try_lock
 from ..errors import StoreError
 from .migrations import missing
-from .records import ALL, PART, TABLES, Change, Delivered, Event, Message, Part, Row, Snapshot
+from .records import (
+    ALL,
+    PART,
+    TABLES,
+    Accepted,
+    BacklogItem,
+    Change,
+    Delivered,
+    Event,
+    Message,
+    Part,
+    Row,
+    Snapshot,
+    Taken,
+)
 
 CHECKPOINT_PAGES = 2_000
 """Pages of the WAL after which it is copied into the database (8 MB)."""
@@ -35,9 +49,11 @@ _INSERT = {
     Event: f"insert into events ({_COLUMNS}) values ({', '.join('?' * len(Event._fields))})",
     Snapshot: "insert or replace into snapshots values (?, ?, ?, ?, ?)",
     Message: "insert or replace into outbox values (?, ?, ?, ?, ?, ?, ?)",
+    BacklogItem: "insert into backlog values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 }
 _ERASE = "update events set row = null, shown = null, subject = null where stream = ? and seq = ?"
 _SELECT = f"select {_COLUMNS} from events"
+_BACKLOG = f"select {', '.join(BacklogItem._fields)} from backlog"
 _OLDEST = (3, 51, 3)
 
 
@@ -189,6 +205,12 @@ class SqliteStore:
             self._insert([change])
         elif isinstance(change, Delivered):
             self.connection.executemany("delete from outbox where id = ?", [(each,) for each in change.ids])
+        elif isinstance(change, Accepted):
+            self._insert(change.items)
+        elif isinstance(change, Taken):
+            gone = [(change.stream, place) for place in change.places]
+            self.connection.executemany("delete from backlog where stream = ? and place = ?", gone)
+            self._scrub = self._scrub or change.erased
         else:
             self.connection.executemany(_ERASE, [(change.stream, seq) for seq in change.seqs])
             self._drop_snapshots(change.stream, 1)
@@ -251,14 +273,17 @@ class SqliteReader:
 
     def by_keys(self, stream: int, keys: Sequence[str]) -> list[Event]:
         """The events that have these keys."""
-        found: list[Event] = []  # without a hint SQLite reads the whole stream, where there are more than a few keys
+        # Without the hint SQLite reads the whole stream, where there are more than a few keys.
+        return [Event(*row) for row in self._of_keys(f"{_SELECT} indexed by events_by_key", stream, keys)]
+
+    def _of_keys(self, select: str, stream: int, keys: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The rows that have these keys."""
         for first in range(0, len(keys), 512):
             part = keys[first : first + 512]
             places = 1 << (len(part) - 1).bit_length()  # few different statements, which SQLite keeps prepared
             wanted = [*part, *[part[0]] * (places - len(part))]
-            condition = f"indexed by events_by_key where stream = ? and key in ({', '.join('?' * places)})"
-            found += [Event(*row) for row in self._connection.execute(f"{_SELECT} {condition}", (stream, *wanted))]
-        return found
+            condition = f"where stream = ? and key in ({', '.join('?' * places)})"
+            yield from self._connection.execute(f"{select} {condition}", (stream, *wanted))
 
     def of_question(self, stream: int, question: int) -> list[Event]:
         """All events about the instance of a round, in order."""
@@ -300,6 +325,37 @@ class SqliteReader:
             "and row is not null order by seq limit ?"
         )
         return [seq for (seq,) in self._connection.execute(sql, (stream, after, until, limit))]
+
+    def backlog_size(self, stream: int) -> tuple[int, int]:
+        """Number of instances in the backlog of a stream, and the largest place."""
+        count = "select count(*) from backlog indexed by backlog_by_rank where stream = ?"  # without the contents
+        last = "select max(place) from backlog where stream = ?"
+        run = self._connection.execute
+        return run(count, (stream,)).get, run(last, (stream,)).get or 0
+
+    def backlog(self, stream: int, after: int, limit: int) -> list[BacklogItem]:
+        """Instances of the backlog after a place, in order."""
+        sql = f"{_BACKLOG} where stream = ? and place > ? order by place limit ?"
+        return [BacklogItem(*row) for row in self._connection.execute(sql, (stream, after, limit))]
+
+    def backlog_by_rank(self, stream: int, limit: int) -> list[BacklogItem]:
+        """The instances of the backlog with the smallest ranks, in order."""
+        sql = f"{_BACKLOG} indexed by backlog_by_rank where stream = ? order by rank, place limit ?"
+        return [BacklogItem(*row) for row in self._connection.execute(sql, (stream, limit))]
+
+    def backlog_by_keys(self, stream: int, keys: Sequence[str]) -> list[BacklogItem]:
+        """Instances of the backlog with these keys."""
+        return [BacklogItem(*row) for row in self._of_keys(f"{_BACKLOG} indexed by backlog_by_key", stream, keys)]
+
+    def backlog_places(
+        self, stream: int, subject: str | None = None, source: str | None = None, before: float | None = None
+    ) -> list[int]:
+        """The places of instances of the backlog about a subject, from a source, or accepted before a time."""
+        name, value = ("subject", subject) if subject is not None else ("source", source)
+        condition = f"{name} = ?" if before is None else "time < ?"
+        sql = f"select place from backlog where stream = ? and {condition} order by place"
+        rows = self._connection.execute(sql, (stream, value if before is None else before))
+        return [place for (place,) in rows]
 
     def messages(self, hook: str | None = None) -> list[Message]:
         """The messages in the outbox, oldest first."""

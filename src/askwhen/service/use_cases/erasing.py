@@ -23,7 +23,7 @@ from ..events.kinds import Erased, Forgotten, Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..store.records import Erasure, Event, Reader
 from .comments import comments_on
-from .instances import check_subject, key_of
+from .instances import check_word, key_of
 
 MOST_NAMED, PART = 1_000, 5_000
 """Number of instances that one request can name, and that one transaction erases."""
@@ -58,10 +58,44 @@ async def erase(coordinator: Coordinator, stream: ServiceStream, which: Which, b
     if named is not None and not 0 < len(named) <= MOST_NAMED:
         raise InputError(f"name between 1 and {MOST_NAMED:,} instances at once.", owner="erase", parameter=given[0])
     if which.subject is not None:
-        check_subject(which.subject)
+        check_word(which.subject, "subject")
     for id in which.ids or []:
         key_of(id)  # refuses ids that no database can store
-    return await _erase(coordinator, stream, lambda reader: _found(reader, stream, which), by)
+    waiting = await _erase_waiting(coordinator, stream, which, by)
+    found = await _erase(coordinator, stream, lambda reader: _found(reader, stream, which), by)
+    return Gone(found.erased + waiting, found.forgotten)
+
+
+async def _erase_waiting(coordinator: Coordinator, stream: ServiceStream, which: Which, by: str) -> int:
+    """Erase instances of the backlog; returns their number. A decision that is under way is in the log afterwards."""
+    await coordinator.commits.settled()
+    if which.ids is not None or which.rounds is not None:
+        async with coordinator.reading() as log:
+            await log.in_thread(_check_there, log.reader, stream, which)
+    with coordinator.changing(stream):
+        if which.ids is not None:
+            places = coordinator.backlog_by_keys(stream, list(map(key_of, which.ids)))
+        elif which.rounds is not None:
+            places = []
+        else:
+            places = coordinator.backlog_places(stream, subject=which.subject, before=which.before)
+        if places:
+            stream.withdraw(places, by, coordinator.clock.now(), erased=True)
+    await coordinator.committed(stream)
+    return len(places)
+
+
+def _check_there(reader: Reader, stream: ServiceStream, which: Which) -> None:
+    """Refuse instances that are neither decided nor wait in the backlog."""
+    keys = [key_of(id) for id in which.ids or []]
+    there = {item.key for item in reader.backlog_by_keys(stream.number, keys)}  # first: it may be decided meanwhile
+    there |= {event.key for event in reader.by_keys(stream.number, keys)}
+    for key in keys:
+        if key not in there:
+            raise NotFoundError(f"there is no instance with id {key[2:102]!r}.", owner="erase")
+    for round in which.rounds or []:
+        if of_round(reader, stream.number, round) is None:
+            raise NotFoundError(f"there is no instance with round {round}.", owner="erase")
 
 
 async def _erase(
@@ -132,17 +166,10 @@ def _found(reader: Reader, stream: ServiceStream, which: Which) -> list[int]:
         until = last_before(reader, stream.number, which.before)
         return reader.with_contents(stream.number, 0, until, 1 << 62)
     if which.ids is not None:
-        by_key = {event.key: event for event in reader.by_keys(stream.number, list(map(key_of, which.ids)))}
-        found = [_there(by_key.get(key_of(id)), f"id {id[:100]!r}") for id in which.ids]
+        found: Sequence[Event | None] = reader.by_keys(stream.number, list(map(key_of, which.ids)))
     else:
-        found = [_there(of_round(reader, stream.number, round), f"round {round}") for round in which.rounds or []]
-    return sorted({event.seq for event in found if event.row is not None})
-
-
-def _there(event: Event | None, name: str) -> Event:
-    if event is None:
-        raise NotFoundError(f"there is no instance with {name}.", owner="erase")
-    return event
+        found = [of_round(reader, stream.number, round) for round in which.rounds or []]
+    return sorted({event.seq for event in found if event is not None and event.row is not None})
 
 
 def of_round(reader: Reader, stream: int, round: int) -> Event | None:
@@ -211,9 +238,10 @@ class Retention:
             until = last_before(reader, stream.number, before)
             return reader.with_contents(stream.number, erased, until, 1 << 62)
 
+        waiting = await _erase_waiting(self._coordinator, stream, Which(before=before), RETENTION)
         async with self._coordinator.reading() as log:
             if not await log.in_thread(find, log.reader):
-                return Gone(0, 0)
+                return Gone(waiting, 0)
         return await _erase(self._coordinator, stream, find, RETENTION, whole=True)
 
 

@@ -10,25 +10,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...errors import AskwhenError, InputError
-from ..domain.stream import ServiceStream
+from ..domain import row_codec
+from ..domain.model import Guess
+from ..domain.stream import NewInstance, ServiceStream
+from ..errors import ConflictError
 from ..events.kinds import Instance, facts_of
 from ..runtime.coordinator import Coordinator
 from ..runtime.idempotency import Claim
-from ..store.records import Event
+from ..store.records import BacklogItem, Event
 
 LONGEST_KEY = 200
 DEEPEST = 32
 """Largest nesting of objects and arrays in what annotators see."""
-
-
-class Item(NamedTuple):
-    """A validated instance: features, what annotators see, key, priority, subject."""
-
-    x: Any
-    shown: bytes | None
-    key: str | None
-    priority: float
-    subject: str | None = None
 
 
 class PlayedRound(NamedTuple):
@@ -39,10 +32,18 @@ class PlayedRound(NamedTuple):
     again: bool
 
 
+class Waiting(NamedTuple):
+    """An instance in the backlog with its prediction; without one, an earlier request put it there."""
+
+    item: BacklogItem
+    guess: Guess | None = None
+
+
 class Raw(msgspec.Struct, forbid_unknown_fields=True):
     """An instance as it comes: ``x`` as the stream's features say; ``show`` is what annotators see in addition.
 
     ``subject`` is the key of the client or person it is about, so that all of theirs can be erased together.
+    ``source`` is the file or program it comes from, so that all of those can be withdrawn together.
     """
 
     x: Any
@@ -50,6 +51,7 @@ class Raw(msgspec.Struct, forbid_unknown_fields=True):
     priority: float = 0.0
     show: Any = None
     subject: str | None = None
+    source: str | None = None
 
 
 class Decision(msgspec.Struct, omit_defaults=True):
@@ -68,7 +70,21 @@ class Decision(msgspec.Struct, omit_defaults=True):
     again: bool = False
 
 
-def checked(stream: ServiceStream, raw: Raw) -> Item:
+class Provisional(msgspec.Struct, omit_defaults=True):
+    """An instance that waits in the backlog at a ``place``; the prediction is today's, and may change until then."""
+
+    provisional: bool
+    place: int
+    prediction: str | None
+    certainty: float | None
+    id: str | None = None
+    again: bool = False
+
+
+Reply = Decision | Provisional
+
+
+def checked(stream: ServiceStream, raw: Raw) -> NewInstance:
     """Validate an instance and turn it into features."""
     key = None if raw.id is None else key_of(raw.id)
     if not math.isfinite(raw.priority):
@@ -81,15 +97,17 @@ def checked(stream: ServiceStream, raw: Raw) -> Item:
         seen = {"x": raw.x} if stream.reader.keeps_input else {}
         shown = msgspec.json.encode(seen | ({} if raw.show is None else {"show": raw.show}))
     if raw.subject is not None:
-        check_subject(raw.subject)
-    return Item(x, shown, key, raw.priority, raw.subject)
+        check_word(raw.subject, "subject")
+    if raw.source is not None:
+        check_word(raw.source, "source")
+    return NewInstance(x, shown, key, raw.priority, raw.subject, raw.source)
 
 
-def check_subject(subject: str) -> None:
-    """Refuse a subject that cannot be stored."""
-    if not 0 < len(subject) <= LONGEST_KEY:
-        raise InputError(f"subject must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter="subject")
-    _storable(subject, "subject")
+def check_word(word: str, parameter: str) -> None:
+    """Refuse a subject or a source that cannot be stored."""
+    if not 0 < len(word) <= LONGEST_KEY:
+        raise InputError(f"{parameter} must have 1 to {LONGEST_KEY} characters.", owner="instance", parameter=parameter)
+    _storable(word, parameter)
 
 
 def key_of(id: str) -> str:
@@ -118,73 +136,122 @@ def _storable(text: str, parameter: str) -> str:
     return text
 
 
-async def play(coordinator: Coordinator, stream: ServiceStream, raw: Raw) -> Decision:
-    """Play one instance."""
-    (found,) = await play_all(coordinator, stream, [raw])
+async def play(coordinator: Coordinator, stream: ServiceStream, raw: Raw, backlog: bool | None = None) -> Reply:
+    """Play one instance, or put it into the backlog."""
+    (found,) = await play_all(coordinator, stream, [raw], backlog)
     if isinstance(found, AskwhenError):
         raise found
     return found
 
 
 async def play_all(
+    coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError], backlog: bool | None = None
+) -> list[Reply | AskwhenError]:
+    """Play instances in order, in one commit; each gives a decision or the reason of its refusal."""
+    return await (await begin(coordinator, stream, raws, backlog))
+
+
+async def play_now(
     coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError]
 ) -> list[Decision | AskwhenError]:
-    """Play instances in order, in one commit; each gives a decision or the reason of its refusal."""
-    return await (await begin(coordinator, stream, raws))
+    """Play instances now, whatever the mode of the stream is; those that wait in its backlog are refused."""
+    found = await play_all(coordinator, stream, raws, backlog=False)
+    waits = ConflictError("the instance waits in the backlog for its decision.", owner="instance")
+    return [waits if isinstance(each, Provisional) else each for each in found]
 
 
 async def begin(
-    coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError]
-) -> Awaitable[list[Decision | AskwhenError]]:
-    """Play instances; the awaitable returned waits for their commit, so that the next ones can be played meanwhile."""
+    coordinator: Coordinator, stream: ServiceStream, raws: list[Raw | AskwhenError], backlog: bool | None = None
+) -> Awaitable[list[Reply | AskwhenError]]:
+    """Play instances; the awaitable returned waits for their commit, so that the next ones can be played meanwhile.
+
+    With ``backlog`` they wait there for their decision; without it, the stream's mode decides.
+    """
     await coordinator.warmups.wait_for_rounds(stream.number)
-    items: list[Item | AskwhenError] = []
+    waits = stream.settings.mode == "backlog" if backlog is None else backlog
+    if waits:
+        await coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
+    items: list[NewInstance | AskwhenError] = []
     for raw in raws:
         try:
             items.append(raw if isinstance(raw, AskwhenError) else checked(stream, raw))
         except AskwhenError as error:
             items.append(error)
-    keys = [item.key for item in items if isinstance(item, Item) and item.key is not None]
+    keys = [item.key for item in items if isinstance(item, NewInstance) and item.key is not None]
     claim = await coordinator.idempotency.claim(stream.number, keys)
     try:
-        found = _play(coordinator, stream, items, claim)
-        done = coordinator.commit(stream) if stream.uncommitted else None
+        found = _play(coordinator, stream, items, claim, waits)
+        done = coordinator.commit(stream) if stream.has_uncommitted else None
     except BaseException:
         claim.release()
         raise
-    return _end(found, claim, done)
+    return _end(stream, found, claim, done)
+
+
+Outcome = PlayedRound | Waiting | AskwhenError | str
+"""What came of an instance: a round, a place in the backlog, an error, or the key that another request is playing."""
 
 
 def _play(
-    coordinator: Coordinator, stream: ServiceStream, items: list[Item | AskwhenError], claim: Claim
-) -> list[PlayedRound | AskwhenError | str]:
-    """What came of each instance: a round, an error, or the key that another request is playing."""
-    found: list[PlayedRound | AskwhenError | str] = []
+    coordinator: Coordinator, stream: ServiceStream, items: list[NewInstance | AskwhenError], claim: Claim, waits: bool
+) -> list[Outcome]:
+    """What came of each instance."""
+    found: list[Outcome] = []
     with coordinator.changing(stream):
         now = coordinator.clock.now()
-        for item in items:
+        guesses = _guessed(stream, items) if waits else []
+        for place, item in enumerate(items):
             if isinstance(item, AskwhenError):
                 found.append(item)
             elif item.key is not None and item.key in claim.known:
-                found.append(PlayedRound(claim.known[item.key], None, True))
+                found.append(_known(claim.known[item.key]))
             elif item.key is not None and item.key in claim.elsewhere:
                 found.append(item.key)
             else:
+                made: Event | BacklogItem
                 try:
                     stream.check_playing()
-                    event, fact = stream.play(item.x, item.shown, item.key, now, item.priority, item.subject)
+                    if waits:
+                        guess = guesses[place]
+                        if isinstance(guess, AskwhenError):
+                            raise guess
+                        made = stream.accept(item, now)
+                        found.append(Waiting(made, guess))
+                    else:
+                        made, fact = stream.play(item, now)
+                        found.append(PlayedRound(made, fact, False))
                 except AskwhenError as error:
                     found.append(error)
                     continue
-                found.append(PlayedRound(event, fact, False))
                 if item.key is not None:  # the same key may come again in this batch
-                    claim.known[item.key] = event
+                    claim.known[item.key] = made
     return found
 
 
+def _known(made: Event | BacklogItem) -> PlayedRound | Waiting:
+    """What an earlier request has made of an instance."""
+    return PlayedRound(made, None, True) if isinstance(made, Event) else Waiting(made)
+
+
+def _guessed(stream: ServiceStream, items: list[NewInstance | AskwhenError]) -> list[Guess | AskwhenError]:
+    """What the model predicts for each instance now, or why it refuses it, as it would refuse to play it."""
+    wanted = [item for item in items if isinstance(item, NewInstance)]
+    found: list[Guess | AskwhenError] = []
+    try:
+        found += stream.model.guesses([item.x for item in wanted])
+    except (AskwhenError, ValueError):  # one of them at least: the others are taken
+        for item in wanted:
+            try:
+                found.append(stream.model.guess(item.x))
+            except AskwhenError as error:
+                found.append(error)
+    guesses = iter(found)
+    return [next(guesses) if isinstance(item, NewInstance) else item for item in items]
+
+
 async def _end(
-    found: list[PlayedRound | AskwhenError | str], claim: Claim, done: asyncio.Future[None] | None
-) -> list[Decision | AskwhenError]:
+    stream: ServiceStream, found: list[Outcome], claim: Claim, done: asyncio.Future[None] | None
+) -> list[Reply | AskwhenError]:
     """Wait for the commit, and for the requests that claimed some keys before."""
     try:
         if done is not None:
@@ -192,17 +259,28 @@ async def _end(
         claim.resolve(claim.known)
     finally:
         claim.release()
-    decisions: list[Decision | AskwhenError] = []
-    for each in found:
+    for i, each in enumerate(found):
         try:
             if isinstance(each, str):
-                event = await claim.wait(each)
-                assert event is not None
-                each = PlayedRound(event, None, True)
-            decisions.append(each if isinstance(each, AskwhenError) else decided(each))
+                made = await claim.wait(each)
+                assert made is not None
+                found[i] = _known(made)
         except AskwhenError as error:
-            decisions.append(error)
-    return decisions
+            found[i] = error
+    return [_reply(stream, each) for each in found]
+
+
+def _reply(stream: ServiceStream, found: Outcome) -> Reply | AskwhenError:
+    """The reply to an instance; one that waits in the backlog has a provisional prediction."""
+    if isinstance(found, AskwhenError):
+        return found
+    if isinstance(found, PlayedRound):
+        return decided(found)
+    assert isinstance(found, Waiting)
+    item, guess = found
+    again = guess is None
+    guess = stream.model.guess(row_codec.from_bytes(item.row)) if guess is None else guess
+    return Provisional(True, item.place, *guess, None if item.key is None else item.key[2:], again)
 
 
 def decided(played: PlayedRound) -> Decision:

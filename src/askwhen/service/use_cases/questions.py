@@ -84,12 +84,13 @@ async def next_question(
     async def act() -> Event | None:
         with coordinator.changing(stream):
             now = coordinator.clock.now()
+            coordinator.presence.note(stream.number, annotator, now)
             outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
+            if outcome is None and coordinator.warmups.is_ready(stream.number):
+                stream.decide_further(now)
+                outcome = stream.commands.next(annotator, max(now, stream.state.time), device or "")
             event = None if outcome is None else stream.record(outcome, now, stored)
-        if event is None:
-            await coordinator.commits.settled()
-        else:
-            await coordinator.committed(stream)
+        await coordinator.committed(stream)
         return event
 
     stored = stored_key("n", key)

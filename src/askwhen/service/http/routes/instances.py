@@ -19,18 +19,20 @@ _NDJSON = (NDJSON, "application/jsonl", "application/ndjson")
 
 
 @post("/v1/streams/{name:str}/instances", status_code=200, summary="Send instances")
-async def played(request: AnyRequest, name: str) -> ASGIApp:
+async def played(request: AnyRequest, name: str, backlog: bool | None = None) -> ASGIApp:
     """The prediction for each, and whether a question was opened.
 
-    One as JSON; or many as NDJSON (application/x-ndjson), one on each line, with replies in the same order.
+    One as JSON; or many as NDJSON (application/x-ndjson), one on each line, with replies in the same order. With
+    ``backlog`` they are stored at once and decided as fast as people answer, and the prediction is provisional; without
+    it, the mode of the stream decides.
     """
-    return await take(authorization_of(request), request, name)
+    return await take(authorization_of(request), request, name, backlog)
 
 
-async def take(auth: Authorization, request: AnyRequest, name: str) -> ASGIApp:
+async def take(auth: Authorization, request: AnyRequest, name: str, backlog: bool | None = None) -> ASGIApp:
     """The reply to one instance or to many."""
     stream, _ = auth.stream(request, name, "producer")
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() in _NDJSON:
-        return NdjsonReply(auth.coordinator, stream, auth.options)
-    found = await instances.play(auth.coordinator, stream, _raw.decode(await read(auth, request)))
+        return NdjsonReply(auth.coordinator, stream, auth.options, backlog)
+    found = await instances.play(auth.coordinator, stream, _raw.decode(await read(auth, request)), backlog)
     return JsonReply(_encode(found))

@@ -114,7 +114,7 @@ async def _played(
     """Play instances in order, in parts: Label Studio may send a whole project, and other requests run in between."""
     found: list[Decision | AskwhenError] = []
     for first in range(0, len(raws), PART):
-        found += await instances.play_all(coordinator, stream, raws[first : first + PART])
+        found += await instances.play_now(coordinator, stream, raws[first : first + PART])
     return found
 
 
