@@ -1,11 +1,14 @@
 """The folder of compiled steps, damaged, unwritable or full: everything goes on, and a warning says so once."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 
 import pytest
 
+import askwhen
 from askwhen.compiled import steps
 
 DAMAGES = {
@@ -56,6 +59,25 @@ def test_a_folder_that_is_gone_in_the_middle_of_a_run_is_no_trouble(tmp_path):
     assert said == RIGHT
     assert warned.count("CacheWarning: ") == 1
     assert "cannot be kept" in warned
+
+
+NEWLINES = """
+import numpy as np
+from askwhen.data.lines import newlines
+newlines(np.frombuffer(b"one line\\n", np.uint8))
+print(newlines.py_func.__code__.co_filename, sum(newlines.stats.cache_misses.values()))
+"""
+
+
+def test_what_one_installation_compiled_serves_another_one(tmp_path):
+    package = pathlib.Path(askwhen.__file__).parent
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(package, elsewhere / "askwhen", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for root, misses in ((package.parent, 1), (elsewhere, 0), (package.parent, 0)):
+        own = environment | {"PYTHONPATH": str(root)}
+        done = subprocess.run([sys.executable, "-c", NEWLINES], env=own, capture_output=True, text=True)
+        assert done.stdout == f"{root / 'askwhen/data/lines.py'} {misses}\n", done.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")

@@ -7,7 +7,6 @@ everything but the data is then mounted read-only and the service runs as the fi
 the data may change.
 """
 
-import hashlib
 import os
 import pathlib
 import re
@@ -22,7 +21,6 @@ import time
 import httpx
 import pytest
 
-import askwhen
 from askwhen.compiled.steps import cache_folder, source_hash
 from tests.packaging.containerfile import lines_of, options_of, words_of
 from tests.packaging.test_packages import lend, requirements
@@ -117,16 +115,9 @@ class Image:
         assert done.returncode == 0, (command, done.stdout[-1000:], done.stderr[-3000:])
 
     def lend_steps(self):
-        """Copy the steps that the tests have compiled; numba names their folders after those of the sources."""
+        """Copy the steps that the tests have compiled."""
         there = pathlib.Path(self.environment["NUMBA_CACHE_DIR"]) / "askwhen" / f"steps-{source_hash()}"
-        package = pathlib.Path(askwhen.__file__).parent
-        (own,) = (self.folder / "opt/askwhen").glob("lib/python*/site-packages/askwhen")
-        for room in (package, *package.rglob("*/")):
-            old = cache_folder() / f"{room.name}_{hashlib.sha1(str(room).encode()).hexdigest()}"
-            mine = own / room.relative_to(package)
-            if old.is_dir():
-                new = there / f"{mine.name}_{hashlib.sha1(str(mine).encode()).hexdigest()}"
-                shutil.copytree(old, new, ignore=shutil.ignore_patterns("*.tmp.*"))
+        shutil.copytree(cache_folder(), there, ignore=shutil.ignore_patterns("*.tmp.*"))
 
 
 PIP = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "HOME"}

@@ -51,8 +51,22 @@ class _CheckedFiles(caching.IndexDataCacheFile):
         return data
 
 
+_PACKAGE = Path(__file__).parents[1]
+
+
 class _OurFolder(caching.UserProvidedCacheLocator):
     """Folder of the files of a step; that it is not writeable is found out only when something is to be stored."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """A name for the folder of a module; of ours, the same wherever the package is installed.
+
+        The folder around it is named after a hash of our sources: what one installation compiled serves all others.
+        """
+        path = Path(py_file).absolute()
+        if path.is_relative_to(_PACKAGE):
+            return ".".join(path.parent.relative_to(_PACKAGE.parent).parts)
+        return cast(str, cast(Any, super()).get_suitable_cache_subpath(py_file))
 
     def ensure_cache_path(self) -> None:
         try:
