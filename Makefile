@@ -2,6 +2,8 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
+# Only the plugins that the tests use, and bytecode kept for the hundreds of processes that they start.
+TEST = PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p xdist.plugin -p _hypothesis_pytestplugin -n 2 --dist loadgroup
 UV := $(shell command -v uv 2>/dev/null)
 
 .PHONY: demo test docs quick soak oldest packages check bench peers clean
@@ -10,7 +12,7 @@ demo: $(VENV)/.ready
 	$(BIN)/askwhen demo
 
 test: check
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(TEST)
 
 # The site, in build/docs: nothing is fetched, and a link that leads nowhere is an error.
 docs: $(VENV)/.ready
@@ -23,7 +25,7 @@ quick: $(VENV)/.ready
 
 # What is long by nature: hundreds of endings, kills and forgeries. Each has a small size in the tests.
 soak: $(VENV)/.ready
-	ASKWHEN_SOAK=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/contracts tests/test_checks.py tests/weights tests/evaluate tests/service tests/keyed tests/packaging/test_container.py
+	ASKWHEN_SOAK=1 $(TEST) tests/data/test_files.py tests/snapshot tests/cli/test_label.py tests/contracts tests/test_checks.py tests/weights tests/evaluate tests/service tests/keyed tests/packaging/test_container.py
 
 # The scikit-learn estimators on the oldest version that they support.
 oldest:

@@ -101,6 +101,9 @@ def pytest_collection_modifyitems(items):
             row = ROWS.get(given) if isinstance(given, str) else given
             if isinstance(row, Row) and item.get_closest_marker("xdist_group") is None:
                 item.add_marker(pytest.mark.xdist_group(row.group))
+    steps = sys.modules.get("askwhen.compiled.steps")
+    if steps is not None and steps._entry_points:
+        raise pytest.UsageError("a module of tests plays a sampler when it is imported: all workers compile for it")
     yield  # pytest-xdist 3.8 writes the groups where pytest 9.2 does not look for them, its issue 1386
     for item in items:
         if (named := vars(item).get("_nodeid", item.nodeid)) != item.nodeid:

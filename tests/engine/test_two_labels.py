@@ -1,6 +1,7 @@
 """Two labels as people write them: the same bits as with -1 and +1, and predictions that come back as they were."""
 
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -68,8 +69,11 @@ def equal(trace, other):
         np.testing.assert_array_equal(getattr(trace, name), getattr(other, name))
 
 
-REFERENCE = aw.Sampler(seed=2)
-TRACE = REFERENCE.run(X, SIGN)
+@functools.cache
+def reference():
+    """The run with -1 and +1 that all others must equal: its sampler and its trace."""
+    sampler = aw.Sampler(seed=2)
+    return sampler, sampler.run(X, SIGN)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -77,12 +81,12 @@ def test_a_run_is_the_same_to_the_bit_and_predictions_are_the_labels(name, tmp_p
     y, pair = WRITTEN[name]
     sampler = aw.Sampler(seed=2)
     trace = sampler.run(X, y)
-    equal(trace, TRACE)
+    equal(trace, reference()[1])
     assert same(sampler.classes, pair)
     np.testing.assert_array_equal(trace.prediction == np.asarray(y), ~trace.mistaken)
     predicted = sampler.predict(X)
-    np.testing.assert_array_equal(predicted == np.asarray(pair)[1], REFERENCE.predict(X) == 1)
-    np.testing.assert_array_equal(sampler.probabilities(X), REFERENCE.probabilities(X))
+    np.testing.assert_array_equal(predicted == np.asarray(pair)[1], reference()[0].predict(X) == 1)
+    np.testing.assert_array_equal(sampler.probabilities(X), reference()[0].probabilities(X))
     sampler.save(tmp_path / "m")
     for other in (aw.Sampler.load(tmp_path / "m"), pickle.loads(pickle.dumps(sampler)), copy.copy(sampler)):
         assert same(other.classes, pair)
@@ -98,7 +102,7 @@ def same(labels, pair):
 def test_columns_of_tables_hold_labels():
     for y, pair in of_tables():
         sampler = aw.Sampler(seed=2)
-        equal(sampler.run(X, y), TRACE)
+        equal(sampler.run(X, y), reference()[1])
         assert same(sampler.classes, pair)
         learnt = aw.Sampler(seed=2)
         learnt.learn(X, y)
@@ -109,15 +113,15 @@ def test_columns_of_tables_hold_labels():
 def test_asking_and_telling_is_a_run(name):
     y, pair = WRITTEN[name]
     sampler = aw.Sampler(seed=2, labels=pair if isinstance(pair[0], str) else None)
-    for x, label, asked in zip(X, list(y), TRACE.queried, strict=True):
+    for x, label, asked in zip(X, list(y), reference()[1].queried, strict=True):
         ask = sampler.ask(x)
         assert ask.query == asked
         assert ask.prediction in (pair if sampler.engine.pair.known == 2 else (-1, 1))
         if ask.query:
             sampler.tell(ask, label)
     assert same(sampler.classes, pair)
-    np.testing.assert_array_equal(sampler.margins(X), REFERENCE.margins(X))
-    assert aw.evaluate.accuracy(sampler) == aw.evaluate.accuracy(REFERENCE)
+    np.testing.assert_array_equal(sampler.margins(X), reference()[0].margins(X))
+    assert aw.evaluate.accuracy(sampler) == aw.evaluate.accuracy(reference()[0])
 
 
 @settings(deadline=None)
@@ -258,9 +262,9 @@ def test_the_pair_can_be_given_beforehand():
         assert sampler.ask([0.0] * X.shape[1]).prediction == pair[0]
         sampler = aw.Sampler(seed=2, labels=pair)
         trace = sampler.run(X, y)
-        equal(trace, TRACE)
+        equal(trace, reference()[1])
         np.testing.assert_array_equal(trace.prediction == y, ~trace.mistaken)
-        assert aw.evaluate.accuracy(trace) == aw.evaluate.accuracy(TRACE)
+        assert aw.evaluate.accuracy(trace) == aw.evaluate.accuracy(reference()[1])
     for wrong in (["a"], ["a", "b", "c"], ["a", "a"], [1, "a"], "ab", {1, 2}, [None, 1]):
         with pytest.raises(aw.InputError, match="^Sampler: labels must be"):
             aw.Sampler(labels=wrong)
@@ -277,7 +281,7 @@ def test_a_file_says_the_pair_only_where_labels_were_not_those_of_earlier_versio
         return aw.snapshot.file_format.read(tmp_path / "m")[0].get("pair")
 
     assert header(aw.Sampler(seed=1)) is None
-    assert header(REFERENCE) is None
+    assert header(reference()[0]) is None
     for learner in (None, aw.LeastSquares(regression=True)):
         sampler = aw.Sampler(learner, aw.Always(), seed=1, regression=learner is not None)
         sampler.run(X, SIGN)
@@ -393,11 +397,11 @@ def test_a_trace_in_a_file_keeps_the_labels(name, tmp_path):
         with TraceWriter(tmp_path / name) as writer:
             writer.add(trace)
         found = read_trace(tmp_path / name).trace
-        np.testing.assert_array_equal(found.signs, TRACE.signs)
+        np.testing.assert_array_equal(found.signs, reference()[1].signs)
         assert found.pair == trace.pair
         assert not found.several
         assert found.prediction.tolist() == trace.prediction.tolist()
-        assert aw.evaluate.accuracy(found) == aw.evaluate.accuracy(TRACE)
+        assert aw.evaluate.accuracy(found) == aw.evaluate.accuracy(reference()[1])
 
 
 def test_traces_are_joined_in_the_labels_that_became_known():
@@ -409,7 +413,7 @@ def test_traces_are_joined_in_the_labels_that_became_known():
     traces.append(sampler.run(X[first:], POSITIVE[first:]))
     whole = join(traces)
     assert whole.pair == (False, True)
-    equal(whole, TRACE)
+    equal(whole, reference()[1])
     np.testing.assert_array_equal(whole.prediction == POSITIVE, ~whole.mistaken)
 
 

@@ -1,5 +1,6 @@
 """Without an extra, every command and every optional part of the library says in one sentence what to install."""
 
+import functools
 import importlib.metadata
 import json
 import os
@@ -24,13 +25,19 @@ def plain(name):
     return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", name)[0]).lower()
 
 
-def modules_of(distributions):
-    """The modules of distributions; one that is not installed has the module of its name."""
+@functools.cache
+def modules_of_all():
+    """The modules of every distribution that is installed here."""
     found = {}
     for module, owners in importlib.metadata.packages_distributions().items():
         for owner in owners:
             found.setdefault(plain(owner), set()).add(module)
-    return {module for name in distributions for module in found.get(name, {name.replace("-", "_")})}
+    return found
+
+
+def modules_of(distributions):
+    """The modules of distributions; one that is not installed has the module of its name."""
+    return {module for name in distributions for module in modules_of_all().get(name, {name.replace("-", "_")})}
 
 
 def extras():
