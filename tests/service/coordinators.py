@@ -45,6 +45,7 @@ def settings(**given):
     given.setdefault("seed", 7)
     given.setdefault("labels", ["ham", "spam"])
     given.setdefault("version", 2)
+    given.setdefault("certainty", 2)
     return Settings(**given)
 
 

@@ -6,7 +6,7 @@ from askwhen.service.events.kinds import KINDS, Changed, Leased, encoded
 
 FIELDS = {
     "instance": "round prediction margin probability coin asked why played certainty uncertainty level priority "
-    "switched spent",
+    "switched spent place source",
     "leased": "slot annotator until device",
     "released": "slot annotator",
     "answered": "slot annotator label lead",

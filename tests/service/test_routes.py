@@ -208,7 +208,7 @@ REFUSED = {
         {"kind": "video"},
         "view.kind must be one of audio, auto, code, image, json, table, text; got 'video'.",
     ),
-    "features": ({"kind": "words"}, "features.kind must be one of hashed, mixed, numbers, text; got 'words'."),
+    "features": ({"kind": "words"}, "features.kind must be one of columns, hashed, mixed, numbers, text; got 'words'."),
 }
 
 

@@ -46,6 +46,7 @@ class Log:
 def settings(k=2, **given):
     given.setdefault("budget", Budget(rate=0.3))
     given.setdefault("version", 2)
+    given.setdefault("certainty", 2)
     return Settings(labels="open" if k == 4 else LABELS[k], seed=7, **given)
 
 

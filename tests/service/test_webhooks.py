@@ -386,7 +386,7 @@ def test_a_budget_that_is_spent_is_told_once(tmp_path, receiver, budget, spent):
 
 
 def test_an_accuracy_below_the_bound_is_told_once_until_it_is_better(tmp_path, receiver, monkeypatch):
-    said = {"value": 0.95, "low": 0.9, "high": 0.99}
+    said = {"value": 0.95, "low": 0.9, "high": 0.99, "why_unknown": ""}
 
     async def report(coordinator, stream, confidence):
         return {"accuracy": {"recent": said}}

@@ -111,7 +111,7 @@ class QuestionState:
 
     @property
     def unanswered(self) -> int:
-        """Number of questions with an empty slot that nobody has skipped and no reviewer must decide."""
+        """Number of questions with an empty slot that no annotator has skipped and no reviewer must decide."""
         return sum(not (each.is_full or each.skipped or each.disputed) for each in self.open.values())
 
     @property

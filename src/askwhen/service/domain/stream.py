@@ -34,7 +34,7 @@ _ROUNDS_TO_KNOW = 100
 """Rounds after which the share of questions says how many are to come."""
 
 _MOST_OPEN = 10
-"""Open questions of a backlog beyond which nobody gets new ones, as a multiple of those that should wait."""
+"""Open questions of a backlog beyond which annotators get no new ones, as a multiple of those that should wait."""
 
 DecidedRound = tuple[Event, Instance]
 """A round as an event, and its facts."""

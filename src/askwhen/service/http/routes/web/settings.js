@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 const WHY = "Decisions in the log depend on these, and must be the same when it is played again.";
-const NAMES = ["labels", "features", "algorithm", "letters", "raw", "budget", "seed", "version"];
+const NAMES = ["labels", "features", "algorithm", "letters", "raw", "budget", "seed", "version", "certainty"];
 
 const MOST_LABELS = 20;
 const KINDS = { flag: "number", names: "category" };
