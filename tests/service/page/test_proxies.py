@@ -55,7 +55,7 @@ def opened(browser):
         context = browser.new_context(**given)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         host = "/".join(url.split("/")[:3])
         page.on("request", lambda each: None if each.url.startswith(host) else complaints.append(each.url))
         page.on("response", lambda each: complaints.append(each.url) if each.status in (403, 404, 500) else None)
