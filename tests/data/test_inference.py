@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import askwhen as aw
 from askwhen.contracts.kinds import Kinds, MixedRows
-from askwhen.data.column_choices import Columns
+from askwhen.data.column_choices import ColumnChoices
 from askwhen.data.inference import infer
 from askwhen.data.records import Records
 from askwhen.data.schema import ANY_GAP
@@ -23,7 +23,7 @@ def schema_of(columns, **choices):
     """The schema of columns of values."""
     n = max(map(len, columns.values()))
     records = [{name: values[i] for name, values in columns.items()} for i in range(n)]
-    return infer(Records(records, "a.ndjson"), Columns(labelled=False, **choices), "a.ndjson")
+    return infer(Records(records, "a.ndjson"), ColumnChoices(labelled=False, **choices), "a.ndjson")
 
 
 def role(values, name="a", **choices):
@@ -292,11 +292,11 @@ def test_the_user_decides():
 
 def test_the_label_and_the_time_are_no_features():
     records = [{"when": f"2015-02-{1 + i % 28:02}", "a": x, "class": i % 2} for i, x in enumerate(NUMBERS)]
-    schema = infer(Records(records, "a"), Columns(time="when"), "a")
+    schema = infer(Records(records, "a"), ColumnChoices(time="when"), "a")
     assert [each[:2] for each in schema.described()] == [("when", "time"), ("a", "number"), ("class", "label")]
     assert (schema.label, schema.names) == ("class", ("a", ANY_GAP))
     with pytest.raises(aw.InputError, match="a has no feature besides its label; left out: 'a' .as asked."):
-        infer(Records(records, "a"), Columns(time="when", drop=("a",)), "a")
+        infer(Records(records, "a"), ColumnChoices(time="when", drop=("a",)), "a")
 
 
 def everything():

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data.column_choices import LABELS, Columns
+from ..data.column_choices import LABELS, ColumnChoices
 from ..data.column_table import LIST, NUMBER
 from ..data.files import check_readable, listed, perhaps
 from ..data.formats import format_of
@@ -137,7 +137,7 @@ class FileRows:
             numbers = self._schema.read_as_numbers
             texts = tuple(name for name in self._schema.needed if name not in numbers)
         others = (self._id or "id", *([self._label] if self._label else LABELS))
-        columns = Columns(
+        columns = ColumnChoices(
             drop=tuple(reading.get("drop") or ()),
             labelled=False,
             strict=False,

@@ -13,7 +13,7 @@ LABELS = ("label", "y", "class", "target")
 """Names by which a label column is found where none is given."""
 
 
-class Columns(NamedTuple):
+class ColumnChoices(NamedTuple):
     """The user's choices about the columns of a table.
 
     ``given_places`` is the number of places that words are hashed to, if the user chose one. ``names`` are the features

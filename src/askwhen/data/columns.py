@@ -10,7 +10,7 @@ from typing import Any
 from .. import encoders
 from ..errors import InputError
 from ..validation import check_choice, check_count
-from .column_choices import Columns as ColumnChoices
+from .column_choices import ColumnChoices
 
 _ROLES = ("text", "categories", "numbers", "vector", "drop")
 

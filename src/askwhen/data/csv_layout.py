@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compiled.steps import entry
 from ..errors import InputError, InputWarning, argument
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .csv_dialect import DELIMITERS, first_rows, has_names
 from .files import listed, not_decoded, one_sentence
 from .lines import NEWLINE
@@ -46,7 +46,7 @@ def row_end(text: Any, delimiter: int, limit: int) -> Any:
     return end
 
 
-def _check_between(names: list[str], delimiter: str, columns: Columns, path: Any) -> None:
+def _check_between(names: list[str], delimiter: str, columns: ColumnChoices, path: Any) -> None:
     """Refuse a table that lacks columns if its names show that another character separates columns."""
     other = max((each for each in DELIMITERS if each != delimiter), key="".join(names).count)
     is_one = len(names) == 1 and not columns.names_it(names[0])
@@ -100,7 +100,7 @@ class CsvLayout:
             raise not_decoded(self._path) from error
         return memoryview(head.decode("utf-8", "replace").encode())
 
-    def _column_names(self, head: bytes, delimiter: str, columns: Columns) -> tuple[list[str] | None, bool]:
+    def _column_names(self, head: bytes, delimiter: str, columns: ColumnChoices) -> tuple[list[str] | None, bool]:
         """The names of the columns if the first line is a row of values, and whether it has them."""
         rows = first_rows(head, delimiter)
         if has_names(rows) or any(columns.names_it(name) for name in rows[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .column_table import ColumnTable
 from .json_lines import Lines
 from .lines import count_lines
@@ -55,7 +55,7 @@ class Format:
     tables: Callable[[ReadRequest], Generator[ColumnTable]] | None = None
     count: Callable[[ReadRequest], int | None] = count_lines
     scan: Callable[[ReadRequest], tuple[int, int]] | None = None
-    columns: Callable[[Columns], Columns] = lambda columns: columns
+    columns: Callable[[ColumnChoices], ColumnChoices] = lambda columns: columns
     tasks: Callable[[ReadRequest], Generator[Lines]] | None = None
     delimiter: str | None = None
     is_text: bool = True

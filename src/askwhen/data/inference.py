@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import encoders
 from ..errors import InputError, argument
-from .column_choices import LABELS, Columns
+from .column_choices import LABELS, ColumnChoices
 from .column_decisions import (
     EMPTY,
     PLACES,
@@ -47,7 +47,7 @@ _NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 _ROLES = ("text", "categories", "numbers", "vector", "drop")
 
 
-def infer(table: ColumnTable, choices: Columns, path: Any = "the table") -> Schema:
+def infer(table: ColumnTable, choices: ColumnChoices, path: Any = "the table") -> Schema:
     """What each column of a table is taken for, by the user's choices and its first rows.
 
     What cannot be decided is refused, all columns at once, with arguments that would do; where ``choices`` are not
@@ -56,7 +56,7 @@ def infer(table: ColumnTable, choices: Columns, path: Any = "the table") -> Sche
     return complete(found_columns(table, choices, path), choices, path)
 
 
-def found_columns(table: ColumnTable, choices: Columns, path: Any = "the table") -> list[Column]:
+def found_columns(table: ColumnTable, choices: ColumnChoices, path: Any = "the table") -> list[Column]:
     """The columns of a schema that ``complete`` makes of them."""
     table = table.head(ROWS)
     vectors = _chosen_vectors(table, choices, path)
@@ -97,12 +97,12 @@ def _spared(table: ColumnTable, column: Column) -> Column:
     return NumberColumn(column.name, gaps=bool(np.isnan(plain[0]).any()), why=why)
 
 
-def _is_chosen(name: str, choices: Columns) -> bool:
+def _is_chosen(name: str, choices: ColumnChoices) -> bool:
     """Whether the user says what a column is."""
     return any(name in getattr(choices, role) for role in _ROLES)
 
 
-def _others(known: Sequence[str], choices: Columns) -> dict[str, OtherColumn]:
+def _others(known: Sequence[str], choices: ColumnChoices) -> dict[str, OtherColumn]:
     """The columns that are not features, as far as their names say it."""
     found = {name: OtherColumn(name, why=ASKED) for name in choices.drop}
     if choices.time is not None:
@@ -113,7 +113,7 @@ def _others(known: Sequence[str], choices: Columns) -> dict[str, OtherColumn]:
     return found | {name: OtherColumn(name, "label", why="the label") for name in hidden if name not in found}
 
 
-def _chosen(table: ColumnTable, name: str, choices: Columns) -> Column | Undecided:
+def _chosen(table: ColumnTable, name: str, choices: ColumnChoices) -> Column | Undecided:
     """A column whose role the user chose."""
     if name in choices.text:
         return TextColumn(name, why="texts, as asked")
@@ -131,7 +131,7 @@ def _chosen(table: ColumnTable, name: str, choices: Columns) -> Column | Undecid
     return NumberColumn(name, lenient=True, gaps=gaps, why="numbers, as asked")
 
 
-def _chosen_vectors(table: ColumnTable, choices: Columns, path: Any) -> dict[str, list[str]]:
+def _chosen_vectors(table: ColumnTable, choices: ColumnChoices, path: Any) -> dict[str, list[str]]:
     """The columns of numbers of each vector that the user names: its prefix stands for them."""
     found = {}
     for name in choices.vector:
@@ -191,7 +191,7 @@ def _vector(table: ColumnTable, name: str, parts: list[str]) -> VectorColumn:
     return VectorColumn(name, len(parts), tuple(parts), why=why)
 
 
-def _settled(found: dict[str, Column | Undecided], choices: Columns, path: Any) -> list[Column]:
+def _settled(found: dict[str, Column | Undecided], choices: ColumnChoices, path: Any) -> list[Column]:
     """The columns, if all are decided about."""
     undecided = [each for each in found.values() if isinstance(each, Undecided)]
     if undecided and choices.strict:
@@ -199,7 +199,7 @@ def _settled(found: dict[str, Column | Undecided], choices: Columns, path: Any) 
     return [OtherColumn(each.name, why=each.what) if isinstance(each, Undecided) else each for each in found.values()]
 
 
-def complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
+def complete(columns: list[Column], choices: ColumnChoices, path: Any) -> Schema:
     """The schema of columns: texts get their salts, and missing numbers their features."""
     texts = [column.name for column in columns if isinstance(column, TextColumn)]
     order = [*choices.text, *(name for name in texts if name not in choices.text)]
@@ -224,7 +224,7 @@ def complete(columns: list[Column], choices: Columns, path: Any) -> Schema:
     return schema
 
 
-def _refusal(undecided: list[Undecided], choices: Columns, path: Any) -> InputError:
+def _refusal(undecided: list[Undecided], choices: ColumnChoices, path: Any) -> InputError:
     """The error for columns that the user must decide about."""
     sentences, mend = list[str](), dict[str, Any]()
     for each in undecided:

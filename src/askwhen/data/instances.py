@@ -9,7 +9,7 @@ import numpy as np
 from .. import encoders
 from ..encoders import VectorCache
 from ..errors import InputError
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .column_table import ColumnTable
 from .files import is_piped
 from .inference import infer
@@ -23,7 +23,7 @@ class Instances:
 
     Parameters
     ----------
-    columns : Columns
+    columns : ColumnChoices
         The user's choices about columns.
     path : path
         The file, for errors.
@@ -36,7 +36,7 @@ class Instances:
         What each column is, once it is known; None with ``columns.names``.
     """
 
-    def __init__(self, columns: Columns, path: Any, schema: Schema | None = None) -> None:
+    def __init__(self, columns: ColumnChoices, path: Any, schema: Schema | None = None) -> None:
         self.columns, self.path, self.schema = columns, path, schema
         self._features: Schema | NamedFeatures | None = schema if columns.names is None else NamedFeatures(columns)
         self._times = Times(columns.time, path, columns.time_format)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError, argument
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .column_table import ColumnTable
 from .files import listed
 from .hashing import DEFAULT_FEATURES, counted, hashed_names, hashed_words
@@ -28,11 +28,11 @@ class NamedFeatures:
 
     Parameters
     ----------
-    columns : Columns
+    columns : ColumnChoices
         The user's choices: columns of text and categories, and ``names``.
     """
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: ColumnChoices) -> None:
         self.columns = columns
         self.names: tuple[str, ...] = columns.names or ()
         self._is_narrow = 0 < len(columns.categories) <= _MOST_DENSE and not columns.text and not columns.given_places

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, argument
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .hashing import counted, hash_text, hashed_names
 from .json_lines import Lines
 from .labels import plain
@@ -16,7 +16,7 @@ from .lines import LineError
 from .times import Times
 
 
-def is_pair(record: dict[str, Any], columns: Columns) -> bool:
+def is_pair(record: dict[str, Any], columns: ColumnChoices) -> bool:
     """Whether this is an instance ``x`` with its label ``y``, and not a record with columns."""
     if "x" not in record or columns.label or columns.features or columns.names is not None:
         return False
@@ -28,7 +28,7 @@ def is_pair(record: dict[str, Any], columns: Columns) -> bool:
 class Pairs:
     """Converts pairs to instances; all pairs of a file must have the same form."""
 
-    def __init__(self, path: Any, columns: Columns) -> None:
+    def __init__(self, path: Any, columns: ColumnChoices) -> None:
         for name, value in (("drop", columns.drop), ("time", columns.time not in (None, "time"))):
             if value:
                 raise InputError(

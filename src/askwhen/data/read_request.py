@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import closing
 from typing import Any, NamedTuple
 
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .column_table import ColumnTable
 from .files import Report
 from .instances import Instances
@@ -20,7 +20,7 @@ class ReadRequest(NamedTuple):
     """
 
     path: str
-    columns: Columns = Columns()
+    columns: ColumnChoices = ColumnChoices()
     zero_based: bool = False
     several: bool = False
     rows: int = 1 << 16

@@ -8,7 +8,7 @@ from typing import Any
 from .. import encoders
 from ..errors import InputError, argument
 from ..validation import check_choice
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .files import check_encoding, listed
 from .format import Format
 from .formats import FORMATS
@@ -16,7 +16,7 @@ from .schema import Schema
 from .schema_columns import GAP
 
 
-def checked_choices(format: Format, columns: Columns, schema: Schema | None) -> Columns:
+def checked_choices(format: Format, columns: ColumnChoices, schema: Schema | None) -> ColumnChoices:
     """The user's choices about columns, which must go with the format and with a schema that is given."""
     if format.tables is None:
         _refuse_columns(columns, schema, format.name)
@@ -28,7 +28,7 @@ def checked_choices(format: Format, columns: Columns, schema: Schema | None) -> 
     return format.columns(columns)
 
 
-def _with_schema(columns: Columns, schema: Schema) -> Columns:
+def _with_schema(columns: ColumnChoices, schema: Schema) -> ColumnChoices:
     """The choices that are left where a schema says what columns are; others are refused."""
     if not isinstance(schema, Schema):
         raise InputError(f"schema= must be the schema of a stream, got {type(schema).__name__}.", owner="read")
@@ -51,7 +51,7 @@ def _with_schema(columns: Columns, schema: Schema) -> Columns:
     return columns._replace(drop=())
 
 
-def _refuse_columns(columns: Columns, schema: Schema | None, format: str) -> None:
+def _refuse_columns(columns: ColumnChoices, schema: Schema | None, format: str) -> None:
     """Refuse arguments about columns for a format without columns."""
     every = ("label", "time", "text", "categories", "numbers", "vector", "drop")
     what = [argument(name) for name in every if getattr(columns, name)]

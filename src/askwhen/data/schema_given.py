@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import encoders
 from ..errors import InputError
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .column_decisions import PLACES
 from .date_features import CYCLES, DateForm
 from .inference import complete
@@ -68,7 +68,7 @@ def make_schema(
         raise InputError.about("schema", "missing", "'auto', 'feature' or 'refuse'", missing)
     found = [_column(name, given) for name, given in columns.items()]
     loaded = None if encoder is None else encoders.load(encoder)
-    choices = Columns(labelled=False, missing=missing, given_places=places, encoder=loaded)
+    choices = ColumnChoices(labelled=False, missing=missing, given_places=places, encoder=loaded)
     return complete(found, choices, "the schema")
 
 

@@ -16,7 +16,7 @@ from .. import encoders
 from ..contracts.kinds import Kinds, MixedRows
 from ..errors import InputError, argument
 from ..validation import check_choice, check_count
-from .column_choices import Columns
+from .column_choices import ColumnChoices
 from .files import Report, check_readable, is_piped, listed, perhaps
 from .formats import FORMATS, format_of
 from .instances import Instances
@@ -48,7 +48,7 @@ class Stream:
 
     path: str
     format: str
-    columns: Columns
+    columns: ColumnChoices
     target: str
     positive: Any
     zero_based: bool
@@ -304,7 +304,7 @@ def read(
             check_count("read", what, count)
     check_positive_label(positive, target)
     check_reading(found, missing, delimiter, encoding)
-    columns = Columns(
+    columns = ColumnChoices(
         label=label,
         time=time,
         text=several_names("text", text),

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from .. import encoders
 from ..errors import InputError
-from .column_choices import LABELS, Columns
+from .column_choices import LABELS, ColumnChoices
 from .column_table import ColumnTable
 from .files import Report, check_readable
 from .format import Format
@@ -71,7 +71,7 @@ def read_records(
     _check_tables(found)
     check_reading(found, missing, delimiter, encoding)
     hidden = several_names("drop", drop)
-    columns = Columns(
+    columns = ColumnChoices(
         text=several_names("text", text),
         categories=several_names("categories", categories),
         numbers=several_names("numbers", numbers),
@@ -123,7 +123,7 @@ def _rows(
 def tables_of(
     path: str,
     format: Format,
-    columns: Columns,
+    columns: ColumnChoices,
     delimiter: str | None = None,
     encoding: str | None = None,
     report: Report | None = None,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..data.column_choices import LABELS, Columns
+from ..data.column_choices import LABELS, ColumnChoices
 from ..data.formats import format_of, prodigy
 from ..data.read_request import ReadRequest
 from ..data.reading_checks import several_names
@@ -47,7 +47,9 @@ def _tasks(file: str, reading: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for lines in format.tasks(ReadRequest(file, encoding=encoding)):
             yield from lines.records
         return
-    columns = Columns(text=text, drop=several_names("drop", reading.get("drop", ())), labelled=False, strict=False)
+    columns = ColumnChoices(
+        text=text, drop=several_names("drop", reading.get("drop", ())), labelled=False, strict=False
+    )
     for table in tables_of(file, format, columns, reading.get("delimiter"), encoding):
         for record in table.records():
             seen = {

@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Any
 
 from ...errors import InputError
-from ..column_choices import Columns
+from ..column_choices import ColumnChoices
 from ..format import Format
 from ..json_lines import Lines, lines_of
 from ..read_request import Chunk, ReadRequest, chunks_of_tables
@@ -77,7 +77,7 @@ def _positive(labels: list[str]) -> str | None:
     return next((label for label in labels if f"{_NOT}{label}" in labels), None)
 
 
-def with_text(columns: Columns) -> Columns:
+def with_text(columns: ColumnChoices) -> ColumnChoices:
     """The columns that the user named; if there is neither text nor categories, ``text`` is the column of text.
 
     Fields of Prodigy are ignored anyway, and need not be there to be dropped.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.column_choices import Columns as ColumnChoices
+from ...data.column_choices import ColumnChoices
 from ...data.column_table import NUMBER, ColumnTable
 from ...data.columns import Columns
 from ...data.inference import complete, infer

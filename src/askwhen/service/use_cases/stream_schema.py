@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ... import encoders
-from ...data.column_choices import Columns
+from ...data.column_choices import ColumnChoices
 from ...data.inference import complete, found_columns
 from ...data.records import Records
 from ...data.schema import Schema
@@ -68,7 +68,7 @@ def _found(features: Features, given: dict[str, Any], encoder: encoders.Encoder 
     """The schema of the examples, in which some columns are given."""
     examples = features.examples or []
     table = Records(examples, "the examples")
-    choices = Columns(labelled=False, given_places=features.places, encoder=encoder)
+    choices = ColumnChoices(labelled=False, given_places=features.places, encoder=encoder)
     choices._replace(drop=tuple(given)).check(table.known, "the examples")
     rest = Records([{name: value for name, value in row.items() if name not in given} for row in examples], table.path)
     said = {column.name: column for column in (make_schema(given).columns if given else ())}
