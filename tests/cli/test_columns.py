@@ -90,14 +90,14 @@ def test_the_columns_of_a_model_are_printed():
 
 
 def test_what_a_model_has_learnt_does_not_change_when_it_is_resumed():
-    chosen = ("--text", "city", "--numbers", "id", "--drop", "price")
+    chosen = ("--text", "city", "--numbers", "price", "--drop", "id")
     facts("run", "mails.csv", *options(), *chosen)
     before = json.loads(file_format.read("m.askwhen")[0]["note"])["schema"]
     facts("run", "mails.csv", "--resume", "m.askwhen", "--skip", 0, "--model", "m.askwhen")
     facts("run", "mails.csv", "--resume", "m.askwhen", "--skip", 0, "--text", "city", "--model", "m.askwhen")
     note = json.loads(file_format.read("m.askwhen")[0]["note"])
     assert note["schema"] == before
-    assert note["reading"]["numbers"] == ["id"]
+    assert note["reading"]["numbers"] == ["price"]
     said = refused("run", "mails.csv", "--resume", "m.askwhen", "--text", "body", code=2)
     assert "--text must be as before: this sampler has learnt with --text city." in said
     said = refused("run", "mails.csv", "--resume", "m.askwhen", "--vector", "x", code=2)

@@ -126,7 +126,8 @@ def pasted(said):
 def test_a_refusal_has_a_command_that_works():
     paid = ["none yet" if i == 29 else i * i for i in range(60)]
     rows = [
-        f"c{i};{'york' if i % 3 else ''};{'ab'[i % 2]};{paid[i]};{i},5;{'spam' if i % 5 else 'ham'}" for i in range(60)
+        f"c{i};{'york' if i % 3 else ''};{'ab'[i % 2]};{paid[i]};{i + 1},250;{'spam' if i % 5 else 'ham'}"
+        for i in range(60)
     ]
     (HERE / "a b.csv").write_text("\n".join(['id;city;"first, last";paid;"a,b";Class', *rows]))
     words = ["run", "a b.csv", "--labels", "50%"]
@@ -140,7 +141,7 @@ def test_a_refusal_has_a_command_that_works():
         "--delimiter": ";",
         "--label": "Class",
         "--numbers": "paid",
-        "--drop": '"a,b"',
+        "--decimal": ",",
         "--positive": "ham",
     }
     assert facts(*words)["rounds"] == 60

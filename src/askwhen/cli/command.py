@@ -232,11 +232,9 @@ def suggested_command(error: Exception) -> str:
         if value == "open" and not _opens():
             value = ",".join(map(str, getattr(error, "got", None) or ()))
         suggested[option.removeprefix("--")] = value
-    if not suggested or not all(name in options and value for name, value in suggested.items()):
+    if not suggested or not all(name in options and (value or value == ()) for name, value in suggested.items()):
         return ""
-    add = []
-    for name, value in suggested.items():
-        add.append(f"{options[name]} {_quoted(_written(value))}")
+    add = [f"{options[name]} {_quoted(_written(value))}" for name, value in suggested.items() if value]
     return command_line(drop=suggested, add=add)
 
 

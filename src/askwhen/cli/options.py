@@ -281,6 +281,11 @@ NUMBERS = _COLUMNS("--numbers", help="Columns to take for numbers; what is not a
 VECTOR = _COLUMNS(
     "--vector", help="Columns to take for vectors: lists of numbers, or the prefix of columns such as e0, e1, e2."
 )
+DECIMAL = click.option(
+    "--decimal",
+    type=click.Choice([",", "."]),
+    help="Mark before decimals, for columns whose numbers do not show it, as 1,250 does not.",
+)
 ENCODER = click.option(
     "--encoder",
     metavar="NAME",
@@ -315,6 +320,7 @@ TABLES = {
     "categories": CATEGORIES,
     "numbers": NUMBERS,
     "vector": VECTOR,
+    "decimal": DECIMAL,
     "encoder": ENCODER,
     "drop": DROP,
     "missing": MISSING,

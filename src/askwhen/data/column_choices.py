@@ -21,6 +21,7 @@ class ColumnChoices(NamedTuple):
     cannot be decided about is refused instead of left out. ``written`` are columns that stay texts even if they look
     like numbers; they may be absent. ``time_format`` is the format of times and dates. ``hides_labels`` says whether
     columns with usual names of labels are left out where no labels are wanted. ``encoder`` makes vectors of texts.
+    ``decimal`` is the mark before decimals, for numbers that do not show it.
     """
 
     label: str | None = None
@@ -39,6 +40,7 @@ class ColumnChoices(NamedTuple):
     vector: tuple[str, ...] = ()
     hides_labels: bool = True
     encoder: Encoder | None = None
+    decimal: str | None = None
 
     @property
     def places(self) -> int:

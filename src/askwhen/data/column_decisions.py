@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from .schema_columns import (
     TextColumn,
     VectorColumn,
 )
-from .written_values import CODE, DECIMAL_COMMA, DECORATED, FLAGS, is_list, is_missing, is_number
+from .written_numbers import NUMERIC, SIGNS, NumberForm, forms_of
+from .written_values import CODE, FLAGS, is_list, is_missing, is_number, number_in
 
 PLACES = 64
 """Largest number of places of a category, of which one is for other values and one for a missing one."""
@@ -42,17 +44,22 @@ _CALLED_TIME = re.compile(r"(?i)time|date|_at$")
 
 
 class Undecided(NamedTuple):
-    """A column that the user must decide about: what is wrong, how to go on, and the argument that may do."""
+    """A column that the user must decide about: what is wrong, how to go on, and the argument that may do.
+
+    ``values`` are those that the argument may have, where it does not take names of columns.
+    """
 
     name: str
     what: str
     cure: str
     mend: str
     row: int | None = None
-    formats: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
 
-def decide(table: ColumnTable, name: str, time_format: str | None = None) -> Column | Undecided:
+def decide(
+    table: ColumnTable, name: str, time_format: str | None = None, decimal: str | None = None
+) -> Column | Undecided:
     """What a column is taken for."""
     if holds_lists(table, name):
         return of_lists(table, name)
@@ -62,7 +69,7 @@ def decide(table: ColumnTable, name: str, time_format: str | None = None) -> Col
     numbers = table.plain_numbers(name)
     if numbers is not None:
         return _of_numbers(name, *numbers)
-    return _of_texts(Words.of(table, name), time_format)
+    return _of_texts(Words.of(table, name), time_format, decimal)
 
 
 _TEXTS = ("text", "string", "large_string")
@@ -183,7 +190,7 @@ class Words(NamedTuple):
         return self.mean(np.array(are, float))
 
 
-def _of_texts(words: Words, time_format: str | None) -> Column | Undecided:
+def _of_texts(words: Words, time_format: str | None, decimal: str | None) -> Column | Undecided:
     """A column of texts that are not all numbers."""
     name, texts = words.name, words.texts
     if not texts:
@@ -194,35 +201,49 @@ def _of_texts(words: Words, time_format: str | None) -> Column | Undecided:
     for flags in FLAGS:
         if pair == {*flags}:
             return FlagColumn(name, flags, gaps=words.n < words.rows, why=f"{flags[0]} and {flags[1]} as 0 and 1")
-    found = _odd_numbers(words) or _dates(words, time_format)
+    found = _written_numbers(words, decimal) or _dates(words, time_format)
     return found if found is not None else _of_words(words)
 
 
-def _odd_numbers(words: Words) -> Undecided | None:
-    """What to ask about numbers that are written in a way that is not read, or that are mixed with words."""
-    if any(CODE.fullmatch(text.strip()) for text in words.texts):
+def _written_numbers(words: Words, decimal: str | None) -> Column | Undecided | None:
+    """Numbers with a decimal comma, marks between thousands or a sign, if all are written in one way."""
+    texts = words.texts
+    looks = [NUMERIC.fullmatch(text) is not None for text in texts]
+    if words.share(looks) < _MOSTLY or any(CODE.fullmatch(text.strip()) for text in texts):
         return None
-    plain = [is_number(text) for text in words.texts]
-    decorated = [
-        DECIMAL_COMMA.fullmatch(text.strip()) is not None or DECORATED.fullmatch(text.strip()) is not None
-        for text in words.texts
-    ]
-    either = [a or b for a, b in zip(plain, decorated, strict=True)]
-    if any(decorated) and words.share(either) >= _MOSTLY:
-        at = decorated.index(True)
-        what = f"holds {words.texts[at]!r} in instance {words.first[at]:,}, counted from 0; numbers must be written"
-        what += " with a decimal point and no other sign, as in 1234.5"
-        return Undecided(words.name, what, "correct it, or name the column in {drop}", "drop", int(words.first[at]))
-    if words.share(plain) >= _MOSTLY:
-        at = plain.index(False)
-        what = (
-            f"holds {words.texts[at]!r:.80} in instance {words.first[at]:,}, counted from 0, where a number is expected"
-        )
-        cure = (
-            "correct it, or name the column in {numbers}, so that what is not a number is missing, or in {categories}"
-        )
-        return Undecided(words.name, what, cure, "numbers", int(words.first[at]))
-    return None
+    forms = forms_of(texts, decimal)
+    values = np.array([[form.number(text) for text in texts] for form in forms])
+    if len(forms) == 1 and np.isfinite(values).all():
+        gaps = words.n < words.rows
+        why = f"numbers from {values.min():.6g} to {values.max():.6g}, written with {forms[0].described}"
+        return NumberColumn(words.name, writing=forms[0].code, gaps=gaps, why=why)
+    if len(forms) > 1 and np.isfinite(values).all():
+        return _either_decimal(words, values)
+    plain = np.array([is_number(text) for text in texts])
+    odd = np.array([any(form.number(text) == form.number(text) for form in _FORMS) for text in texts])
+    if words.share(plain | odd) < _MOSTLY or not (plain.any() or odd.any()):
+        return None
+    usual = np.isfinite(values[0]) if forms and np.isfinite(values[0]).sum() > plain.sum() else plain
+    at = int(np.argmin(usual))
+    what = f"holds {texts[at]!r:.80} in instance {words.first[at]:,}, counted from 0, where a number is expected"
+    if odd[at] or plain[at]:
+        what += f" that is written as {texts[int(np.argmax(usual))]!r:.80}"
+    cure = "correct it, or name the column in {numbers}, so that what is not a number is missing, or in {categories}"
+    return Undecided(words.name, what, cure, "numbers", int(words.first[at]))
+
+
+_FORMS = [NumberForm(decimal, sign) for decimal in ".," for sign in ("", *SIGNS)]
+
+
+def _either_decimal(words: Words, values: np.ndarray) -> Undecided:
+    """What to ask where a comma may be before decimals or between thousands."""
+    at = int(np.argmax((values[0] != values[1]) & np.isfinite(values).all(axis=0)))
+    low, high = sorted(values[:, at])
+    what = (
+        f"holds {words.texts[at]!r} in instance {words.first[at]:,}, counted from 0, which may be {low:g} or {high:g}"
+    )
+    cure = "give {decimal}, the mark before decimals, or name the column in {drop}"
+    return Undecided(words.name, what, cure, "decimal", int(words.first[at]), (",", "."))
 
 
 def _dates(words: Words, time_format: str | None) -> Column | Undecided | None:
@@ -235,7 +256,7 @@ def _dates(words: Words, time_format: str | None) -> Column | Undecided | None:
     if found is None:
         return None
     what = f"has dates such as {words.texts[0]!r}, and no day above 12 shows whether the month or the day is first"
-    return Undecided(words.name, what, "give {time_format}, or name the column in {drop}", "time_format", formats=found)
+    return Undecided(words.name, what, "give {time_format}, or name the column in {drop}", "time_format", values=found)
 
 
 def _of_words(words: Words) -> Column:
@@ -268,3 +289,28 @@ def names(words: Words) -> NamesColumn:
     return NamesColumn(
         words.name, why=f"{len(words.texts):,} different values in the first {words.rows:,} rows, hashed"
     )
+
+
+def asked_numbers(table: ColumnTable, name: str, decimal: str | None) -> Column | Undecided:
+    """A column that is to be taken for numbers, of which whatever is not a number is missing."""
+    plain = table.plain_numbers(name)
+    if plain is not None:
+        return NumberColumn(name, lenient=True, gaps=bool(np.isnan(plain[0]).any()), why="numbers, as asked")
+    words = Words.of(table, name)
+    forms = forms_of(words.texts, decimal) if words.texts else []
+    values = np.array([[form.number(text) for text in words.texts] for form in forms])
+    usual = np.array([np.isfinite(number_in(text)) for text in words.texts], bool)
+    if len(forms) and np.isfinite(values[0]).sum() > usual.sum():
+        if len(forms) > 1:
+            return _either_decimal(words, values)
+        usual, form = np.isfinite(values[0]), forms[0]
+        column = NumberColumn(name, lenient=True, writing=form.code, why=f"numbers with {form.described}, as asked")
+    else:
+        column = NumberColumn(name, lenient=True, why="numbers, as asked")
+    if not usual.any():
+        what = f"holds no number, as {words.texts[0]!r:.80} in instance {words.first[0]:,}, counted from 0"
+        return Undecided(name, what, "name it in {categories}, {text} or {drop}", "drop", int(words.first[0]))
+    odd = int(words.counts[~usual].sum())
+    why = f"{column.why}; {odd:,} of the first {words.rows:,} are taken for missing, such as " if odd else column.why
+    why += f"{words.texts[int(np.argmin(usual))]!r:.40}" if odd else ""
+    return replace(column, gaps=words.n - odd < words.rows, why=why)

@@ -28,6 +28,8 @@ class Columns:
         What to do with missing numbers, as for :func:`askwhen.data.read`.
     places : int, optional
         Number of places that words are hashed to; by default 262,144.
+    decimal : {".", ","}, optional
+        The mark before decimals in texts that are numbers and do not show it, as 1,250 does not.
     encoder : str, path, callable or Encoder, optional
         What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
         extra ``text``.
@@ -50,6 +52,7 @@ class Columns:
     missing: str = "auto"
     places: int | None = None
     encoder: Any = None
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         for role in _ROLES:
@@ -57,6 +60,8 @@ class Columns:
             if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
                 raise InputError.about("Columns", role, "different names of columns", getattr(self, role))
         check_choice(self, "missing", self.missing, ("auto", "feature", "refuse"))
+        if self.decimal is not None:
+            check_choice(self, "decimal", self.decimal, (".", ","))
         if self.places is not None:
             check_count(self, "places", self.places)
 
@@ -64,7 +69,7 @@ class Columns:
         """The same for the functions that find out what columns are; there is no label among the columns."""
         roles: dict[str, Any] = {role: _names(getattr(self, role)) for role in _ROLES}
         encoder = None if self.encoder is None else encoders.load(self.encoder)
-        how = {"missing": self.missing, "given_places": self.places, "encoder": encoder}
+        how = {"missing": self.missing, "given_places": self.places, "encoder": encoder, "decimal": self.decimal}
         return ColumnChoices(labelled=False, hides_labels=False, **roles | how)
 
     def to_json(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .column_decisions import (
     SHORTEST_VECTOR,
     Undecided,
     Words,
+    asked_numbers,
     category,
     decide,
     holds_lists,
@@ -80,7 +81,7 @@ def found_columns(table: ColumnTable, choices: ColumnChoices, path: Any = "the t
         elif _is_chosen(name, choices):
             found[name] = _chosen(table, name, choices)
         else:
-            found[name] = decide(table, name, choices.time_format)
+            found[name] = decide(table, name, choices.time_format, choices.decimal)
     columns = _settled(found, choices, path)
     if all(isinstance(column, OtherColumn) for column in columns):
         columns = [_spared(table, column) for column in columns]
@@ -126,9 +127,7 @@ def _chosen(table: ColumnTable, name: str, choices: ColumnChoices) -> Column | U
     if holds_lists(table, name):
         found_lists = of_lists(table, name)
         return NumberColumn(name, found_lists.width) if isinstance(found_lists, VectorColumn) else found_lists
-    plain = table.plain_numbers(name)
-    gaps = plain is None or bool(np.isnan(plain[0]).any())
-    return NumberColumn(name, lenient=True, gaps=gaps, why="numbers, as asked")
+    return asked_numbers(table, name, choices.decimal)
 
 
 def _chosen_vectors(table: ColumnTable, choices: ColumnChoices, path: Any) -> dict[str, list[str]]:
@@ -228,16 +227,21 @@ def _refusal(undecided: list[Undecided], choices: ColumnChoices, path: Any) -> I
     """The error for columns that the user must decide about."""
     sentences, mend = list[str](), dict[str, Any]()
     for each in undecided:
-        formats = " or ".join(argument("time_format", each_format) for each_format in each.formats)
         cure = each.cure if "{" in each.cure else "name it in {drop}"
-        for name in (*_ROLES, "time_format"):
-            cure = cure.replace(f"{{{name}}}", formats if name == "time_format" else argument(name))
+        cure = cure.replace(
+            f"{{{each.mend}}}", " or ".join(argument(each.mend, value) for value in each.values or ("",))
+        )
+        for name in _ROLES:
+            cure = cure.replace(f"{{{name}}}", argument(name))
         if len(sentences) < _MOST_SENTENCES:
             sentences.append(f"column {each.name!r} of {path} {each.what}; {cure}.")
-        if each.formats:
-            mend["time_format"] = each.formats[0]
-        else:
-            mend[each.mend] = (*mend.get(each.mend, getattr(choices, each.mend)), each.name)
+        if each.values:
+            mend[each.mend] = each.values[0]
+            continue
+        if each.name in choices.numbers:
+            before = mend.get("numbers", choices.numbers)
+            mend["numbers"] = tuple(name for name in before if name != each.name)
+        mend[each.mend] = (*mend.get(each.mend, getattr(choices, each.mend)), each.name)
     others = [each.name for each in undecided[_MOST_SENTENCES:]]
     if others:
         sentences.append(f"there is something to say about {len(others):,} more columns too: {listed(others)}.")

@@ -45,6 +45,7 @@ class Instances:
         self._before = 0
         self._cache: VectorCache | None = None
         self._has_skipped = False
+        self._told: set[str] = set()  # columns of whose odd values a warning or a decision has said
 
     @property
     def names(self) -> tuple[str, ...] | None:
@@ -74,6 +75,7 @@ class Instances:
             self.columns = self.columns._replace(label=self.schema.label)
         if self._features is None:
             self._features = self.schema = infer(table, self.columns, self.path)
+            self._told |= {*self.columns.numbers}
         else:
             self.columns.check(table.known, self.path)
             self._features.check(table.known, self.path)
@@ -109,7 +111,7 @@ class Instances:
         self.settle(table)
         assert self._features is not None
         if isinstance(self._features, Schema):
-            X: Any = self._features.rows(table, self._before, self.path, self._encoding())
+            X: Any = self._features.rows(table, self._before, self.path, self._encoding(), self._told)
         else:
             X = self._features.rows(table, self._before, self.path)
         y = None if self._label is None else self._values(table, self._label, "a label")

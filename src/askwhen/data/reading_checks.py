@@ -57,14 +57,17 @@ def _refuse_columns(columns: ColumnChoices, schema: Schema | None, format: str) 
     what = [argument(name) for name in every if getattr(columns, name)]
     what += ["a schema"] if schema is not None else []
     what += [argument("encoder")] if columns.encoder is not None else []
+    what += [argument("decimal")] if columns.decimal is not None else []
     what += [argument("missing")] if columns.missing == "feature" else []
     what += ["a feature by its name"] if columns.names is not None else []
     if what:
         raise InputError(f"{what[0]} is only for tables, got {format}.", owner="read")
 
 
-def check_reading(format: Format, missing: str, delimiter: Any, encoding: Any) -> None:
+def check_reading(format: Format, missing: str, delimiter: Any, encoding: Any, decimal: Any = None) -> None:
     """Refuse arguments that do not go with a format."""
+    if decimal is not None:
+        check_choice("read", argument("decimal"), decimal, (".", ","))
     check_choice("read", argument("missing"), missing, ("auto", "feature", "refuse"))
     got = argument("format", format.name)
     if delimiter is not None:

@@ -12,6 +12,7 @@ words       the places that texts and categories with very many values are hashe
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ import scipy.sparse as sp
 
 from .. import encoders
 from ..contracts.kinds import Kinds, MixedRows
-from ..errors import InputError, argument
+from ..errors import InputError, InputWarning, argument
 from .column_table import ColumnTable
 from .hashing import DEFAULT_FEATURES
 from .record_checks import check_names, check_record
@@ -39,6 +40,7 @@ from .schema_columns import (
     VectorColumn,
     WordsColumn,
 )
+from .written_values import is_missing
 
 ANY_GAP = "another number is missing"
 
@@ -137,7 +139,9 @@ class Schema:
     @cached_property
     def read_as_numbers(self) -> frozenset[str]:
         """The columns of a file of text that are parsed as numbers; all others are texts."""
-        numbers = (column for column in self._of(NumberColumn) if not column.lenient and not column.width)
+        numbers = (
+            column for column in self._of(NumberColumn) if not (column.lenient or column.width or column.writing)
+        )
         vectors = (column for column in self._of(VectorColumn) if column.parts)
         return frozenset(name for column in (*numbers, *vectors) for name in column.needed)
 
@@ -151,7 +155,7 @@ class Schema:
         return [(column.name, column.role, column.why) for column in self.columns]
 
     def summary(self) -> str:
-        """All decisions in one line, without the columns that were left out on request."""
+        """All decisions in one line, with how numbers are written, and without what was left out on request."""
         counts: dict[str, int] = {}
         for column in self.columns:
             counts[column.role] = counts.get(column.role, 0) + 1
@@ -159,17 +163,26 @@ class Schema:
         left = [column for column in self._of(OtherColumn) if column.role == "dropped" and column.why != ASKED]
         out = ", ".join(f"{column.name} ({column.why.partition(':')[0]})" for column in left[:_SOME])
         more = f" and {len(left) - _SOME:,} more" if len(left) > _SOME else ""
-        return f"Columns: {', '.join(some) or 'no feature'}{f'; left out {out}{more}' if out else ''}."
+        notes = "".join(f"; {note}" for column in self._of(NumberColumn) if (note := column.note))
+        return f"Columns: {', '.join(some) or 'no feature'}{notes}{f'; left out {out}{more}' if out else ''}."
 
     def check(self, names: Iterable[str], path: Any) -> None:
         """Refuse a table that lacks a column that features are made of."""
         check_names(self.needed, list(names), path)
 
     def rows(
-        self, table: ColumnTable, before: int = 0, path: Any = "the table", encode: Encode | None = None
+        self,
+        table: ColumnTable,
+        before: int = 0,
+        path: Any = "the table",
+        encode: Encode | None = None,
+        told: set[str] | None = None,
     ) -> np.ndarray | MixedRows:
-        """The instances of a table; ``before`` is the number of rows before it, for errors."""
-        place = _Place(before, path)
+        """The instances of a table; ``before`` is the number of rows before it, for errors.
+
+        A text that is taken for a missing value is said in a warning, once for each column that is not in ``told``.
+        """
+        place = _Place(before, path, set() if told is None else told)
         dense = self._numbers(table, place)
         vectors, words = self._of(VectorColumn), self._of(WordsColumn)
         if not vectors and not words:
@@ -214,6 +227,8 @@ class Schema:
         for column in self._measured:
             starts.append(at)
             values = column.numbers(table, place.before)
+            if column.wanted:
+                place.warn_of_odd(column, table, values)
             found[:, at : at + values.shape[1]] = values
             at += values.shape[1]
         gaps = self._filled(found[:, :at], starts, place)
@@ -261,6 +276,24 @@ class _Place(NamedTuple):
 
     before: int
     path: Any
+    told: set[str]
+
+    def warn_of_odd(self, column: MeasuredColumn, table: ColumnTable, values: np.ndarray) -> None:
+        """Warn of the first text of a column that is taken for a missing value without being one."""
+        gaps = np.isnan(values[:, 0])
+        if column.name in self.told or not gaps.any():
+            return
+        texts, index = table.coded(column.name)
+        odd = np.flatnonzero(gaps & ~np.array([is_missing(text) for text in texts], bool)[index])
+        if len(odd):
+            self.told.add(column.name)
+            text = texts[int(index[odd[0]])]
+            warnings.warn(
+                f"Column {column.name!r} of {self.path} holds {text!r:.80} in instance {self.before + int(odd[0]):,}, "
+                f"counted from 0, which is not {column.wanted}: such values are taken for missing.",
+                InputWarning,
+                stacklevel=2,
+            )
 
     def refuse_first(self, name: str, gaps: np.ndarray) -> None:
         """Refuse the first missing value of a column, if there is one."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import InputError
-from .column_table import ColumnTable
+from ..errors import InputError, argument
+from .column_table import NUMBER, ColumnTable
 from .date_features import ISO, DateForm
 from .hashing import counted, hashed_names, hashed_words
+from .written_numbers import form_of
 from .written_values import as_text, is_list, is_missing, is_number, list_in, number_in
 
 GAP = " is missing"
@@ -72,6 +74,11 @@ class MeasuredColumn(Column):
 
     gaps: bool = field(default=False, kw_only=True)
 
+    @property
+    def wanted(self) -> str:
+        """What texts are read, in a column where others are missing values; empty where others are refused."""
+        return ""
+
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The features of each row, NaN where there are none."""
         raise NotImplementedError
@@ -79,11 +86,15 @@ class MeasuredColumn(Column):
 
 @dataclass(frozen=True)
 class NumberColumn(MeasuredColumn):
-    """Numbers, or lists of so many numbers; a ``lenient`` one takes what is not a number for missing."""
+    """Numbers, or lists of so many numbers; a ``lenient`` one takes what is not a number for missing.
+
+    ``writing`` is the code of a :class:`~askwhen.data.written_numbers.NumberForm`, empty for plain numbers.
+    """
 
     type: ClassVar[str] = "number"
     width: int = 0
     lenient: bool = False
+    writing: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,13 +105,47 @@ class NumberColumn(MeasuredColumn):
         """A number, or a list of so many."""
         if self.width:
             return _expected_list(value, self.width)
+        if self.writing and isinstance(value, str):
+            return None if self.lenient or np.isfinite(self._written([value])).all() else self._what
         is_one = is_number(value) if isinstance(value, str) else isinstance(value, _NUMBERS)
         return None if is_one or self.lenient else "a number"
+
+    @property
+    def wanted(self) -> str:
+        """Numbers, where others are missing."""
+        return self._what if self.lenient else ""
+
+    @property
+    def _what(self) -> str:
+        """What a text of the column must be."""
+        form = form_of(self.writing)
+        return "a number" if form is None else f"a number with {form.described}"
+
+    @property
+    def note(self) -> str:
+        """What is special about the numbers: how they are written, and which are taken for missing."""
+        form = form_of(self.writing)
+        parts = [f"has {form.described}"] if form is not None else []
+        parts += [missing] if (missing := self.why.partition("; ")[2]) else []
+        return f"{self.name}: {', '.join(parts)}" if parts else ""
+
+    def _written(self, texts: Sequence[str | None]) -> np.ndarray:
+        """The numbers that texts are, in the way of writing of the column."""
+        form = form_of(self.writing)
+        assert form is not None
+        return np.array([np.nan if is_missing(text) else form.number(text) for text in texts])
 
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The numbers of each row."""
         if self.width:
             return lists_of(table, self.name, self.width, before)
+        if self.writing and table.kind(self.name) != NUMBER:
+            texts, index = table.coded(self.name)
+            found = self._written(texts)
+            if not self.lenient:
+                odd = np.isnan(found) & ~np.array([is_missing(text) for text in texts], bool)
+                _refuse_odd(self.name, self._what, texts, odd, index, before)
+            return found[index, None]
         if self.lenient:
             plain = table.plain_numbers(self.name)
             if plain is not None:
@@ -127,10 +172,15 @@ class FlagColumn(MeasuredColumn):
         """The number of each word."""
         return {"0": 0.0, "1": 1.0} | dict(zip(self.words, (0.0, 1.0), strict=True))
 
+    @property
+    def wanted(self) -> str:
+        """The two words."""
+        return f"{self.words[0]!r} or {self.words[1]!r}"
+
     def expected(self, value: Any) -> str | None:
         """One of the two words, true or false, 0 or 1."""
         is_one = isinstance(value, bool) or (as_text(value) or "").strip().lower() in self._known
-        return None if is_one else f"{self.words[0]!r} or {self.words[1]!r}"
+        return None if is_one else self.wanted
 
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """0 or 1 for each row."""
@@ -152,11 +202,16 @@ class DateColumn(MeasuredColumn):
         """The names of the numbers that are made of a date."""
         return self.form.names(self.name)
 
+    @property
+    def wanted(self) -> str:
+        """Dates in the format of the column."""
+        return f"a date written as {self.form.format}" if self.form.format else "a date such as 2026-01-31"
+
     def expected(self, value: Any) -> str | None:
         """A date that is written as the others."""
         if isinstance(value, (str, *_NUMBERS)) and np.isfinite(self.form.numbers([as_text(value)])).all():
             return None
-        return f"a date written as {self.form.format}" if self.form.format else "a date such as 2026-01-31"
+        return self.wanted
 
     def numbers(self, table: ColumnTable, before: int) -> np.ndarray:
         """The numbers of each row."""
@@ -266,6 +321,22 @@ TYPES: dict[str, type[Column]] = {
 
 
 _NUMBERS = (int, float, np.number, np.bool_)
+
+
+def _refuse_odd(name: str, what: str, texts: Sequence[str | None], odd: np.ndarray, index: Any, before: int) -> None:
+    """Refuse the first row with a text that is marked as odd."""
+    rows = np.flatnonzero(odd[index])
+    if not len(rows):
+        return
+    row, text = before + int(rows[0]), texts[int(index[rows[0]])]
+    raise InputError(
+        f"column {name!r} holds {text!r:.80} in instance {row:,}, counted from 0, where {what} is expected; correct "
+        f"it, or name the column in {argument('numbers')}, so that what is not one is missing.",
+        owner="read",
+        column=name,
+        row=row,
+        mend={"numbers": (name,)},
+    )
 
 
 def _expected_list(value: Any, width: int) -> str | None:

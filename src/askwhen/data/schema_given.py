@@ -26,11 +26,13 @@ from .schema_columns import (
     VectorColumn,
 )
 from .schema_json import from_json
+from .written_numbers import form_of
 
 MOST_COLUMNS = 100_000
 _WHY = "as given"
 _FORMS = (
-    '"number", "date", "category", "text", "drop", {"category": [its values]}, {"date": its format} or {"vector": n}'
+    '"number", "date", "category", "text", "drop", {"category": [its values]}, {"date": its format}, {"number": '
+    'its writing} or {"vector": n}'
 )
 
 
@@ -44,7 +46,8 @@ def make_schema(
     columns : dict
         For each name "number", "date", "category", "text" or "drop"; or with more about it ``{"category": ["Rome",
         "Oslo"]}``, at most 62 values, each of which gets a place of its own, and one more for all others;
-        ``{"date": "%d/%m/%Y"}``, as for ``strptime``; ``{"vector": 384}``, lists of so many numbers.
+        ``{"date": "%d/%m/%Y"}``, as for ``strptime``; ``{"number": ",€"}``, texts with this mark before decimals and
+        this sign, one of %, $, €, £ and ¥ or none; ``{"vector": 384}``, lists of so many numbers.
         A "category" without values is hashed, as words are.
     encoder : str, path, callable or Encoder, optional
         What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`.
@@ -103,6 +106,8 @@ def _column(name: Any, given: Any) -> Column:
         return CategoryColumn(name, tuple(more), why=_WHY)
     if kind == "date" and (more is None or (isinstance(more, str) and "%" in more)):
         return DateColumn(name, DateForm(more or "", 0.0, CYCLES), why=_WHY)
+    if kind == "number" and isinstance(more, str) and form_of(more) is not None:
+        return NumberColumn(name, writing=more, why=_WHY)
     if kind == "vector" and isinstance(more, int) and not isinstance(more, bool) and 0 < more <= MOST_COLUMNS:
         return VectorColumn(name, more, why=_WHY)
     if more is None and kind == "drop":

@@ -11,6 +11,7 @@ from ..errors import InputError
 from .date_features import CYCLES, DateForm
 from .schema import Schema, TextEncoder
 from .schema_columns import TYPES, Column, VectorColumn
+from .written_numbers import form_of
 
 MOST = 1 << 31
 """Largest number of places or features in a stored schema."""
@@ -118,6 +119,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "what": lambda value: value in _ROLES,
     "gaps": _is_flag,
     "lenient": _is_flag,
+    "writing": lambda value: _is_text(value) and (value == "" or form_of(value) is not None),
     "width": _is_count,
     "parts": _are_texts,
     "values": _are_texts,

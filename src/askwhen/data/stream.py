@@ -203,6 +203,7 @@ def read(
     time: str | None = None,
     time_format: str | None = None,
     drop: str | Sequence[str] = (),
+    decimal: str | None = None,
     encoder: Any = None,
     schema: Schema | None = None,
     names: Sequence[str] | None = None,
@@ -244,6 +245,8 @@ def read(
         vectors: lists of numbers, or what the names of columns of numbers such as e0, e1, e2 have in common.
     drop : str or list of str, optional
         Columns to leave out.
+    decimal : {".", ","}, optional
+        The mark before decimals in columns whose numbers do not show it: 1,250 may be more than a thousand.
     encoder : str, path, callable or Encoder, optional
         What makes a vector of each text, beside its words, as for :func:`askwhen.encoders.load`: "static" with the
         extra ``text``. Vectors are stored beside the file and computed once.
@@ -303,7 +306,7 @@ def read(
         if count is not None:
             check_count("read", what, count)
     check_positive_label(positive, target)
-    check_reading(found, missing, delimiter, encoding)
+    check_reading(found, missing, delimiter, encoding, decimal)
     columns = ColumnChoices(
         label=label,
         time=time,
@@ -318,6 +321,7 @@ def read(
         labelled=target != "none",
         time_format=time_format,
         encoder=None if encoder is None else encoders.load(encoder),
+        decimal=decimal,
     )
     columns = checked_choices(found, columns, schema)
     check_readable("read", name)

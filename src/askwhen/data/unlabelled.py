@@ -34,6 +34,7 @@ def read_records(
     categories: str | Sequence[str] = (),
     numbers: str | Sequence[str] = (),
     vector: str | Sequence[str] = (),
+    decimal: str | None = None,
     encoder: Any = None,
     schema: Schema | None = None,
     names: Sequence[str] | None = None,
@@ -56,7 +57,7 @@ def read_records(
         As for :func:`~askwhen.data.read`. Columns that cannot be decided about are in the record only.
     drop : str or list of str, optional
         Columns that are neither features nor in the record; columns named label, y, class or target never are.
-    encoder, schema, names, missing, format, delimiter, encoding : optional
+    decimal, encoder, schema, names, missing, format, delimiter, encoding : optional
         As for :func:`~askwhen.data.read`.
     n_features : int, optional
         Number of places that words are hashed to; by default 262,144.
@@ -69,7 +70,7 @@ def read_records(
     """
     name, found = os.fspath(path), format_of(path, format)
     _check_tables(found)
-    check_reading(found, missing, delimiter, encoding)
+    check_reading(found, missing, delimiter, encoding, decimal)
     hidden = several_names("drop", drop)
     columns = ColumnChoices(
         text=several_names("text", text),
@@ -83,6 +84,7 @@ def read_records(
         labelled=False,
         strict=False,
         encoder=None if encoder is None else encoders.load(encoder),
+        decimal=decimal,
     )
     columns = checked_choices(found, columns, schema)._replace(drop=hidden)
     check_readable("read", name)

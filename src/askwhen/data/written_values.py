@@ -23,10 +23,6 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinit
 CODE = re.compile(r"[+-]?0\d+", re.ASCII)
 """Digits that are no number: the zero in front would be lost."""
 
-DECIMAL_COMMA = re.compile(r"[+-]?(\d{1,3}([. ]\d{3})+|\d+),\d+", re.ASCII)
-DECORATED = re.compile(r"[+-]?[$€£¥] ?[+-]?\d[\d.,]*|[+-]?\d[\d.,]* ?[%$€£¥]|[+-]?\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
-"""Numbers with a decimal comma, and those with a sign of a currency, a percent sign or commas between thousands."""
-
 
 def is_missing(text: str | None) -> bool:
     """Whether a text stands for a missing value."""

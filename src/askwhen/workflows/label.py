@@ -26,7 +26,10 @@ from .outputs import check_outputs
 from .source import Source, arguments, share_of
 from .tasks import write_prodigy
 
-_OF_RECORDS = ("text", "categories", "numbers", "vector", "missing", "format", "delimiter", "encoding", "n_features")
+_OF_RECORDS = (
+    *("text", "categories", "numbers", "vector", "decimal", "missing", "format", "delimiter", "encoding"),
+    "n_features",
+)
 """Arguments that a saved sampler stores, of those of :func:`askwhen.data.unlabelled.read_records`."""
 
 

@@ -22,7 +22,7 @@ from ..errors import ArgumentsError, InputError, InputWarning, argument
 from .same_file import begins_with, identity
 
 _FEW_FEATURES = 256
-OF_COLUMNS = ("text", "categories", "numbers", "vector", "drop", "names", "missing")
+OF_COLUMNS = ("text", "categories", "numbers", "vector", "drop", "names", "missing", "decimal")
 """Arguments that decide what columns are taken for."""
 _OF_FILES = (
     "format",
@@ -32,6 +32,7 @@ _OF_FILES = (
     "categories",
     "numbers",
     "vector",
+    "decimal",
     "encoder",
     "drop",
     "delimiter",

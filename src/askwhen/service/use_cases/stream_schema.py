@@ -28,6 +28,8 @@ class _InSchema(Wording):
         """What stands for the column in the schema."""
         if name == "time_format":
             return f'{{"date": "{value or "..."}"}} in schema'
+        if name == "decimal":
+            return f'{{"number": "{value or "..."}"}} in schema'
         roles = {"numbers": "number", "categories": "category", "vector": "vector"}
         return f'"{roles.get(name, name)}" in schema'
 
