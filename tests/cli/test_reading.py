@@ -131,7 +131,7 @@ def test_a_refusal_has_a_command_that_works():
     ]
     (HERE / "a b.csv").write_text("\n".join(['id;city;"first, last";paid;"a,b";Class', *rows]))
     words = ["run", "a b.csv", "--labels", "50%"]
-    for _ in range(4):  # the delimiter, the label, the columns, the positive label
+    for _ in range(3):  # the delimiter, the label, the columns
         done = inside(*words)
         assert done.returncode == 1
         words = pasted(done.stderr)
@@ -142,9 +142,12 @@ def test_a_refusal_has_a_command_that_works():
         "--label": "Class",
         "--numbers": "paid",
         "--decimal": ",",
-        "--positive": "ham",
     }
-    assert facts(*words)["rounds"] == 60
+    done = inside(*words)
+    assert (
+        done.stderr.splitlines()[1] == "Labels: 'spam' is the positive one, 'ham' the other; --positive says otherwise."
+    )
+    assert "instances          60" in done.stdout or "rows               60" in done.stdout
 
 
 def test_what_is_suggested_suits_the_command():

@@ -1,4 +1,4 @@
-"""Two labels of one kind, wherever they are; anything else is refused unless somebody says what it means."""
+"""Two labels of one kind, wherever they are; anything else is refused unless it is said what it means."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 import askwhen as aw
 from askwhen.data import files
+from askwhen.errors import InputWarning
 
 pytest.importorskip("pyarrow")
 
@@ -70,3 +71,66 @@ def test_a_missing_label_is_refused(tmp_path, name):
     for missing in ("refuse", "feature"):
         with pytest.raises(aw.InputError, match="'kind' of a.* is empty or NaN in instance 1.*needs a label"):
             aw.data.read(name, label="kind", positive="spam", missing=missing).load()
+
+
+def written(path, labels):
+    path.write_text("a,y\n" + "".join(f"{i % 7},{label}\n" for i, label in enumerate(labels)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("labels", "pair"),
+    [
+        (["spam", "ham"], ("ham", "spam")),
+        (["not SPAM", "SPAM"], ("not SPAM", "SPAM")),
+        (["yes", "maybe"], ("maybe", "yes")),
+        (["b", "A"], ("A", "b")),
+    ],
+)
+def test_of_two_texts_the_positive_one_is_that_of_python(tmp_path, labels, pair):
+    stream = aw.data.read(written(tmp_path / "a.csv", labels * 20))
+    X, y = stream.load()
+    assert (stream.words, stream.pair) == (pair, pair)
+    assert y.tolist() == [1.0 if label == pair[1] else -1.0 for label in labels * 20]
+    sampler = aw.Sampler(aw.Perceptron(), aw.Always())
+    sampler.run(X, labels * 20)
+    assert sampler.classes == list(pair)
+    other = aw.data.read(tmp_path / "a.csv", positive=pair[0])
+    assert (other.load()[1] == -y).all()
+    assert other.pair is None
+
+
+def test_a_text_alone_or_a_third_one_is_refused(tmp_path):
+    with pytest.raises(aw.InputError, match="only the label 'spam' in its first 40 instances") as found:
+        aw.data.read(written(tmp_path / "a.csv", ["spam"] * 40)).load()
+    assert found.value.mend == {"positive": "spam"}
+    with pytest.raises(aw.InputError, match="labels must be -1 and .1, .* yes and no, or two texts, or name the one"):
+        aw.data.read(written(tmp_path / "a.csv", ["spam", "ham", "eggs"] * 40)).load()
+
+
+def test_a_third_text_in_a_later_chunk_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.blocks_of, "__defaults__", (None, 8))
+    lines = [f'{{"a": {i}.5, "y": "{label}"}}\n' for i, label in enumerate(["spam", "ham"] * 40000 + ["eggs"])]
+    (tmp_path / "a.ndjson").write_text("".join(lines))
+    with pytest.raises(aw.InputError, match="has the label 'eggs' in instance 80,000, besides 'ham' and 'spam'"):
+        aw.data.read(tmp_path / "a.ndjson").load()
+
+
+def test_labels_that_differ_only_by_case_or_blanks_are_said_and_folded_if_asked(tmp_path):
+    path = written(tmp_path / "a.csv", ["spam", " ham", "Spam ", "ham"] * 20)
+    with pytest.warns(InputWarning, match="'spam' and 'Spam ', .*; fold_labels=True .* takes them for one"):
+        y = aw.data.read(path, target="class").load()[1]
+    assert len({*y.tolist()}) == 4
+    stream = aw.data.read(path, fold_labels=True)
+    assert stream.load()[1].tolist() == [1.0, -1.0] * 40
+    assert stream.words == ("ham", "spam")
+    assert aw.data.read(path, fold_labels=True, positive="HAM").load()[1].tolist() == [-1.0, 1.0] * 40
+    assert sorted({*aw.data.read(path, fold_labels=True, target="class").load()[1].tolist()}) == ["ham", "spam"]
+
+
+def test_labels_in_python_that_differ_only_by_case_or_blanks_are_said():
+    X = [[0.5], [1.5], [2.5]]
+    with pytest.warns(InputWarning, match="y has labels that differ only .*: 'a' and 'A'; write them alike"):
+        aw.Sampler(aw.Perceptron(), aw.Always()).run(X[:2], ["a", "A"])
+    with pytest.warns(InputWarning, match="'ant' and ' ant'"):
+        aw.Sampler(aw.Perceptron(), aw.Always(), classes="open").run(X, ["ant", "bee", " ant"])

@@ -82,8 +82,9 @@ def test_answered_tasks_are_a_labelled_stream_and_others_are_passed_over():
     assert y.tolist() == [1.0, -1.0, 1.0]
     words = aw.data.hash_text(["cheap pills", "lunch at noon", "cheap offer"], 64)
     assert (words != X).nnz == 0
-    with pytest.raises(aw.InputError, match="name the one that is"):
-        aw.data.read("b.jsonl", format="prodigy").load()
+    stream = aw.data.read("b.jsonl", format="prodigy")
+    assert (stream.load()[1] == y).all()
+    assert stream.words == ("not SPAM", "SPAM")
     choices = [{"text": t, "options": OPTIONS, "accept": [a], "answer": "accept", **OWN} for t, a in ("am", "bn", "ca")]
     y = aw.data.read(write("c.jsonl", *choices), format="prodigy", target="class", n_features=64).load()[1]
     assert y.tolist() == ["m", "n", "a"]

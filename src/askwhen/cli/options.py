@@ -340,6 +340,9 @@ STREAMS = {
         help="Format of times and dates, as in '%d/%m/%Y %H:%M'; by default detected.",
     ),
     "positive": click.option("--positive", metavar="LABEL", help="The label that counts as +1; others are -1."),
+    "fold_labels": click.option(
+        "--fold-labels", is_flag=True, help="Take labels that differ only by case or blanks for one."
+    ),
     **TABLES,
     "zero_based": click.option("--zero-based", is_flag=True, help="Features of an svmlight file are numbered from 0."),
 }

@@ -40,8 +40,51 @@ def plain(values: list[Any]) -> np.ndarray:
     return np.array(values, object if len(kinds) > 1 else None)
 
 
+def pair_of(y: np.ndarray, path: Any) -> tuple[str, str] | None:
+    """The negative and the positive one of two texts that are labels; None where labels show by themselves which is.
+
+    ``y`` are the labels of the first chunk.
+    """
+    labels = {*y.tolist()} if y.dtype.kind in "OUS" else set()
+    if not all(isinstance(label, str) for label in labels) or all(_written(label) in _WORDS for label in labels):
+        return None
+    if len(labels) == 1:
+        (label,) = labels
+        raise InputError(
+            f"{path} has only the label {label!r} in its first {len(y):,} instances, and which label is the other one "
+            f"is not known; name the one that is {argument('positive')}.",
+            owner="read",
+            file=str(path),
+            mend={"positive": label},
+        )
+    a, b, *more = sorted(labels)
+    return None if more else in_order(a, b)
+
+
+def signs_of_pair(y: np.ndarray, pair: tuple[str, str], path: Any, before: int) -> np.ndarray:
+    """-1 and +1 for a negative and a positive text; any other label is refused."""
+    negative, positive = pair
+    texts = np.array([str(label) for label in y.tolist()], object)
+    found = np.where(texts == positive, 1.0, -1.0)
+    odd = np.flatnonzero((found < 0.0) & (texts != negative))
+    if len(odd):
+        raise InputError(
+            f"{path} has the label {texts[odd[0]]!r} in instance {before + int(odd[0]):,}, besides {negative!r} and "
+            f"{positive!r}; name the one that is {argument('positive')}, or give {argument('target', 'class')} to "
+            "predict one of them.",
+            owner="read",
+            file=str(path),
+            row=before + int(odd[0]),
+            got=(*pair, str(texts[odd[0]])),
+            mend={"target": "class"},
+        )
+    return found
+
+
 def in_order(a: str, b: str) -> tuple[str, str]:
-    """Two labels, the negative one first: by what they say, or else in sorted order."""
+    """Two labels, the negative one first: by what they say, as "not x" beside "x" does, or else in sorted order."""
+    if a == f"not {b}" or b == f"not {a}":
+        return (a, b) if len(a) > len(b) else (b, a)
     says = {_written(a), _written(b)} in _CODINGS
     negative, positive = sorted((a, b), key=lambda label: _WORDS[_written(label)] if says else label)
     return negative, positive
@@ -112,7 +155,7 @@ def _no_pair(y: np.ndarray, row: int, path: Any, before: int) -> InputError:
     label = y[row : row + 1].tolist()[0]
     return InputError(
         f"{path} has the label {label!r} in instance {before + row}; labels must be -1 and +1, 0 and 1, true and "
-        f"false, or yes and no, or {cure}; {all_of_them}.",
+        f"false, yes and no, or two texts, or {cure}; {all_of_them}.",
         owner="read",
         file=str(path),
         row=before + row,

@@ -20,7 +20,8 @@ from .column_choices import ColumnChoices
 from .files import Report, check_readable, is_piped, listed, perhaps
 from .formats import FORMATS, format_of
 from .instances import Instances
-from .labels import MANY, check_positive_label, signs, whole, words_of
+from .label_spelling import Spellings, fold, folded
+from .labels import MANY, check_positive_label, pair_of, signs, signs_of_pair, whole, words_of
 from .read_request import ReadRequest
 from .reading_checks import check_reading, checked_choices, several_names
 from .schema import Schema
@@ -44,6 +45,8 @@ class Stream:
         chunk has been read. None where there is no schema.
     words : (str, str) or None
         The labels in the file that became -1 and +1, as far as it was read; None if they are -1 and +1 there too.
+    pair : (str, str) or None
+        The same where the labels are two texts, and which is positive was decided by their order.
     """
 
     path: str
@@ -61,8 +64,10 @@ class Stream:
     delimiter: str | None = None
     encoding: str | None = None
     _schema: Schema | None = None
+    fold_labels: bool = False
     names: tuple[str, ...] | None = dataclasses.field(default=None, init=False)
     words: tuple[str, str] | None = dataclasses.field(default=None, init=False)
+    pair: tuple[str, str] | None = dataclasses.field(default=None, init=False)
 
     @property
     def schema(self) -> Schema | None:
@@ -105,16 +110,17 @@ class Stream:
         return ReadRequest(self.path, *facts, *how, instances)
 
     def _chunks(self, report: Report | None) -> Generator[tuple[Any, ...]]:
-        before, found_positive, seen = 0, self.positive is None, set[str]()
+        before, found_positive, seen, spellings = 0, self.positive is None, set[str](), Spellings()
         held: tuple[Any, ...] | None = None
         request = self._request(report)
         with closing(FORMATS[self.format].chunks(request)) as chunks:
             for X, y, times, _ in chunks:
                 self._found(request)
+                if y is not None and not self._tagged:
+                    y = self._spelt(np.asarray(y), spellings)
                 if self.target == "binary" and not self._tagged:
-                    y = signs(y, self.positive, self.path, before, seen)
+                    y = self._signs(y, before, seen)
                     found_positive = found_positive or bool((y > 0).any())
-                    self.words = words_of(seen, self.positive)
                 elif self.target == "number" and not self._tagged:
                     y = _numbers(y, self.path)
                 elif self.target == "class" and not self._tagged:
@@ -135,6 +141,26 @@ class Stream:
             raise self._without_positive(f"no instance of {self.path}", seen)
         if held is not None:
             yield held
+
+    def _spelt(self, y: np.ndarray, spellings: Spellings) -> np.ndarray:
+        """Labels of which those that are alike are one, if that was asked for, and are warned of otherwise."""
+        if self.fold_labels:
+            return fold(y)
+        if y.dtype.kind in "OUS":
+            cure = "fold_labels=True (--fold-labels) takes them for one"
+            spellings.warn(self.path, dict.fromkeys(y.tolist()), cure)
+        return y
+
+    def _signs(self, y: np.ndarray, before: int, seen: set[str]) -> np.ndarray:
+        """The labels of a chunk as -1 and +1."""
+        if self.positive is None and not before:
+            self.pair = pair_of(y, self.path)
+        if self.pair is not None:
+            self.words = self.pair
+            return signs_of_pair(y, self.pair, self.path, before)
+        found = signs(y, self.positive, self.path, before, seen)
+        self.words = words_of(seen, self.positive)
+        return found
 
     def _without_positive(self, what: str, seen: Collection[str] = ()) -> InputError:
         """The error for instances of which none has the positive label."""
@@ -211,6 +237,7 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     positive: Any = None,
+    fold_labels: bool = False,
     target: str = "binary",
     n_features: int | None = None,
     n_labels: int | None = None,
@@ -266,7 +293,9 @@ def read(
         The encoding of a file of text, by its name in Python, such as "latin-1" or "utf-16": by default UTF-8.
     positive : optional
         The label that becomes +1; the others become -1. Without it, labels must be -1 and +1, 0 and 1, true and
-        false, or yes and no.
+        false, yes and no, or two texts, of which the second in sorted order becomes +1.
+    fold_labels : bool, default False
+        Whether labels that differ only by case or blanks are one, in lower case; otherwise a warning names them.
     target : {"binary", "number", "class", "none"}, default "binary"
         Whether labels become -1 and +1, stay numbers for a regressor, stay as they are (whole numbers in svmlight and
         VW files, or VW's words), or are neither needed nor read: y is None then.
@@ -326,7 +355,8 @@ def read(
     columns = checked_choices(found, columns, schema)
     check_readable("read", name)
     facts = (zero_based, several, int(rows), int(skip), progress, n_features, n_labels, delimiter, encoding)
-    return Stream(name, found.name, columns, target, positive, *facts, schema)
+    positive = folded(positive) if fold_labels else positive
+    return Stream(name, found.name, columns, target, positive, *facts, schema, bool(fold_labels))
 
 
 def _of_kinds(X: Any, schema: Schema | None) -> Any:

@@ -90,7 +90,7 @@ def compare(
     check_outputs(file, report=options.report)
     if options.baselines:
         require_models("compare")
-    source = _source(file, reading, _class_list("compare", options.classes))
+    source = _source(file, reading, _class_list("compare", options.classes, reading))
     source.announce(observer.say)
     hyperparameters = _by_algorithm(options.settings, algorithms)
     X, y = source.load_known()
@@ -131,7 +131,7 @@ def tune(
 ) -> TuneResult:
     """Try algorithms and their hyperparameters on the first instances of a file, at one share of labels."""
     options, observer = options or TuneOptions(), observer or Observer()
-    source = _source(file, reading, _class_list("tune", options.classes))
+    source = _source(file, reading, _class_list("tune", options.classes, reading))
     source.announce(observer.say)
     X, y = source.load_known(options.head)
     with observer.progress(f"trying on {len(y):,} instances", 1) as move:
@@ -163,9 +163,9 @@ def _moving(move: Move) -> Callable[[int, int, str], None]:
     return lambda done, total, last: move(done / total, last=last)
 
 
-def _class_list(owner: str, classes: Sequence[str] | None) -> list[Any] | None:
+def _class_list(owner: str, classes: Sequence[str] | None, reading: dict[str, Any]) -> list[Any] | None:
     """The names of all labels, which must be known from the start here."""
-    found = class_names(owner, classes)
+    found = class_names(owner, classes, reading)
     if found == "open":
         raise InputError(f"{argument('classes')} must name the labels here.", owner=owner)
     return found  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from ..sampler import Sampler
 from ..snapshot import file_format
 from .source import Source
 
-_OF_FEATURES = ("text", "categories", "numbers", "vector", "missing", "n_features", "positive")
+_OF_FEATURES = ("text", "categories", "numbers", "vector", "missing", "n_features", "positive", "fold_labels")
 """Arguments that decide about features and labels, and must not change."""
 _OF_FILE = ("format", "label", "time", "time_format", "drop", "delimiter", "encoding", "zero_based")
 """Arguments that may differ in another file."""

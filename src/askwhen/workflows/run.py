@@ -310,7 +310,7 @@ def _begin(file: str, reading: dict[str, Any], options: RunOptions, say: Say) ->
     """A new sampler, which has learnt the seed labels, and its source."""
     target = "binary" if options.classes is None else "class"
     source = Source(file, reading, target, options.shuffle, options.seed)
-    names = class_names("run", options.classes)
+    names = class_names("run", options.classes, reading)
     if names is not None and options.costs is not None:
         raise ArgumentsError(f"{argument('costs')} are for two labels.", owner="run")
     sampler = _new_sampler(source, options, names, say)
@@ -355,6 +355,7 @@ def _learn_seeds(sampler: Sampler, file: str, reading: dict[str, Any], source: S
         X, y = seeds.load()
         sampler.learn(X, y)
     source.expect(seeds.schema, seeds.names, seeds.places)
+    source.reading["positive"] = seeds.found.get("positive", source.reading.get("positive"))
 
 
 def _same_source(

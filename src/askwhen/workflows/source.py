@@ -16,6 +16,7 @@ from ..data import Stream, load, names, read
 from ..data.counting import count_rows
 from ..data.files import is_piped, listed, perhaps
 from ..data.formats import FORMATS, format_of
+from ..data.label_spelling import folded
 from ..data.labels import check_positive_label, signs, tallied, whole
 from ..data.schema import Schema
 from ..errors import ArgumentsError, InputError, InputWarning, argument
@@ -39,6 +40,7 @@ _OF_FILES = (
     "encoding",
     "n_features",
     "zero_based",
+    "fold_labels",
 )
 
 
@@ -47,11 +49,11 @@ def share_of(labels: float, rows: int) -> float:
     return float(labels) if labels <= 1.0 else min(labels / max(rows, 1), 1.0)
 
 
-def class_names(owner: str, classes: Sequence[str] | None) -> Any:
+def class_names(owner: str, classes: Sequence[str] | None, reading: dict[str, Any]) -> Any:
     """Labels as they were typed, as numbers if all are whole; "open" if they are not known beforehand."""
     if classes is None or list(classes) == ["open"]:
         return None if classes is None else "open"
-    names = list(classes)
+    names = [folded(name) for name in classes] if reading.get("fold_labels") else list(classes)
     if len(names) < 2 or len(set(names)) < len(names):
         raise ArgumentsError(
             f"{argument('classes')} takes two or more different labels, as in ant,bee, or open.", owner=owner
@@ -98,6 +100,7 @@ class Source:
         self._shuffle = shuffle
         self._stream: Stream | None = None
         self._say: Callable[[str], None] | None = None
+        self._say_pair: Callable[[str], None] | None = None
         self.classes: Sequence[Any] | None = None
         """The labels that may come, where all are known."""
         self.reading = reading | {"target": target}
@@ -154,7 +157,7 @@ class Source:
 
     def announce(self, say: Callable[[str], None]) -> None:
         """Say what the columns are taken for: now, or of a pipe once the first instances were read."""
-        self._say = say
+        self._say = self._say_pair = say
         if not is_piped(self._file):
             self._announce()
 
@@ -166,6 +169,15 @@ class Source:
                 self._say("Texts are seen as words only; pip install 'askwhen[text]' adds what they mean, as vectors.")
             self._say = None
 
+    def _announce_pair(self) -> None:
+        """Say which of two texts is the positive label, where their order has decided."""
+        pair = None if self._stream is None else self._stream.pair
+        if pair is not None and self._say_pair is not None:
+            self._say_pair(
+                f"Labels: {pair[1]!r} is the positive one, {pair[0]!r} the other; --positive says otherwise."
+            )
+            self._say_pair = None
+
     @property
     def found(self) -> dict[str, Any]:
         """Arguments that reading has found: the format, and the number of features where a first pass found it."""
@@ -173,7 +185,8 @@ class Source:
             return {}
         format = self._stream.format
         features = {} if FORMATS[format].scan is None else {"n_features": self._stream.n_features}
-        return {"format": format} | features
+        pair = {} if self._stream.pair is None else {"positive": self._stream.pair[1]}
+        return {"format": format} | features | pair
 
     @property
     def words(self) -> tuple[str, str] | None:
@@ -219,6 +232,7 @@ class Source:
         for chunk in found:
             if empty:
                 self._announce()
+                self._announce_pair()
             empty = False
             seen |= self._check_classes(chunk[1], at)
             at += chunk[0].shape[0]
@@ -260,6 +274,7 @@ class Source:
         else:
             X, y = self._read().load(rows)[:2]
             self._announce()
+            self._announce_pair()
             X = self._narrowed(X)
         if self._shuffle:
             order = np.random.default_rng(self.seed).permutation(len(y))

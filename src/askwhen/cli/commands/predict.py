@@ -12,7 +12,7 @@ from ..command import Output, command, given_options
 from ..options import STREAMS, WHAT_COLUMNS, reading
 from ..terminal import show
 
-_READING = {name: option for name, option in STREAMS.items() if name != "positive"}
+_READING = {name: option for name, option in STREAMS.items() if name not in ("positive", "fold_labels")}
 
 
 @command

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from ...contracts.learner import State
 from ...contracts.rule import last_time, period_length
 from ...contracts.sampler import Parts
+from ...data.label_spelling import Spellings
 from ...errors import InputError, QuestionError
 from ...linalg.rows import DenseRows, Rows, SparseRow, SparseRows
 from ...trace.trace import Ask, Origin
@@ -231,7 +232,14 @@ def check_open_labels(owner: str, places: Mapping[Any, int], y: Any, n: int) -> 
             new.append(label)
         return every[label]
 
-    return numbered(owner, check_label_vector(owner, y, n), number), new
+    found = numbered(owner, check_label_vector(owner, y, n), number)
+    warn_of_spelling(new, places)
+    return found, new
+
+
+def warn_of_spelling(labels: Iterable[Any], known: Iterable[Any] = ()) -> None:
+    """Warn of labels that differ from others, or from known ones, only by case or blanks."""
+    Spellings(known).warn("y", labels, "write them alike, as [label.strip().lower() for label in y] does")
 
 
 def check_class(owner: str, places: Mapping[Any, int], label: Any) -> int:

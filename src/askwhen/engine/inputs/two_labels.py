@@ -7,7 +7,7 @@ The labels themselves say which pair they are, and a pair once known stays:
 False and True          True is the positive label
 -1 and +1               stand for themselves
 two strings             the second in sorted order is the positive label, as in scikit-learn; of "yes" and "no",
-                        "true" and "false", "-1" and "+1" the one that says so
+                        "true" and "false", "-1" and "+1", "x" and "not x" the one that says so
 any two                 where they are given beforehand, the second
 ======================  ============================================================
 
@@ -26,7 +26,7 @@ import numpy as np
 from ...data.labels import in_order
 from ...errors import InputError
 from ...validation import as_float
-from .argument_checks import check_classes, check_label_vector, shortened
+from .argument_checks import check_classes, check_label_vector, shortened, warn_of_spelling
 from .instance_checks import as_numbers
 
 LARGEST_LABEL = 1e100
@@ -230,6 +230,7 @@ def _pair_of(owner: str, first: dict[Any, Any], labels: np.ndarray, before: Pair
         raise _too_many(owner, first, labels)
     if words:
         if len(words) == 2:
+            warn_of_spelling(words)
             return Pair(*in_order(*words))
         found = f"is {shortened(words[0])} only, and which label is the other one is not known"
         raise _refused(owner, first, words[0], f"{found}; {_GIVE}('other', {shortened(words[0])}).")
