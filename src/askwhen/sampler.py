@@ -42,6 +42,7 @@ from .engine.inputs.argument_checks import (
     round_times,
 )
 from .engine.inputs.instance_checks import check_instance, check_instances, check_names
+from .engine.inputs.named_rows import check_same_index
 from .engine.inputs.registry import check_parts
 from .engine.inputs.two_labels import NO_PAIR, SIGNS, Pair, check_number, check_numbers, check_pair, sign_of, signs_of
 from .engine.label_spaces import Classes
@@ -642,6 +643,7 @@ class Sampler:
                 raise self._has_tasks("learn")
             before = engine.checkpoint()
             try:
+                check_same_index("learn", x, y)
                 x = engine.by_name("learn", x)
                 engine.take_kinds(kinds_of(x))
                 rows, y = given_rows("learn", x, one_column(y), engine.form)
@@ -723,6 +725,7 @@ class Sampler:
             raise self._has_tasks("run")
         before = engine.checkpoint()
         try:
+            check_same_index("run", X, y)
             X = engine.by_name("run", X)
             engine.take_kinds(kinds_of(X))
             rows = check_instances("run", X, engine.form)
@@ -803,6 +806,7 @@ class Sampler:
                 "y must be a vector of labels, since this sampler has already played rounds as a single task.",
                 owner=owner,
             )
+        check_same_index(owner, X, Y)
         rows = check_instances(owner, X, self._tasks[0]._engine.form if self._tasks else None)
         if dimensions_of(owner, Y) != 2 or np.shape(Y)[1] != (len(self._tasks) or np.shape(Y)[1]) or 0 in np.shape(Y):
             wanted = f"{len(self._tasks)} columns as before" if self._tasks else "at least one column"

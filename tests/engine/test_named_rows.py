@@ -148,3 +148,37 @@ def test_a_refused_table_leaves_the_sampler_as_it_was():
         sampler.run(FRAMES["pandas"], Y[:10])
     assert sampler.schema is None
     assert sampler.run(np.ones((2, 3)), [0, 1]).rounds == 2
+
+
+GAPS = {
+    "pandas": lambda a, b: pd.DataFrame({"a": pd.array(a, "Int64"), "b": pd.array(b, "boolean")}),
+    "floats": lambda a, b: pd.DataFrame({"a": np.array(a, float), "b": pd.array(b, "boolean")}),
+    "polars": lambda a, b: pl.DataFrame({"a": a, "b": b}),
+    "arrow": lambda a, b: pa.table({"a": a, "b": b}),
+    "records": lambda a, b: [{"a": x, "b": y} for x, y in zip(a, b, strict=True)],
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_numbers_that_are_missing_are_marked_whatever_holds_them(kind):
+    a = [None if i % 7 == 3 else i % 5 for i in range(40)]
+    b = [None if i % 9 == 4 else i % 2 == 0 for i in range(40)]
+    y = [i % 5 > 2 for i in range(40)]
+    sampler = fresh()
+    trace = sampler.run(GAPS[kind](a, b), y)
+    assert sampler.schema.names == ("a", "b", "a is missing", "b is missing")
+    np.testing.assert_array_equal(trace.margin, fresh().run(GAPS["records"](a, b), y).margin)
+    np.testing.assert_array_equal(
+        sampler.margins([{"a": pd.NA, "b": True}]), sampler.margins(GAPS[kind]([None], [True]))
+    )
+
+
+def test_labels_with_another_index_are_refused():
+    X = pd.DataFrame({"a": [0.5, 1.5, 2.5]}, index=[3, 4, 5])
+    y = pd.Series([0, 1, 1], index=[5, 4, 3])
+    for call in (fresh().run, fresh().learn):
+        with pytest.raises(aw.InputError, match=r"y has another index than X; give y.loc\[X.index\] to match"):
+            call(X, y)
+    fresh().run(X, y.loc[X.index])
+    fresh().run(X, y.to_numpy())
+    fresh().run(X.to_numpy(), y)

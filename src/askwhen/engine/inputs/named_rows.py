@@ -38,6 +38,8 @@ def is_table(X: Any) -> bool:
 def schema_of(X: Any, choices: Columns | None) -> Schema | None:
     """The schema of a first record or table; None for a table of numbers alone about which nothing was said.
 
+    A table that lacks some numbers has a schema, which says what becomes of them.
+
     A record is taken by the types of its values, since one row does not show which words recur.
     """
     if is_record(X):
@@ -63,6 +65,19 @@ def rows_of(X: Any, schema: Schema, owner: str) -> Any:
     return schema.rows(table, path="X")
 
 
+def check_same_index(owner: str, X: Any, y: Any) -> None:
+    """Refuse labels of pandas whose index is not that of the instances: their order may be another one."""
+    if not (hasattr(X, "iloc") and hasattr(y, "iloc")) or getattr(X, "ndim", 1) != 2:
+        return
+    if len(X) == len(y) and not X.index.equals(y.index):
+        raise InputError(
+            "y has another index than X; give y.loc[X.index] to match them by their index, or y.to_numpy() to match "
+            "them by position.",
+            owner=owner,
+            parameter="y",
+        )
+
+
 def _check_names(rows: Sequence[Mapping[str, Any]], schema: Schema) -> None:
     """Refuse a record that lacks a column, as a single one is refused: a name may be mistyped."""
     needed = {*schema.needed}
@@ -74,7 +89,7 @@ def _check_names(rows: Sequence[Mapping[str, Any]], schema: Schema) -> None:
 def table_of(X: Any) -> ColumnTable:
     """A data frame, or a list of dicts, as a table."""
     if isinstance(X, (list, tuple)):
-        return Records([dict(row) for row in X], "X")
+        return Records([{name: _plain(value) for name, value in row.items()} for row in X], "X")
     arrow = _as_arrow(X)
     if arrow is None:
         rows = X.to_dicts() if hasattr(X, "to_dicts") else X.to_dict("records")
@@ -106,15 +121,18 @@ def _no_rows(table: Any) -> Any:
 
 
 def _only_numbers(X: Any) -> bool:
-    """Whether all columns of a data frame hold numbers, or true and false."""
+    """Whether all columns of a data frame hold numbers, or true and false, and none is missing."""
     if isinstance(X, (list, tuple)):
         return False
     if hasattr(X, "dtypes") and hasattr(X, "iloc"):
-        return all(getattr(kind, "kind", "O") in "fiub" for kind in X.dtypes)
+        return all(getattr(kind, "kind", "O") in "fiub" for kind in X.dtypes) and not X.isna().any(axis=None)
     if hasattr(X, "column_names"):
-        tables = [ArrowTable(batch, "X") for batch in X.to_batches()[:1]]
-        return all(table.kind(name) == NUMBER for table in tables for name in table.names)
-    return all(kind.is_numeric() or str(kind) == "Boolean" for kind in getattr(X, "dtypes", ()))
+        tables = [ArrowTable(batch, "X") for batch in X.to_batches()]
+        numbers = all(table.kind(name) == NUMBER for table in tables[:1] for name in table.names)
+        return numbers and all(table.gap(name) is None for table in tables for name in table.names)
+    kinds = getattr(X, "dtypes", ())
+    numbers = all(kind.is_numeric() or str(kind) == "Boolean" for kind in kinds)
+    return numbers and not (hasattr(X, "null_count") and sum(X.null_count().row(0)))
 
 
 def _record(x: Any) -> dict[str, Any]:
@@ -128,6 +146,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
+    if type(value).__name__ in ("NAType", "NaTType"):  # of pandas, which need not be installed
+        return None
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
