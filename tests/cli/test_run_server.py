@@ -121,6 +121,19 @@ def test_the_same_command_again_plays_and_answers_nothing_twice(server, make):
     assert again == [6]  # another row in that place is another instance
 
 
+def test_rows_wait_in_the_backlog_and_are_not_counted_as_right_or_wrong(server, make):
+    write(HERE / "s.csv", 20)
+    stream = make(NUMBERS, budget=None)
+    lines = sent(server, stream, "s.csv", "--label", "spam", "--backlog")
+    assert [line["place"] for line in lines] == list(range(1, 21))
+    done = inside("run", "s.csv", "--label", "spam", "--backlog", "--server", server.url, "--stream", stream.name)
+    assert "in the backlog" in done.stdout
+    assert "of 20 with a label" not in done.stdout
+    assert "not for a backlog" in refused(
+        "run", "s.csv", "--label", "spam", "--backlog", "--answer", "--server", server.url, "--stream", stream.name
+    )
+
+
 def test_killed_and_run_again_it_ends_as_if_nothing_had_been(server, make):
     write(HERE / "s.csv", 600)
     stream, other = make(NUMBERS), make(NUMBERS)

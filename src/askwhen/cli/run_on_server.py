@@ -59,7 +59,7 @@ def send(
         sent, ended = send_file(client.stream(found.name), settings, file, reading, chosen, _SendTerminal(out))
     facts = _facts(found.name, sent, chosen.answer)
     if out.json:
-        counts = ("instances", "again", "questions", "answered", "refused")
+        counts = ("instances", "again", "waiting", "questions", "answered", "refused")
         out.say(", ".join(f"{facts[key]:,} {key}" for key in counts))
     else:
         out.result(facts, service_tables.sent_table(facts))
@@ -86,6 +86,7 @@ def _facts(name: str, sent: SentCounts, answer: bool) -> dict[str, Any]:
         "stream": name,
         "instances": sent.rows,
         "again": sent.again,
+        "waiting": sent.waiting,
         "questions": sent.asked,
         "answer": answer,
         "answered": sent.answered,

@@ -35,6 +35,9 @@ class SendOptions:
         Number of instances in a request, at most; by default 500, with ``answer`` 50.
     skip : int
         Number of rows to skip.
+    backlog : bool, optional
+        Whether the rows wait in the backlog, or are decided at once; by default as the stream is set, with ``answer``
+        at once.
     """
 
     answer: bool = False
@@ -42,6 +45,7 @@ class SendOptions:
     id_column: str | None = None
     batch: int | None = None
     skip: int = 0
+    backlog: bool | None = None
 
 
 class SendResult(NamedTuple):
@@ -72,11 +76,14 @@ def send_file(
     observer: SendObserver,
 ) -> SendResult:
     """Send the rows of a file to a stream with these settings, until the file ends or the user interrupts."""
+    if options.answer and options.backlog:
+        raise InputError("answers of a file are for rows that are decided at once, not for a backlog.", owner="run")
+    backlog = False if options.answer else options.backlog
     sent, reported = SentCounts(), 0
     size = options.batch or (_SMALL_BATCH if options.answer else _BATCH)
     total = Source(file, {}).size()
     rows = FileRows(file, reading, settings["features"], options.id_column)
-    sender = Sender(stream, settings["labels"], size, options.answer, reading["positive"], options.annotator)
+    sender = Sender(stream, settings["labels"], size, options.answer, reading["positive"], options.annotator, backlog)
     if options.answer and settings["grace"] > 0:
         observer.say(
             f"The model of {stream.name} learns an answer {settings['grace']:g} s after it was given, its grace period."

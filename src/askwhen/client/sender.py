@@ -41,17 +41,17 @@ class SentCounts:
 
     Attributes
     ----------
-    rows, again, asked, answered, not_taken, refused : int
-        Numbers of rows that were played, and that had been sent before; of questions, of those answered from the file,
-        and of those that had another answer already; of rows that were refused.
+    rows, again, waiting, asked, answered, not_taken, refused : int
+        Numbers of rows that were taken, that had been sent before, and that wait in the backlog; of questions, of those
+        answered from the file, and of those that had another answer already; of rows that were refused.
     predicted : Counter
-        How often each label was predicted.
+        How often each label was predicted, of rows that are decided.
     labelled, right : int
-        Numbers of rows with a label in the file, and of those that were predicted right.
+        Numbers of decided rows with a label in the file, and of those that were predicted right.
     """
 
     def __init__(self) -> None:
-        self.rows = self.again = self.asked = self.answered = self.not_taken = self.refused = 0
+        self.rows = self.again = self.waiting = self.asked = self.answered = self.not_taken = self.refused = 0
         self.labelled = self.right = 0
         self.predicted: Counter[str] = Counter()
 
@@ -62,6 +62,9 @@ class SentCounts:
             return
         self.rows += 1
         self.again += found.decision.again
+        if found.decision.provisional:
+            self.waiting += 1
+            return
         self.asked += found.decision.query
         self.answered += found.answer == ANSWERED
         self.not_taken += found.answer == NOT_TAKEN
@@ -89,6 +92,8 @@ class Sender:
         The label in the file that means the second of two labels, where all others mean the first.
     annotator : str, optional
         Who answers, where the service asks for no tokens.
+    backlog : bool, optional
+        Whether the rows wait in the backlog; by default as the stream is set.
     """
 
     def __init__(
@@ -99,8 +104,9 @@ class Sender:
         answer: bool = False,
         positive: str | None = None,
         annotator: str | None = None,
+        backlog: bool | None = None,
     ) -> None:
-        self._stream, self._labels, self._batch = stream, labels, batch
+        self._stream, self._labels, self._batch, self._backlog = stream, labels, batch, backlog
         self._answer, self._positive, self._annotator = answer, positive, annotator
         if positive is not None and (labels == "open" or len(labels) != 2):
             raise InputError("a positive label is for a stream with two labels.", owner="run")
@@ -128,7 +134,7 @@ class Sender:
             except InputError as error:
                 bodies.append(error)
         body = b"".join(each for each in bodies if isinstance(each, bytes))
-        results = iter(outcomes_of(self._stream.play(body)) if body else ())
+        results = iter(outcomes_of(self._stream.play(body, self._backlog)) if body else ())
         found = []
         for row, each in zip(batch, bodies, strict=True):
             result = next(results, _UNANSWERED) if isinstance(each, bytes) else each

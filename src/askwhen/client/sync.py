@@ -163,9 +163,9 @@ class Stream:
         for part in in_batches(instances, batch):
             yield from self._call(self._calls.ask_many(part, backlog))
 
-    def play(self, body: bytes) -> str:
+    def play(self, body: bytes, backlog: bool | None = None) -> str:
         """Send many instances as NDJSON; the reply has a line for each."""
-        return self._call(self._calls.play(body))
+        return self._call(self._calls.play(body, backlog))
 
     def tell(
         self,

@@ -156,6 +156,11 @@ def test_a_stream_is_renamed_paused_and_archived(visit, made, client):
     assert client.stream("another-name").facts()["state"] == "archived"
 
 
+def at_once(page):
+    """Let what is imported be decided at once."""
+    page.get_by_role("radio", name="At once").check()
+
+
 def written(format):
     rows = [{"id": str(i), "text": text, "n": i} for i, text in enumerate(TEXTS)]
     if format == "csv":
@@ -182,6 +187,7 @@ def written(format):
 def test_files_of_every_format_become_the_same_instances(visit, made, format):
     stream = made([])
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     name, content = written(format)
     for again in (False, True) if format == "csv" else (False,):
         page.get_by_label("File", exact=True).set_input_files(
@@ -271,6 +277,7 @@ def test_columns_have_any_name_and_any_usual_separator(visit, made):
     names = ["tokens", "answer", "meta", "x"]
     stream = made([], features={"kind": "numbers", "names": names})
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     put_file(page, "n.csv", b"tokens;answer;meta;x\n1;2;3;4\n")
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="Done. 1 instance sent").wait_for()
@@ -308,6 +315,7 @@ def test_labels_of_a_file_that_nobody_asks_for_are_said_to_be_unused(visit, made
 def test_columns_of_numbers_are_the_same_in_every_row(visit, made):
     stream = made([], features={"kind": "numbers"})
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     put_file(page, "n.csv", b"name,age,income,height\nann,30,,180\nbob,,50000,170\ncid,40,60000,175\n")
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="1 instance sent").wait_for()
@@ -318,6 +326,7 @@ def test_columns_of_numbers_are_the_same_in_every_row(visit, made):
 def test_a_record_that_is_none_is_named_and_the_others_go_on(visit, made):
     stream = made([])
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     put_file(page, "n.ndjson", b'{"text":"one","id":""}\n{"text":null,"kind":"spam"}\n3\n{"text":"two"}\n')
     page.get_by_role("button", name="Send").click()
     page.locator("main p", has_text="2 instances sent").wait_for()
@@ -328,9 +337,10 @@ def test_a_record_that_is_none_is_named_and_the_others_go_on(visit, made):
 def test_another_file_of_the_same_name_and_size_is_another_one(visit, made):
     stream = made([])
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     for i, text in enumerate((b"alpha", b"omega"), 1):
         put_file(page, "f.csv", b"text\n" + text + b"\n")
-        with page.expect_response("**/instances"):
+        with page.expect_response("**/instances*"):
             page.get_by_role("button", name="Send").click()
         page.locator("main p", has_text="Done. 1 instance sent").wait_for()
         assert stream.facts()["rounds"] == i
@@ -350,7 +360,7 @@ def test_labels_are_not_lost_with_a_reply(visit, made, column):
         else:
             route.continue_()
 
-    page.route("**/instances", lose)
+    page.route("**/instances*", lose)
     put_file(page, "m.csv", f"{column}\n{rows}".encode())
     page.get_by_label("Answer with them").check()
     page.get_by_role("button", name="Send").click()
@@ -378,6 +388,7 @@ def test_an_import_that_broke_off_is_started_again(visit, made):
 def test_rows_that_are_refused_are_named(visit, made):
     stream = made([], features={"kind": "numbers", "names": ["a", "b"]})
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     content = b"a,b\n1,2\n3,x\n5,6\n"
     page.get_by_label("File", exact=True).set_input_files({"name": "n.csv", "mimeType": "text/csv", "buffer": content})
     page.get_by_role("button", name="Send").click()
@@ -389,6 +400,7 @@ def test_rows_that_are_refused_are_named(visit, made):
 def test_a_large_file_shows_progress_and_can_be_stopped(visit, made):
     stream = made([])
     page = visit("root", f"/import/{stream.name}")
+    at_once(page)
     content = b"".join(b'{"x": "mail %d"}\n' % i for i in range(3000))
     page.get_by_label("File", exact=True).set_input_files(
         {"name": "n.ndjson", "mimeType": "text/plain", "buffer": content}

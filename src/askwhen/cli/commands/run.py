@@ -26,7 +26,7 @@ from ..options import (
 )
 from ..service_options import ANNOTATOR, SERVER, STREAM, refuse_others, refuse_without_server
 
-_FOR_SERVICE = ("answer", "annotator", "id_column", "batch")
+_FOR_SERVICE = ("answer", "annotator", "id_column", "batch", "backlog")
 _WITH_SERVER = (
     *("file", "server", "stream", *_FOR_SERVICE, "skip"),
     *("format", "label", "positive", "text", "drop", "delimiter", "encoding", "n_features", "zero_based"),
@@ -89,6 +89,12 @@ _WITH_SERVER = (
 @SERVER
 @STREAM
 @click.option("--answer", is_flag=True, help="Answer the service's questions with the labels of the file.")
+@click.option(
+    "--backlog/--live",
+    default=None,
+    help="Let the rows wait, to be decided as fast as people answer, or decide them at once; by default as the stream "
+    "is set, with --answer at once.",
+)
 @ANNOTATOR
 @click.option("--id", "id_column", metavar="COLUMN", help="Column of ids for the service; by default id.")
 @click.option(

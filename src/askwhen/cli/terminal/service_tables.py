@@ -25,6 +25,7 @@ def sent_table(facts: dict[str, Any]) -> Any:
     shown = {
         "stream": facts["stream"],
         "instances": f"{facts['instances']:,}" + (f", {facts['again']:,} sent before" if facts["again"] else ""),
+        **({"waiting": f"{facts['waiting']:,} in the backlog"} if facts["waiting"] else {}),
         "questions": f"{facts['questions']:,}",
         "predicted": ", ".join(f"{count:,} {name}" for name, count in facts["predicted"].items()) or "nothing",
     }

@@ -30,6 +30,7 @@ class BacklogProgress(msgspec.Struct):
     active: int
     seconds: float | None
     remaining: float | None
+    placed: int = 0
 
 
 async def progress(coordinator: Coordinator, stream: ServiceStream, annotator: str | None = None) -> BacklogProgress:
@@ -58,6 +59,7 @@ def _progress(stream: ServiceStream, active: int, annotator: str | None) -> Back
         active,
         seconds,
         remaining,
+        stream.backlog.last(stream.state.placed),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
-from . import reports, streams
+from . import backlog, reports, streams
 from .accuracy_history import AccuracyHistory, place_of, point_of
 from .question_outcomes import DAY, HOUR, QuestionOutcomes
 from .recent_activity import RecentActivity
@@ -37,6 +37,7 @@ async def overview(
     if not guesses:
         today["decisions"] = [(round, abs(margin), *rest) for round, margin, *rest in today["decisions"]]
     place = place_of(stream)
+    progress = await backlog.progress(coordinator, stream)
     report = await reports.report(coordinator, stream, 0.95)
     now = coordinator.clock.now()
     found: dict[str, Any] = {
@@ -46,8 +47,9 @@ async def overview(
         "history": [*line, point_of(report, place, now)],
         "today": today,
         "waiting": waiting(stream, now),
+        "backlog": progress,
         "people": None,
-        **delivered(outcomes, report["accuracy"], now),
+        **delivered(outcomes, report["accuracy"], now, progress.undecided),
     }
     found["days"] = answers_by_day(outcomes, people)
     if people:
@@ -55,13 +57,13 @@ async def overview(
     return found
 
 
-def delivered(outcomes: QuestionOutcomes, accuracy: dict[str, Any], now: float) -> dict[str, Any]:
+def delivered(outcomes: QuestionOutcomes, accuracy: dict[str, Any], now: float, undecided: int = 0) -> dict[str, Any]:
     """What was delivered: a sentence, the number of instances by label, and what was confused most in the answers."""
     balance = outcomes.delivered()
     worst = [(number, *pair) for pair, number in outcomes.pairs().items() if pair[0] not in (None, pair[1])]
     worst.sort(key=lambda each: (-each[0], str(each[1:])))
     return {
-        "sentence": sentence(sum(outcomes.predicted.values()), balance, accuracy),
+        "sentence": sentence(sum(outcomes.predicted.values()), balance, accuracy, undecided),
         "delivered": balance,
         "confused": [
             {"predicted": predicted, "label": label, "answers": number}
@@ -71,14 +73,18 @@ def delivered(outcomes: QuestionOutcomes, accuracy: dict[str, Any], now: float) 
     }
 
 
-def sentence(instances: int, balance: dict[str, dict[str, int]], accuracy: dict[str, Any]) -> str:
+def sentence(instances: int, balance: dict[str, dict[str, int]], accuracy: dict[str, Any], undecided: int = 0) -> str:
     """For the person who answers for a stream: what was delivered, how good it is, and what to do next."""
+    wait = f"{undecided:,} instance{' waits' if undecided == 1 else 's wait'} in the backlog" if undecided else ""
+    if not instances and undecided:
+        return f"{wait}: they are decided as fast as people answer, so begin to label."
     if not instances:
         return "No instance has come yet: import a file, or send instances."
     people, predicted = (sum(each[name] for each in balance.values()) for name in ("people", "predicted"))
     one, none = people + predicted == 1, instances - people - predicted
     have = f"{people + predicted:,} instance{'' if one else 's'} {'has' if one else 'have'} a label"
     parts = f"{have}, {people:,} from people and {predicted:,} predicted" + (f"; {none:,} have none" if none else "")
+    parts += f"; {wait}" if wait else ""
     return " ".join([f"{parts}.", accuracy["sentence"], accuracy["advice"]]).strip()
 
 

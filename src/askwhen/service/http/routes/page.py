@@ -33,12 +33,12 @@ TITLES = {
 SHARED = ("api.js", "dom.js", "shell.js")
 ASKING = ("instance.js", "highlight.js", "keys.js", "scroll.js", "search.js", "help.js")
 PARTS = {
-    "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", *ASKING),
+    "label": ("first.js", "outbox.js", "question_buffer.js", "holds.js", "remaining.js", *ASKING),
     "review": ASKING,
     "form": ("fields.js", "instance.js", "highlight.js"),
     "change": ("fields.js", "settings.js", "instance.js", "highlight.js"),
-    "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js"),
-    "import": ("readers.js", "labels.js"),
+    "dashboard": ("charts.js", "figures.js", "plain.js", "specialists.js", "remaining.js"),
+    "import": ("readers.js", "labels.js", "fields.js", "instance.js"),
 }
 """The modules that a page needs, preloaded, so that the browser does not discover them one after the other."""
 

@@ -4,6 +4,7 @@ import { count, duration, el, percent, plural, put, warn } from "./dom.js";
 import { call, linked, streamHere, streamPath } from "./api.js";
 import { page } from "./shell.js";
 import { MOST_SQUARES, accuracyFigure, confusionFigure, daysFigure, deliveredFigure, ends, known, pairsFigure, peopleFigure, waitingFigure } from "./plain.js";
+import { hasBacklog, remaining } from "./remaining.js";
 import { askedFigure, byLabel, driftFigure, lastSwitches, names } from "./specialists.js";
 
 const name = streamHere();
@@ -54,6 +55,7 @@ function build(found) {
     recent: tile("Accuracy lately", "The same, of the last instances only"),
     budget: tile("Asked today", "Questions that were asked since midnight (UTC)"),
     waiting: tile("Questions waiting", "Questions that still need an answer"),
+    backlog: tile("Instances waiting", "Instances of the backlog, which are decided as fast as people answer"),
   };
   const figures = {
     accuracy: accuracyFigure(name), delivered: deliveredFigure(name), days: daysFigure(name, found.people !== null), pairs: pairsFigure(name),
@@ -82,6 +84,8 @@ function update(parts, data) {
   parts.tiles.recent.set(known(accuracy.recent), `${ends(accuracy.recent)}, the last ${count(accuracy.recent.rounds)} instances${because(accuracy.recent)}`, accuracy.recent.value !== null);
   parts.tiles.budget.set(count(data.today.asked), budgetNote(data));
   parts.tiles.waiting.set(count(data.waiting.count), waitingNote(data));
+  parts.tiles.backlog.element.hidden = !hasBacklog(data.backlog);
+  parts.tiles.backlog.set(count(data.backlog.undecided), remaining(data.backlog, `at the pace of ${data.backlog.active > 1 ? `${data.backlog.active} people` : "one person"}`));
   const switches = drift.switches ?? [];
   const line = { points: data.history.filter((point, i) => point.rounds !== data.history[i + 1]?.rounds), switches };
   const { by } = parts;

@@ -9,6 +9,8 @@ const DECIDE = [["majority", "Majority", "more than half say the same; otherwise
   ["unanimity", "Unanimity", "all say the same; otherwise a reviewer decides"], ["adjudicator", "Always a reviewer", "whatever the answers say"]];
 const ORDERS = [["oldest", "Oldest first", "so that none waits too long"], ["valuable", "Most doubtful first", "what the model learns most from"],
   ["priority", "By priority", "the number that came with the instance"]];
+const MODES = [["live", "As they come", "for a stream of instances that need their prediction at once"],
+  ["backlog", "As fast as people answer", "for a pile: what comes waits, and each is decided by the model of that moment; files that are imported wait in either case"]];
 const KINDS = [["auto", "Found from what is shown"], ["text", "Text"], ["code", "Code"], ["table", "Table"], ["image", "Image by address"],
   ["audio", "Sound by address"], ["json", "JSON"]];
 
@@ -32,6 +34,9 @@ export function asking() {
     number("slots", "People for a question", "More than one costs more and shows how far they agree.", "1", { min: 1, max: 99, step: 1, required: true }),
     choices("decide", "Which label the model learns", DECIDE, "majority"),
     choices("order", "Which question comes first", ORDERS, "oldest"),
+    choices("mode", "When instances are decided", MODES, "live"),
+    number("questions", "Questions that wait", "Of a backlog. Left empty, 5 for each person who is active.", "", { min: 1, max: 10000, step: 1 }),
+    tick("shuffle", "Shuffle the backlog", "for files that are sorted, by label or by date"),
     tick("guess", "Show the model's guess before the answer", "faster, but people follow it, right or wrong"),
     el("details", {}, el("summary", {}, "How instances are shown"),
       select("kind", "Kind", KINDS),
@@ -52,7 +57,9 @@ const ofLines = (value) => value.split("\n").map((each) => each.trim()).filter(B
 
 export function fillAsking(form, settings) {
   const set = (field, value) => { form.elements[field].value = value ?? ""; };
-  for (const field of ["slots", "decide", "order", "lease", "grace", "forget", "erase"]) set(field, settings[field]);
+  for (const field of ["slots", "decide", "order", "lease", "grace", "forget", "erase", "mode"]) set(field, settings[field]);
+  set("questions", settings.backlog.questions);
+  form.elements.shuffle.checked = settings.backlog.shuffle;
   form.elements.guess.checked = settings.guess;
   for (const field of ["kind", "highlight", "direction", "review"]) set(field, settings.view[field]);
   set("media", settings.view.media.join("\n"));
@@ -64,7 +71,8 @@ export function readAsking(form) {
   const given = (name) => form.elements[name].value;
   const number_ = (name) => (given(name).trim() === "" ? null : Number(given(name)));
   return {
-    slots: number_("slots"), decide: given("decide"), order: given("order"), guess: form.elements.guess.checked,
+    slots: number_("slots"), decide: given("decide"), order: given("order"), mode: given("mode"),
+    backlog: { questions: number_("questions"), shuffle: form.elements.shuffle.checked }, guess: form.elements.guess.checked,
     view: { kind: given("kind"), highlight: given("highlight"), direction: given("direction"), media: ofLines(given("media")),
       blind: form.elements.blind.checked, review: number_("review") },
     lease: number_("lease"), grace: number_("grace"), forget: number_("forget"), erase: number_("erase"),
@@ -75,8 +83,9 @@ export function readAsking(form) {
 export function differing(settings, others) {
   const found = {};
   for (const [name, value] of Object.entries(settings)) {
-    const inside = name === "view" ? differing(value, others.view) : value;
-    if (name === "view" ? Object.keys(inside).length : JSON.stringify(value) !== JSON.stringify(others[name])) found[name] = inside;
+    const isNested = name === "view" || name === "backlog";
+    const inside = isNested ? differing(value, others[name]) : value;
+    if (isNested ? Object.keys(inside).length : JSON.stringify(value) !== JSON.stringify(others[name])) found[name] = inside;
   }
   return found;
 }

@@ -12,7 +12,7 @@ const FEATURES = [["text", "Text", "a string; its words are hashed"], ["numbers"
 const SCHEMA = '{"price": "number", "city": "category", "note": "text"}';
 const BUDGETS = [["none", "As the rule finds best", "no limit is set"], ["rate", "A share of the instances", "so that costs follow the traffic"],
   ["time", "So many in a period", "so that people have the same work every day"]];
-const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false,
+const USUAL = { slots: 1, decide: "majority", order: "oldest", lease: 300, grace: 20, forget: null, erase: null, guess: false, mode: "live", backlog: { questions: null, shuffle: false },
   view: { kind: "auto", highlight: "", direction: "auto", media: [], blind: false, review: 0.1 } };
 
 let others = {}; // settings of the stream that this one is to be like, which the form does not show

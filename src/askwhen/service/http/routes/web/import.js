@@ -1,6 +1,7 @@
 // A file of instances, sent in batches. Every instance has an id, so that a file that is sent twice counts once.
 
 import { count, el, plural, put, say } from "./dom.js";
+import { choices } from "./fields.js";
 import { Refused, call, isPassing, linked, may, need, streamFacts, streamHere, streamPath, who } from "./api.js";
 import { page, problem, words } from "./shell.js";
 import { Labels, look } from "./labels.js";
@@ -9,9 +10,11 @@ import { FORMATS, columnsOf, detect, formatOf, instanceOf, records, rowKey } fro
 const BATCH = 200;
 const SMALL_BATCH = 50; // with labels, so that the model learns on the way
 const AT_ONCE = 8;
+const WHEN = [["backlog", "As fast as people answer", "each instance waits, and is decided by the model of that moment"],
+  ["live", "At once", "all are predicted and asked about by today's model"]];
 const MOST_TRIES = 8;
 const name = streamHere();
-let facts, places, stopped, before;
+let facts, places, stopped, before, source, waits, placed;
 
 page(async (main) => {
   need("producer");
@@ -24,7 +27,7 @@ page(async (main) => {
     wrong: el("div", {}),
     go: el("button", { class: "main" }, "Send"),
     stop: el("button", { type: "button", hidden: true, onclick: () => { stopped = true; } }, "Stop"),
-    labels: new Labels(facts.settings, may("annotator")),
+    labels: new Labels(facts.settings, may("annotator"), (used) => { places.when.hidden = used; }),
   };
   places.file.addEventListener("change", () => {
     places.chosen = false;
@@ -36,12 +39,14 @@ page(async (main) => {
     places.chosen = true;
     inspect();
   });
+  const { budget } = facts.settings;
   const form = el("form", { class: "card" },
     el("div", { class: "field" }, el("label", { for: "file" }, "File"), places.file),
     el("div", { class: "field" }, el("label", { for: "format" }, "Format"), places.format),
     el("p", { class: "read" }, expected(facts.settings.features)),
     el("p", { class: "read" }, "A column id is the id of each instance, or else what is in its row: sending the same file again changes nothing, so that a broken import can simply be started again. Where the file has a column id, labels answer only what this import has asked."),
     places.labels.element,
+    places.when = choices("when", "When they are decided", WHEN, budget?.count ? "live" : "backlog"),
     el("div", { class: "row" }, places.go, places.stop), places.progress, places.said, places.wrong);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -90,14 +95,17 @@ async function send(file, format) {
   forget();
   places.progress.value = 0;
   places.progress.hidden = false;
-  const sum = { sent: 0, asked: 0, again: 0, refused: 0, answered: 0 };
+  source = sourceOf(file);
+  const sum = { sent: 0, waiting: 0, asked: 0, again: 0, refused: 0, answered: 0 };
   const { labels } = places;
   const most = labels.use.checked ? SMALL_BATCH : BATCH;
+  waits = !labels.use.checked && places.when.querySelector("input:checked").value === "backlog";
   places.go.disabled = true;
   places.stop.hidden = false;
   let read = 0;
   try {
     before = (await call("GET", streamPath(name))).rounds;
+    placed = (await call("GET", streamPath(name, "/backlog"))).placed;
     const columns = await columnsOf(file, format, name, facts.settings.features, labels.column.value);
     let batch = [];
     for await (const [record, number, label] of records(file, format, name, (size) => { read = size; })) {
@@ -132,7 +140,8 @@ async function send(file, format) {
 
 function show(sum, share) {
   places.progress.value = Math.min(share, 1);
-  put(places.said, `${plural(sum.sent - sum.again, "instance")} sent, ${plural(sum.asked, "question")} opened`
+  put(places.said, `${plural(sum.sent - sum.again, "instance")} sent${waits ? "" : `, ${plural(sum.asked, "question")} opened`}`
+    + `${sum.waiting ? `, ${count(sum.waiting)} waiting to be decided as fast as people answer` : ""}`
     + `${sum.answered ? `, ${count(sum.answered)} answered from the file` : ""}`
     + `${sum.again ? `, ${plural(sum.again, "id was", "ids were")} there before and left alone` : ""}${sum.refused ? `, ${count(sum.refused)} refused` : ""}.`);
 }
@@ -144,15 +153,16 @@ function refuse(sum, number, why) {
 
 // One batch, again where that may help: ids make it count once. What came with the first try of this import is new, too.
 async function deliver(batch, sum) {
-  const body = batch.map(({ instance }) => `${JSON.stringify(instance)}\n`).join("");
-  const said = await surely(() => call("POST", streamPath(name, "/instances"), body, { type: "application/x-ndjson", timeout: 120000 }));
+  const body = batch.map(({ instance }) => `${JSON.stringify({ source, ...instance })}\n`).join("");
+  const said = await surely(() => call("POST", streamPath(name, `/instances?backlog=${waits}`), body, { type: "application/x-ndjson", timeout: 120000 }));
   const lines = typeof said === "string" ? said.trim().split("\n").map((line) => JSON.parse(line)) : [said];
   lines.forEach((line, i) => {
     if (line.end) throw new Error(line.error.detail);
     if (line.error) refuse(sum, batch[i]?.number, line.error.detail);
     else {
       sum.sent += 1;
-      sum.asked += line.asked && isNew(line);
+      sum.asked += Boolean(line.asked) && isNew(line);
+      sum.waiting += Boolean(line.provisional) && isNew(line);
       sum.again += !isNew(line);
     }
   });
@@ -161,7 +171,10 @@ async function deliver(batch, sum) {
   while (asked.length) await Promise.all(asked.splice(0, AT_ONCE).map(([question, row]) => answer(question, row, sum)));
 }
 
-const isNew = (line) => !line.again || line.round >= before;
+const isNew = (line) => !line.again || (line.provisional ? line.place > placed : line.round >= before);
+
+// What this import is called: its instances can be withdrawn together.
+const sourceOf = (file) => `${file.name.slice(-150)}, ${new Date().toISOString().slice(0, 19).replace("T", " ")}`;
 
 // A question answered with the label of the file, once; where the question is closed, it is not needed.
 async function answer(question, { label, instance }, sum) {

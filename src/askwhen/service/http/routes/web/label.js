@@ -11,9 +11,11 @@ import { first } from "./first.js";
 import { scrolled } from "./scroll.js";
 import { search } from "./search.js";
 import { help } from "./help.js";
+import { hasBacklog, remaining } from "./remaining.js";
 
 const MOST_BUTTONS = 30;
 const REMEMBERED = 20;
+const PROGRESS_EVERY = 15000;
 
 const name = streamHere();
 let facts, questions, outbox, places, whose;
@@ -39,6 +41,8 @@ async function start(main) {
     outbox = new Outbox({ changed: showSafety, sent, refused });
     questions = new QuestionBuffer(name, facts.settings.lease, outbox, { shown, elsewhere, reachable, lost, failed, ahead, renewed }, first);
     document.addEventListener("keydown", pressed);
+    showProgress();
+    setInterval(showProgress, PROGRESS_EVERY);
     addEventListener("beforeunload", (event) => outbox.state.waiting && !outbox.state.kept && event.preventDefault());
   } else {
     outbox.state.signedIn = true;
@@ -65,6 +69,7 @@ function frame() {
     guess: el("p", { class: "guess" }),
     last: el("p", { class: "last" }),
     tally: el("span", { class: "tally" }),
+    backlog: el("p", { class: "tally backlog", hidden: true }),
   };
   const act = (text, key, run, more = {}) => el("button", { type: "button", class: "act", "aria-keyshortcuts": key, onclick: run, ...more },
     text, el("kbd", { "aria-hidden": "true" }, key));
@@ -72,7 +77,7 @@ function frame() {
     act("Unsure", "u", () => answer(null)), act("Skip", "s", skip), act("Undo", "z", undo),
     act("Search", "/", openSearch), act("Keys", "?", openHelp));
   parts.all = [
-    el("div", { class: "head" }, el("h1", {}, name), parts.tally),
+    el("div", { class: "head" }, el("h1", {}, name), parts.tally), parts.backlog,
     parts.safety, el("div", {}, parts.refusals, parts.notice, parts.trouble), parts.question,
     el("div", { class: "panel" }, parts.guess, parts.labels, parts.more, parts.acts, parts.last),
   ];
@@ -161,6 +166,14 @@ function showRefused(entries) {
 
 function showTally() {
   put(places.tally, answered ? `${plural(answered, "answer")} in this sitting` : "");
+}
+
+// How far a backlog is, and how long the rest takes this person; a courtesy, which may fail.
+async function showProgress() {
+  const found = document.hidden ? null : await call("GET", streamPath(name, `/backlog?annotator=${encodeURIComponent(session.name)}`)).catch(() => null);
+  if (!found) return;
+  places.backlog.hidden = !hasBacklog(found);
+  put(places.backlog, `${remaining(found)}.`);
 }
 
 // What a person does.

@@ -29,13 +29,14 @@ export function labelIn(record, label, column) {
 }
 
 export class Labels {
-  constructor(settings, mayAnswer) {
+  constructor(settings, mayAnswer, changed) {
     this.open = settings.labels === "open";
     this.known = this.open ? [] : settings.labels;
     this.mayAnswer = mayAnswer;
     this.meanings = new Map();
     this.column = el("select", { id: "column", onchange: () => this.list() });
-    this.use = el("input", { type: "checkbox", id: "use", onchange: () => { this.means.hidden = !this.use.checked; } });
+    this.use = el("input", { type: "checkbox", id: "use", onchange: () => this.toggle() });
+    this.changed = changed;
     this.means = el("div", {});
     this.element = el("div", { hidden: true });
     this.found = null;
@@ -51,12 +52,17 @@ export class Labels {
     put(this.element, el("fieldset", {}, el("legend", {}, "Labels in the file"),
       columns.length > 0 && el("div", { class: "field" }, el("label", { for: "column" }, "Column with the label"), this.column),
       this.mayAnswer && el("label", { class: "choice" }, this.use, el("span", {}, el("b", {}, "Answer with them"),
-        ": a question that the stream asks about one of these instances is answered, in your name, with its label in the file")),
+        ": a question that the stream asks about one of these instances is answered, in your name, with its label in the file. Instances are then decided at once")),
       this.means,
       el("p", { class: "read" }, this.mayAnswer ? "An import uses labels only as answers. Those of instances that the stream does not ask about can be given by the API, with POST labels, or by learn in Python."
         : "They are not used: your token may not answer questions.")));
     this.element.hidden = false;
     this.list();
+  }
+
+  toggle() {
+    this.means.hidden = !this.use.checked;
+    this.changed(this.use.checked);
   }
 
   hide() {
@@ -74,7 +80,7 @@ export class Labels {
     this.meanings = new Map([...counts.keys()].map((text) => [text, this.guess(text)]));
     this.use.disabled = !counts.size;
     if (!counts.size) this.use.checked = false;
-    this.means.hidden = !this.use.checked;
+    this.toggle();
     if (!counts.size && !this.found.columns.length) this.element.hidden = true;
     const shown = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MOST_SHOWN);
     put(this.means, el("table", { class: "plain" },
