@@ -183,7 +183,7 @@ def test_parameters_are_refused_with_what_is_known(tmp_path):
         "review?which=corected": "which must be one of disputed, corrected, skipped, sample; got 'corected'.",
         "review?which=": "which must be one of disputed, corrected, skipped, sample; got ''.",
         "review?limit=1&limit=2": "the query parameter limit must be given once.",
-        "export?format=xls": "format must be one of csv, ndjson, parquet, prodigy; got 'xls'.",
+        "export?format=xls": "format must be one of csv, ndjson, json, parquet, prodigy, label-studio; got 'xls'.",
         "export?tabel=labels": "there is no query parameter 'tabel'; the nearest is table.",
         "report?name=other": "there is no query parameter 'name'; known are confidence.",
         "model?a": "there is no query parameter 'a'; this address takes none.",

@@ -223,7 +223,7 @@ class Stream:
         return self._call(self._calls.set(settings))
 
     def export(self, table: str = "labels", after: int = 0) -> Iterator[dict[str, Any]]:
-        """The rows of a table: labels, decisions or predictions."""
+        """The rows of a table: instances, labels, decisions or predictions."""
         rest = b""
         with self.client._transport.streamed(self._calls.export(table, after)) as response:
             for part in response.iter_bytes():

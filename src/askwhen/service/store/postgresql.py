@@ -218,6 +218,10 @@ class PostgresqlReader:
         """All events about the instance of a round, in order."""
         return self._events("stream = %s and question = %s order by seq", (stream, question))
 
+    def of_questions(self, stream: int, questions: Sequence[int]) -> list[Event]:
+        """All events about the instances of these rounds."""
+        return self._events("stream = %s and question = any(%s) order by question, seq", (stream, list(questions)))
+
     def last(self, stream: int) -> int:
         """The number of the last event of a stream."""
         return int(_first(self._connection.execute("select max(seq) from events where stream = %s", (stream,))) or 0)

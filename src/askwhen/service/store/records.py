@@ -134,6 +134,9 @@ class Reader(Protocol):
     def of_question(self, stream: int, question: int) -> list[Event]:
         """All events about the instance of a round, in order."""
 
+    def of_questions(self, stream: int, questions: Sequence[int]) -> list[Event]:
+        """All events about the instances of these rounds, each round's in order."""
+
     def last(self, stream: int) -> int:
         """The number of the last event of a stream, 0 where there is none."""
 

@@ -276,18 +276,25 @@ class SqliteReader:
         # Without the hint SQLite reads the whole stream, where there are more than a few keys.
         return [Event(*row) for row in self._of_keys(f"{_SELECT} indexed by events_by_key", stream, keys)]
 
-    def _of_keys(self, select: str, stream: int, keys: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The rows that have these keys."""
+    def _of_keys(
+        self, select: str, stream: int, keys: Sequence[Any], column: str = "key", order: str = ""
+    ) -> Iterator[tuple[Any, ...]]:
+        """The rows that have these keys, or these values of another column."""
         for first in range(0, len(keys), 512):
             part = keys[first : first + 512]
             places = 1 << (len(part) - 1).bit_length()  # few different statements, which SQLite keeps prepared
             wanted = [*part, *[part[0]] * (places - len(part))]
-            condition = f"where stream = ? and key in ({', '.join('?' * places)})"
-            yield from self._connection.execute(f"{select} {condition}", (stream, *wanted))
+            condition = f"where stream = ? and {column} in ({', '.join('?' * places)})"
+            yield from self._connection.execute(f"{select} {condition} {order}", (stream, *wanted))
 
     def of_question(self, stream: int, question: int) -> list[Event]:
         """All events about the instance of a round, in order."""
         return self._events("stream = ? and question = ? order by seq", (stream, question))
+
+    def of_questions(self, stream: int, questions: Sequence[int]) -> list[Event]:
+        """All events about the instances of these rounds."""
+        select, order = f"{_SELECT} indexed by events_by_question", "order by question, seq"
+        return [Event(*row) for row in self._of_keys(select, stream, questions, "question", order)]
 
     def last(self, stream: int) -> int:
         """The number of the last event of a stream."""

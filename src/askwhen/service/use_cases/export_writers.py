@@ -1,4 +1,4 @@
-"""Writes rows as CSV, NDJSON or Parquet, part by part."""
+"""Writes rows as CSV, NDJSON, JSON or Parquet, part by part."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 
 from ...trace.trace import needed
+from .label_studio.annotations import array_of
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "ndjson": "application/x-ndjson",
+    "json": "application/json",
+    "label-studio": "application/json",
     "parquet": "application/vnd.apache.parquet",
     "prodigy": "application/x-ndjson",
 }
@@ -30,7 +33,7 @@ def written(format: str, columns: dict[str, type], chunks: Rows, raw: bool = Fal
     if format == "csv" and not raw:
         texts = [name for name, kind in columns.items() if kind is str]
         chunks = ([_defused(row, texts) for row in rows] for rows in chunks)
-    return {"csv": _csv, "ndjson": _ndjson, "parquet": _parquet}[format](columns, chunks)
+    return {"csv": _csv, "ndjson": _ndjson, "json": _json, "parquet": _parquet}[format](columns, chunks)
 
 
 def _defused(row: dict[str, Any], texts: list[str]) -> dict[str, Any]:
@@ -43,6 +46,10 @@ def _ndjson(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
     encode = msgspec.json.Encoder().encode_lines
     for rows in chunks:
         yield encode(rows)
+
+
+def _json(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:
+    return array_of(chunks)
 
 
 def _csv(columns: dict[str, type], chunks: Rows) -> Iterator[bytes]:

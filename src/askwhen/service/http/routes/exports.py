@@ -12,6 +12,10 @@ from ....errors import InputError
 from ...errors import NotAllowedError
 from ...events.kinds import KINDS, PERSONAL
 from ...use_cases import export_tables, export_writers, prodigy, reports
+from ...use_cases.instance_table import InstanceTable
+from ...use_cases.label_studio.annotations import array_of
+from ...use_cases.label_studio.tasks import written_tasks
+from ...use_cases.predicting import predictor_of
 from ..authorization import AnyRequest, authorization_of
 from ..schemas import Agreement
 from ..streaming import Download, EventFeed
@@ -49,33 +53,46 @@ async def model(request: AnyRequest, name: str) -> Response[bytes]:
 async def export(
     request: AnyRequest,
     name: str,
-    table: Literal["labels", "decisions", "predictions"] = "labels",
-    format: Literal["csv", "ndjson", "parquet", "prodigy"] = "ndjson",
+    table: Literal["instances", "labels", "decisions", "predictions"] = "labels",
+    format: Literal["csv", "ndjson", "json", "parquet", "prodigy", "label-studio"] = "ndjson",
     after: Seq = 0,
     raw: bool = False,
 ) -> ASGIApp:
     """Streamed, up to the current end; ``after`` continues after the row with this seq.
 
     In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, unless ``raw``.
-    As prodigy, labels are annotated tasks with their instances, one for each question.
+    As prodigy, labels are annotated tasks with their instances, one for each question; as label-studio, instances are
+    tasks with their predictions and annotations. The table of instances has what was shown, its label, and what today's
+    model says of it.
     """
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     await auth.coordinator.commits.settled()
-    until, columns, unknown = stream.seq, export_tables.TABLES[table], frozenset(stream.state.passed)
-
-    if format == "prodigy" and table != "labels":
-        raise InputError.about("export", "format", "csv, ndjson or parquet for this table", format)
-    labels = stream.questions.labels
+    until, unknown, labels = stream.seq, frozenset(stream.state.passed), stream.questions.labels
+    if format in (tasks := {"prodigy": "labels", "label-studio": "instances"}) and table != tasks[format]:
+        raise InputError.about("export", "format", "csv, ndjson, json or parquet for this table", format)
+    instances = None
+    if table == "instances" and format != "label-studio":
+        await auth.coordinator.warmups.wait_for_guesses(stream.number, stream.settings)
+        with auth.coordinator.changing(stream):
+            instances = InstanceTable(stream.settings, predictor_of(stream), format in ("json", "ndjson"))
+            until = stream.seq
+        await auth.coordinator.commits.settled()
 
     def make(reader: Any) -> Any:
         if format == "prodigy":
             found = prodigy.tasks(reader, stream.number, stream.settings, labels, after, until)
             return export_writers.written("ndjson", {}, found)
+        if format == "label-studio":
+            return array_of(written_tasks(reader, stream, until, "label", "text", "text"))
+        if instances is not None:
+            chunks = instances.chunks(reader, stream.number, after, until)
+            return export_writers.written(format, instances.columns, chunks, raw)
+        columns = export_tables.TABLES[table]
         rows = export_tables.chunks(reader, stream.number, table, after, until, unknown)
         return export_writers.written(format, columns, rows, raw)
 
-    suffix = {"prodigy": "jsonl"}.get(format, format)
+    suffix = {"prodigy": "jsonl", "label-studio": "json"}.get(format, format)
     return Download(auth.coordinator, make, export_writers.MEDIA[format], f"{name}-{table}.{suffix}")
 
 
