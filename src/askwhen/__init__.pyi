@@ -32,6 +32,7 @@ from .sampler import Sampler
 from .trace.trace import Ask, Trace
 from .weights.kernels import Gaussian, Kernel, Linear, Polynomial
 from .workflows.compile_ahead import warm
+from .workflows.predict import load
 
 __version__: str
 
@@ -86,6 +87,7 @@ __all__ = [
     "encoders",
     "evaluate",
     "keyed",
+    "load",
     "online_to_batch",
     "paper",
     "paper_letters",

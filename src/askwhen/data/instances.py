@@ -9,7 +9,7 @@ import numpy as np
 from .. import encoders
 from ..encoders import VectorCache
 from ..errors import InputError
-from .column_choices import ColumnChoices
+from .column_choices import LABELS, ColumnChoices
 from .column_table import ColumnTable
 from .files import is_piped
 from .inference import infer
@@ -94,6 +94,8 @@ class Instances:
         assert self._features is not None
         if isinstance(self._features, NamedFeatures):
             return [*self.columns.text, *self.columns.categories]
+        if self._features.takes_any:
+            return []
         return [name for name in self._needed(known) if name not in self._features.read_as_numbers]
 
     @property
@@ -104,7 +106,12 @@ class Instances:
 
     def _needed(self, known: list[str]) -> tuple[str, ...]:
         assert self._features is not None
-        return self._features.needed(known) if isinstance(self._features, NamedFeatures) else self._features.needed
+        if isinstance(self._features, NamedFeatures):
+            return self._features.needed(known)
+        if self._features.takes_any:  # as an import into the service, which takes the id and the label from them
+            others = ("id", self._label, self.columns.time, *self.columns.drop, *LABELS)
+            return tuple(name for name in known if name not in others)
+        return self._features.needed
 
     def of(self, table: ColumnTable) -> tuple[Any, np.ndarray | None, np.ndarray | None]:
         """Instances, labels and times of the next table; labels and times may be None."""

@@ -36,6 +36,7 @@ from .schema_columns import (
     MeasuredColumn,
     NumberColumn,
     OtherColumn,
+    RecordColumn,
     TextColumn,
     VectorColumn,
     WordsColumn,
@@ -136,6 +137,17 @@ class Schema:
         """The columns of a file that features are made of."""
         return tuple(dict.fromkeys(name for column in self.columns for name in column.needed))
 
+    @property
+    def takes_any(self) -> bool:
+        """Whether instances are records with any names, each value of which is a feature."""
+        return bool(self._of(RecordColumn))
+
+    @property
+    def text(self) -> str | None:
+        """The column that instances are made of, where they are texts and nothing else."""
+        (name, *more) = self.needed or ("",)
+        return name if name and not more and len(self._of(TextColumn)) == 1 else None
+
     @cached_property
     def read_as_numbers(self) -> frozenset[str]:
         """The columns of a file of text that are parsed as numbers; all others are texts."""
@@ -218,7 +230,9 @@ class Schema:
         has the place of all other values.
         """
         check_record(self.columns, record, what)
-        found = self.rows(Records([{name: record[name] for name in self.needed}], what))
+        found = self.rows(
+            Records([dict(record) if self.takes_any else {name: record[name] for name in self.needed}], what)
+        )
         return found[0] if isinstance(found, np.ndarray) else found
 
     def _numbers(self, table: ColumnTable, place: _Place) -> np.ndarray:

@@ -281,6 +281,32 @@ class TextColumn(WordsColumn):
 
 
 @dataclass(frozen=True)
+class RecordColumn(WordsColumn):
+    """All values of a record, whatever names it has: each hashed by its name, a text with its name."""
+
+    type: ClassVar[str] = "record"
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """No column must be there."""
+        return ()
+
+    def words(self, table: ColumnTable, places: int) -> sp.csr_matrix:
+        """The numbers, texts and truth values of each row."""
+        names, values, ends = [], [], [0]
+        for record in table.records():
+            for name, value in record.items():
+                if isinstance(value, str):
+                    names.append(f"{name}={value}")
+                    values.append(1.0)
+                elif isinstance(value, _NUMBERS) and value == value:
+                    names.append(name)
+                    values.append(float(value))
+            ends.append(len(names))
+        return counted(np.array(values), hashed_names(names, places), np.array(ends), places)
+
+
+@dataclass(frozen=True)
 class VectorColumn(Column):
     """Lists of so many numbers, or as many columns of numbers, of which only the direction matters."""
 
@@ -314,6 +340,7 @@ TYPES: dict[str, type[Column]] = {
         CategoryColumn,
         NamesColumn,
         TextColumn,
+        RecordColumn,
         VectorColumn,
     )
 }

@@ -52,7 +52,7 @@ from ..weights.class_slots import repeat_last
 from .compiled_session import CompiledSession
 from .draws import Draws
 from .inputs.instance_checks import describe_unsound
-from .inputs.named_rows import is_record, is_table, rows_of, schema_of
+from .inputs.named_rows import is_record, is_table, rows_of, schema_of, texts_as_records
 from .inputs.two_labels import NO_PAIR, Pair
 from .label_spaces import Classes, LabelSets
 from .round.each_class import EachState, start_classes
@@ -256,9 +256,11 @@ class Engine:
 
     def by_name(self, owner: str, X: Any) -> Any:
         """Rows with named values as instances, whose schema the first of them decide; other rows as they are."""
+        schema = self.schema
+        if schema is not None and schema.text is not None:
+            X = texts_as_records(X, schema.text)
         if not (is_record(X) or is_table(X)):
             return X
-        schema = self.schema
         if schema is None and self.learner is None and provides(self.parts.learner, KindLearner):
             schema = schema_of(X, self.columns)
         if schema is None:
@@ -269,9 +271,9 @@ class Engine:
         return found
 
     def give_schema(self, schema: Schema) -> None:
-        """Take rows with named values by this schema, before the first one came."""
+        """Take rows with named values by this schema, before the first one came, or as those that came were made."""
         kinds = schema.kinds
-        if kinds.vectors or kinds.words:
+        if (kinds.vectors or kinds.words) and self.learner is None:
             if not provides(self.parts.learner, KindLearner):
                 raise InputError(
                     f"columns of texts, of vectors and of categories without their values are for the default learner, "

@@ -19,7 +19,16 @@ from ..snapshot import file_format
 
 
 def load(path: str | os.PathLike[str]) -> Sampler:
-    """A saved sampler, for two labels, for numbers or for several classes."""
+    """Load a saved sampler: for two labels, for numbers, for several classes, or the model of a stream of the service.
+
+    A model that was downloaded from the service takes texts, records or arrays as its stream did, and predicts the
+    labels of the stream: ``aw.load("mails.askwhen").predict(["win a prize now"])``.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    """
     header, _ = file_format.read(path)
     return (OneVsRest if "one_vs_rest" in header else Sampler).load(path)
 

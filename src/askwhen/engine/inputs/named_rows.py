@@ -35,6 +35,16 @@ def is_table(X: Any) -> bool:
     return hasattr(X, "column_names") or (hasattr(X, "columns") and not isinstance(X, np.ndarray))
 
 
+def texts_as_records(X: Any, name: str) -> Any:
+    """A text, or a list or an array of texts, as records with one value; anything else as it is."""
+    if isinstance(X, str):
+        return {name: X}
+    if isinstance(X, np.ndarray) and X.dtype.kind in "UO" and X.ndim == 1:
+        X = X.tolist()
+    is_texts = isinstance(X, (list, tuple)) and bool(X) and all(isinstance(x, str) for x in X)
+    return [{name: x} for x in X] if is_texts else X
+
+
 def schema_of(X: Any, choices: Columns | None) -> Schema | None:
     """The schema of a first record or table; None for a table of numbers alone about which nothing was said.
 

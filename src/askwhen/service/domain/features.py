@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from ... import encoders
 from ...contracts.kinds import Kinds
 from ...data.hashing import counted, hashed_names, hashed_words
-from ...data.schema import Schema
+from ...data.schema import Schema, TextEncoder
+from ...data.schema_columns import NumberColumn, RecordColumn, TextColumn
 from ...data.schema_given import schema_from
 from ...errors import InputError
 from ..events.settings import Features, TextVectors
@@ -149,6 +150,26 @@ def schema_of_features(features: Features) -> Schema | None:
     """The schema of named columns, as the settings of a stream contain it."""
     check_size(features.schema)
     return None if features.schema is None else schema_from(features.schema)
+
+
+def schema_of_model(features: Features, version: int | None) -> Schema | None:
+    """What makes the same instances of texts, tables and records as a stream does, for its model as a file.
+
+    None for arrays of numbers, which need none, and where a release before 0.2 had another order of features.
+    """
+    found = features.vectors
+    encoder = TextEncoder(**msgspec.to_builtins(found)) if isinstance(found, TextVectors) else None
+    if features.kind == "text":
+        return Schema((TextColumn("text"),), features.places, "auto", encoder)
+    if features.kind == "hashed":
+        return Schema((RecordColumn("record"),), features.places)
+    numbers = tuple(NumberColumn(name) for name in features.names or ())
+    if features.kind == "mixed" and version not in (None, 1):
+        texts = tuple(TextColumn(name, salt=name if k else "") for k, name in enumerate(features.text))
+        return Schema((*numbers, *texts), features.places, "refuse", encoder)
+    if features.kind == "numbers" and numbers:
+        return Schema(numbers, missing="refuse")
+    return schema_of_features(features)
 
 
 def check_size(schema: dict[str, Any] | None) -> None:

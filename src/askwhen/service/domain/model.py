@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...algorithms import algorithm
+from ...engine.inputs.two_labels import Pair
 from ...errors import InputError, SnapshotError
 from ...learners import Mixture
 from ...prepare import Prepare
@@ -19,7 +20,7 @@ from ...snapshot import engine_state, file_format
 from ...trace.trace import RoundResult
 from ..events.settings import MOST_OPEN, OPEN, Budget, Settings
 from . import row_codec
-from .features import kinds_of_features, schema_of_features
+from .features import kinds_of_features, schema_of_features, schema_of_model
 
 _MOST_WARMING = 20
 
@@ -117,6 +118,15 @@ class Model:
         header, arrays = engine_state.dump(self.sampler.engine, [])
         copied = {name: np.array(array) for name, array in arrays.items()}
         return lambda: file_format.pack(header, copied)
+
+    def portable(self, settings: Settings) -> bytes:
+        """The model as a file for use without the service: it takes what the stream took, and predicts its labels."""
+        engine = self.sampler.engine
+        if engine.schema is None and engine.shape.d > 0:
+            engine.schema = schema_of_model(settings.features, settings.version)
+        if self._words:
+            engine.pair = Pair(self._words[-1.0], self._words[1.0])
+        return file_format.pack(*engine_state.dump(engine, []))
 
     @classmethod
     def load(cls, settings: Settings, content: bytes) -> Model:

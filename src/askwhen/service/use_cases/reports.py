@@ -11,6 +11,7 @@ from ...evaluate.estimation import sentences
 from ...evaluate.estimation.accuracy import Accuracy, accuracy
 from ...evaluate.estimation.corrections import CorrectedSampler, LabelCorrection
 from ...evaluate.estimation.estimate import Estimate
+from ..domain.model import Model
 from ..domain.stream import ServiceStream
 from ..runtime.coordinator import Coordinator
 from .confusions import most_confused, of_two
@@ -134,7 +135,7 @@ async def agreement(coordinator: Coordinator, stream: ServiceStream) -> dict[str
 
 
 async def model(coordinator: Coordinator, stream: ServiceStream) -> bytes:
-    """The model as a snapshot that ``Sampler.load`` reads."""
+    """The model as a snapshot that ``aw.load`` reads, with what its instances are made of, and its labels."""
     await coordinator.commits.settled()
-    packed: bytes = stream.model.dump()()
-    return packed
+    settings, pack = stream.settings, stream.model.dump()
+    return await asyncio.to_thread(lambda: Model.load(settings, pack()).portable(settings))

@@ -43,7 +43,7 @@ async def agreement(request: AnyRequest, name: str) -> Agreement:
 
 @get("/v1/streams/{name:str}/model", summary="Download the model")
 async def model(request: AnyRequest, name: str) -> Response[bytes]:
-    """A snapshot that Sampler.load reads."""
+    """A snapshot that aw.load reads, and askwhen predict: features and labels are in it."""
     auth = authorization_of(request)
     stream, _ = auth.stream(request, name, "reviewer")
     return Response(await reports.model(auth.coordinator, stream), media_type="application/octet-stream")

@@ -62,7 +62,7 @@ function exports(stream) {
       el("tbody", {}, TABLES.map((table) => el("tr", {}, el("th", { class: "text", scope: "row" }, table),
         el("td", { class: "text" }, FORMATS.map((format) => [link(table, format), " "])))))),
     el("p", { class: "read" }, "In labels a row is an answer: its label, its annotator, and the label that currently counts. ",
-      el("a", { href: linked(streamPath(stream.name, "/model")), download: `${stream.name}.askwhen` }, "The model"), " is a snapshot for Sampler.load."));
+      el("a", { href: linked(streamPath(stream.name, "/model")), download: `${stream.name}.askwhen` }, "The model"), " is for askwhen predict, and for aw.load in Python: it takes what the stream takes, and predicts its labels."));
 }
 
 function changes(stream, wrong) {
